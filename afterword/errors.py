@@ -5,7 +5,7 @@ A specific refusal (`class ItemClosed(errors.Conflict)`) lives beside the functi
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, Final, Self, TypeVar
 
 Thing = TypeVar("Thing")
 ERRORS_MAX = 100
@@ -123,6 +123,13 @@ def found(thing: Thing | None, sentence: str) -> Thing:
 
 
 Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
+
+
+def _any(_version: int) -> None:
+    pass
+
+
+ANY: Final[Expect] = _any  # the check of a caller that names no version
 
 
 class TooLarge(Refusal):

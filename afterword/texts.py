@@ -20,6 +20,7 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, get_decimal_symbol
 
 from afterword.core.text import locales
+from afterword.core.text.locales import Marked
 from afterword.errors import Sentence
 
 SOURCE_LANGUAGE: Final = "en"
@@ -38,14 +39,14 @@ class Texts:
         self._locale = locale
         self.language = language
 
-    def __call__(self, message: str, **values: object) -> str:
+    def __call__(self, message: Marked, **values: object) -> str:
         """This text in the language, its `{names}` filled with the values."""
         text = self._catalogue.gettext(message) if message else ""  # the empty message is the catalogue's header
         if not values:
             return text
         return _TWO_STOPS.sub(r"\1", text.format_map({name: _isolated(value) for name, value in values.items()}))
 
-    def plural(self, one: str, many: str, number: int) -> str:
+    def plural(self, one: Marked, many: Marked, number: int) -> str:
         """The form for this number, by the language's own rule; `{n}` stands for the number."""
         return self._catalogue.ngettext(one, many, number).replace("{n}", self.count(number))
 

@@ -18,7 +18,7 @@ from afterword.events.store import Event
 from afterword.instances.answers.service import lock_context, record_view, save_answers
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
-from afterword.worker.exports import Exporter
+from afterword.worker.long_work import Exporter
 from tests.contract.alerting import read_all
 from tests.dates import YEAR
 from tests.event_log import list_events

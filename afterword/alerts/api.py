@@ -79,9 +79,7 @@ async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
 async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> cases.Case:
     given = call.body.named()
     changes = {name: value.instant if isinstance(value, Moment) else value for name, value in given.items()}
-    case = await cases.update(
-        db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.check_version
-    )
+    case = await cases.update(db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.expect)
     return cases.visible(case, call.caller)
 
 
@@ -123,7 +121,7 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
         changes=changes,
         key=None,
         now=call.now,
-        expect=call.check_version,
+        expect=call.expect,
     )
     return Answer(AlertMessage.of(message, call.zone))
 
@@ -164,7 +162,7 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
         **call.ids,
         body=None if call.body.body is UNSET else call.body.body,
         now=call.now,
-        expect=call.check_version,
+        expect=call.expect,
     )
 
 
@@ -172,7 +170,7 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
     COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
 )
 async def delete_alert_comment(call: Call[None], db: Database) -> None:
-    await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
+    await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
 
 
 routes = Routes(tag="Alerts")

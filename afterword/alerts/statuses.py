@@ -14,11 +14,11 @@ from afterword.nouns import service as nouns
 from afterword.nouns.api import routes_of
 from afterword.nouns.declaration import OF_APPLICATION, Change, Computed, Editable, Noun, Record, Screens
 from afterword.nouns.references import check_application, is_of_all
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
-SYSTEM_TITLES: Final[Mapping[int, str]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
+SYSTEM_TITLES: Final[Mapping[int, Marked]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 
 
 class SystemStatus(errors.Conflict):

@@ -21,7 +21,7 @@ from afterword.privacy import ledger, service, store
 from afterword.privacy.store import LedgerLine
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
-from afterword.worker.imports import Importer
+from afterword.worker.long_work import Importer
 
 LEDGER_BYTES_MAX: Final = 1_000_000_000
 REAP_ITEMS_MAX: Final = 100

@@ -11,9 +11,9 @@ from afterword.core.charts.bars import Bar, Square
 from afterword.core.charts.trend import Point, Trend, scale, trend, whisker
 from afterword.core.figures.periods import Bucket, Period, are_cut
 from afterword.core.figures.reports import Figure
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
-PARTS: Final[Mapping[str, str]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
+PARTS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
 HOUR_MARKS: Final = (0, 6, 12, 18)
 Bounds = tuple[float, float]
 Places = tuple[float, float, float]

@@ -13,11 +13,11 @@ from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import COMPARISONS, Row, Subjects
 from afterword.queue.service import VALUE_SCOPES
 from afterword.search.seen import service as seen_metadata
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import parsing
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
-GROUPS: Final[Mapping[str, str]] = {"all": "all of these", "any": "at least one of these"}
+GROUPS: Final[Mapping[str, Marked]] = {"all": "all of these", "any": "at least one of these"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-TEXTS: Final[Mapping[str, str]] = {
+from afterword.core.text.locales import Marked
+
+TEXTS: Final[Mapping[str, Marked]] = {
     "saved": "Saved.", "checked": "It was checked.", "made": "Questionnaire created. Begin with its questions.",
     "moved": "Moved.", "copied": "Copied.", "published": "Published.",
     "taken_back": "The draft says what that version says. Publish it to make it so.",
@@ -37,4 +39,6 @@ TEXTS: Final[Mapping[str, str]] = {
     "out": "You are logged out.",
 }  # fmt: skip
 MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
-KEPT: Final = "This installation has no mail server. Its operator keeps the mail, and can hand over the link in it."
+KEPT: Final[Marked] = (
+    "This installation has no mail server. Its operator keeps the mail, and can hand over the link in it."
+)

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.search import service
 from afterword.search.service import Hit
 
 FIND: Final = "/console/find"
-GROUPS: Final[Mapping[str, str]] = {
+GROUPS: Final[Mapping[str, Marked]] = {
     "responder": "People", "questionnaire_instance": "Responses", "queue_item": "Messages", "alert_instance": "Cases",
     "questionnaire": "Questionnaires",
 }  # fmt: skip

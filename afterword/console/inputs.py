@@ -16,9 +16,11 @@ from afterword.core.differences import members
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 SHOWN_MAX: Final = 200  # characters of a stored value beside the form
+CHANGED: Final[Marked] = "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
+KEPT: Final[Marked] = "Somebody changed this in the meantime. Open it again: nothing of yours was stored."
 Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Options = Mapping[str, Sequence[tuple[str, str]]]
 Read = TypeVar("Read", bound=msgspec.Struct)
@@ -33,9 +35,9 @@ class Input:
 
     name: str
     kind: Kind
-    label: str
-    hint: str = ""
-    options: Sequence[tuple[str, str]] = ()
+    label: Marked
+    hint: Marked = ""
+    options: Sequence[tuple[str, Marked]] = ()
     required: bool = False
     is_translated: bool = True
 
@@ -100,18 +102,15 @@ def differences(
     return theirs_of(visit.words, {one.name: one.label for one in inputs}, values, typed, shown_as)
 
 
-def same_version(visit: Visit) -> Callable[[int], None]:
-    """The check of an update: raises Stale where the form began with another version."""
+def same_version(visit: Visit, sentence: Marked = CHANGED) -> errors.Expect:
+    """The check of an update: raises Stale with the sentence where the form began with another version."""
+    return lambda version: require_same(visit, version, "version", sentence)
 
-    def check(version: int) -> None:
-        if str(version) != visit.form.text("version"):
-            raise errors.Stale(
-                visit.words(
-                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
-                )
-            )
 
-    return check
+def require_same(visit: Visit, stored: object, name: str, sentence: str = CHANGED) -> None:
+    """Raise Stale unless the field `name` of the form has what is stored now."""
+    if str(stored) != visit.form.text(name):
+        raise errors.Stale(visit.words(sentence))
 
 
 def text_of(value: Any, one: Input, zone: str) -> str | list[str]:

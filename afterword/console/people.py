@@ -31,23 +31,23 @@ from afterword.questionnaires.metadata.service import DEFINITIONS_MAX
 from afterword.responders import store as responders_store
 from afterword.responders import suppressions
 from afterword.responders.store import Responder, Suppression
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 PEOPLE: Final = "/console/people"
 ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[str, Marked]] = {
     "waiting": "Planned", "sent": "Sent", "not_sent": "Not sent", "issued": "Link issued", "viewed": "Opened",
     "answered": "Answered", "case_opened": "Case opened", "case_closed": "Case closed", "suppressed": "Do not contact",
 }  # fmt: skip
-REMINDERS: Final[Mapping[str, str]] = {
+REMINDERS: Final[Mapping[str, Marked]] = {
     "waiting": "Reminder planned",
     "sent": "Reminder sent",
     "not_sent": "Reminder not sent",
 }
-SUPPRESSIONS: Final[Mapping[str, str]] = {
+SUPPRESSIONS: Final[Mapping[str, Marked]] = {
     "unsubscribed": "The person wishes no messages", "complaint": "The person complained", "blocked": "Blocked by us",
     "hard_bounce": "The address does not exist", "erased": "The person was erased",
 }  # fmt: skip
@@ -56,7 +56,7 @@ BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
     "complaint": "complaint",
     "blocked": "blocked",
 }
-MODES: Final[Mapping[str, str]] = {
+MODES: Final[Mapping[str, Marked]] = {
     "anonymize": "Keep scores without the person: figures stay as they are",
     "erase": "Take out the responses too: they leave every figure",
 }
@@ -447,8 +447,7 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
 async def erasure_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        found = await erasures.get(db, caller=visit.caller, erasure_id=visit.id("erasure_id"))
+    found = await visit.find(erasures.get)
     words = visit.words
     return visit.page(
         "erasure.html",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from afterword.console import lists
 from afterword.console.lists import one_of, parameter
-from afterword.console.screens import Visit
+from afterword.console.screens import Marked, Visit
 from afterword.console.text import near_moment
 from afterword.core.figures import periods
 from afterword.core.questionnaires.conditions import Node, leaves_of
@@ -25,7 +25,7 @@ from afterword.responses.store import LINK, Filter, ResponseRow, Tab
 from afterword.web import fields
 
 RESPONSES: Final = "/console/responses"
-TABS: Final[Mapping[Tab, str]] = {
+TABS: Final[Mapping[Tab, Marked]] = {
     "all": "All", "unread": "Unread", "comment": "With a comment", "unhappy": "Unhappy", "mine": "Mine",
 }  # fmt: skip
 PERIODS: Final = (7, 30, 90, 365, 3_650)
@@ -41,10 +41,10 @@ CONDITION_CHARACTERS_MAX: Final = 2_000
 COMMENT_CHARACTERS_MAX: Final = 300  # of a row
 BEFORE_HIT: Final = 60
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
-CHANNELS: Final[Mapping[int | None, str]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
+CHANNELS: Final[Mapping[int | None, Marked]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
 SCORES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
-BAND_CHIPS: Final[Mapping[str, str]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
-BANDS: Final[Mapping[str, str]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
+BAND_CHIPS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
+BANDS: Final[Mapping[str, Marked]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
 Pieces = Sequence[tuple[str, bool]]
 
 

@@ -24,7 +24,7 @@ from afterword.db import Database
 from afterword.logins import store as logins
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
-from afterword.texts import SOURCE_LANGUAGE, Texts, texts
+from afterword.texts import SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.web import cookies, html, parsing, public, static, uploads
 from afterword.web import headers as http_headers
 from afterword.web.operations import Download
@@ -67,7 +67,7 @@ HEADERS: Final[Mapping[str, str]] = {
     "Cache-Control": "private, no-cache",
 }
 # Name in the address, text, scope that opens it, key behind `g`.
-SECTIONS: Final = (
+SECTIONS: Final[tuple[tuple[str, Marked, str | None, str], ...]] = (
     ("", "Overview", "Report.Read", "o"),
     ("responses", "Responses", "Questionnaire Instance.Read", "r"),
     ("cases", "Cases", "Alert Instance.Read", "c"),
@@ -77,6 +77,9 @@ SECTIONS: Final = (
     ("questionnaires", "Questionnaires", "Questionnaire.Read", "q"),
     ("settings", "Settings", None, "s"),
 )
+
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +201,11 @@ class Visit(Guest):
 
     def id(self, name: str) -> str:
         return self.ids[name]
+
+    async def find(self, get: Callable[..., Awaitable[Found]]) -> Found:
+        """The thing of the address by the `get` of its service, which takes the ids under their names."""
+        async with self.read() as db:
+            return await get(db, caller=self.caller, **self.ids)
 
     @property
     def sections(self) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from afterword.core.charts.trend import whisker
 from afterword.core.figures.metrics import PAIRS_MIN
 from afterword.core.figures.reports import Figure
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 SLUG_CHARACTERS_MAX: Final = 40
 HOUR_SECONDS: Final = 3_600
@@ -20,21 +20,29 @@ DECIMALS: Final[Mapping[str, int]] = {"count": 0, "correlation": 2}  # of others
 NOTHING: Final = "\u2013"  # in place of a figure
 DAYS_MIN: Final = 2  # below it a distance is told in hours
 PHONE, LIGHT = "phone", "light"  # how previews are shown
-LOOKS: Final = {"phone": "On a phone", "desktop": "On a desktop"}
-SHADES: Final = {"light": "Light", "dark": "Dark"}
+LOOKS: Final[dict[str, Marked]] = {"phone": "On a phone", "desktop": "On a desktop"}
+SHADES: Final[dict[str, Marked]] = {"light": "Light", "dark": "Dark"}
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
-CHANGES: Final[Mapping[str, str]] = {
+CHANGES: Final[Mapping[str, Marked]] = {
     "none": "No clear change from the {days} days before ({previous}).",
     "higher": "Higher than in the {days} days before ({previous}).",
     "lower": "Lower than in the {days} days before ({previous}).",
 }
-CHANGES_OF_MONTHS: Final[Mapping[str, str]] = {
+CHANGES_OF_MONTHS: Final[Mapping[str, Marked]] = {
     "none": "No clear change from the months before ({previous}).",
     "higher": "Higher than in the months before ({previous}).",
     "lower": "Lower than in the months before ({previous}).",
 }
 ERASED_ADDRESS: Final = re.compile(r"(erased:)?[0-9a-f]{64}\Z")
-WEEKDAYS: Final = {1: "Monday", 2: "Tuesday", 3: "Wednesday", 4: "Thursday", 5: "Friday", 6: "Saturday", 7: "Sunday"}
+WEEKDAYS: Final[dict[int, Marked]] = {
+    1: "Monday",
+    2: "Tuesday",
+    3: "Wednesday",
+    4: "Thursday",
+    5: "Friday",
+    6: "Saturday",
+    7: "Sunday",
+}
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 
 

@@ -194,10 +194,10 @@ async def add_codes(call: Call[CouponCodes], db: Database) -> Answer:
     description="Nobody gets them any more. Codes that customers have stay.",
 )
 async def withdraw_codes(call: Call[None], db: Database) -> None:
-    await withdraw(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await withdraw(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
-async def withdraw(db: Database, *, caller: Caller, pool_id: str, expect: errors.Expect) -> int:
+async def withdraw(db: Database, *, caller: Caller, pool_id: str, expect: errors.Expect = errors.ANY) -> int:
     """Remove the free codes; their number. Raises NotFound, Stale."""
     pool = await nouns.get(POOL, db, caller=caller, key=pool_id, is_locked=True)
     expect(pool.version)

@@ -261,18 +261,6 @@ async def _update_disabled(db: Database, organization_id: str, webhook_id: str, 
     return touched > 0
 
 
-async def prune_webhooks(db: Database, *, limit: int) -> int:  # any tenant: retention
-    return await db.execute(
-        """delete from webhook w using (
-             select organization_id, webhook_id from webhook o where deleted_time is not null
-               and not exists (select from delivery d
-                 where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id)
-             order by deleted_time limit $1) old
-           where w.organization_id = old.organization_id and w.webhook_id = old.webhook_id""",
-        limit,
-    )
-
-
 def seal_context(organization_id: str, webhook_id: str) -> str:
     return f"webhook:{organization_id}:{webhook_id}"
 

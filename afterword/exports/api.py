@@ -185,7 +185,7 @@ async def get_export(call: Call[None], db: Database) -> Answer:
 )
 async def delete_export(call: Call[None], db: Database) -> None:
     export = await service.get(db, caller=call.caller, **call.ids)
-    call.check_version(export.version)
+    call.expect(export.version)
     await service.delete(db, export=export, now=call.now)
 
 

@@ -353,11 +353,8 @@ async def fail(db: Database, *, export: Export, owner: UUID, error: str | None, 
         await _record(db, export=ended, now=now)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove expired files in parts, and exports that ended long ago; return the count of both."""
-    await store.update_to_expired(db, now=now, limit=limit)
-    count = await store.prune_pieces(db, limit=limit)
-    return count + await store.prune_exports(db, before=now - timedelta(days=FORGET_DAYS), limit=limit)
+async def expire(db: Database, *, now: datetime, limit: int) -> int:
+    return await store.update_to_expired(db, now=now, limit=limit)
 
 
 async def _end(

@@ -330,41 +330,14 @@ async def delete_export(db: Database, *, organization_id: str, export_id: str) -
     await db.execute("delete from export where organization_id = $1 and export_id = $2", organization_id, export_id)
 
 
-async def update_to_expired(  # any tenant: a worker serves all of them
-    db: Database, *, now: datetime, limit: int
-) -> None:
-    query = """update export e set state = 'expired', version = version + 1
+async def update_to_expired(db: Database, *, now: datetime, limit: int) -> int:  # any tenant: a worker serves all
+    return await db.execute(
+        """update export e set state = 'expired', version = version + 1
                from (
                  select organization_id, export_id from export
                  where state = 'done' and expires_time <= $1 order by expires_time limit $2 for update skip locked
-               ) over where e.organization_id = over.organization_id and e.export_id = over.export_id"""
-    await db.execute(query, now, limit)
-
-
-async def prune_pieces(db: Database, *, limit: int) -> int:
-    """Remove the files of what has expired, at most `limit` pieces at once, since one file alone may be gigabytes."""
-    return await db.execute(
-        """delete from export_piece where (organization_id, export_id, number) in (
-             select p.organization_id, p.export_id, p.number
-             from export e
-             cross join lateral (
-               select organization_id, export_id, number from export_piece
-               where organization_id = e.organization_id and export_id = e.export_id limit $1) p
-             where e.state = 'expired' and e.expires_time is not null
-             limit $1)""",
-        limit,
-    )
-
-
-async def prune_exports(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from export e using (
-             select organization_id, export_id from export
-             where expires_time < $1 and state in ('expired', 'failed', 'cancelled')
-             order by expires_time limit $2 for update skip locked
-           ) old where e.organization_id = old.organization_id and e.export_id = old.export_id""",
-        before,
-        limit,
+               ) over where e.organization_id = over.organization_id and e.export_id = over.export_id""",
+        *(now, limit),
     )
 
 

@@ -247,7 +247,7 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
 )
 async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
     instance = await service.update(
-        db, caller=call.caller, **call.ids, change=await _change(call, db), now=call.now, expect=_expect(call)
+        db, caller=call.caller, **call.ids, change=await _change(call, db), now=call.now, expect=call.expect
     )
     return Answer(instance_of(instance, call.public_pages, call.zone), version=instance.version)
 
@@ -259,7 +259,7 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
     refusals=("on_hold",),
 )
 async def delete_instance(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, now=call.now, expect=_expect(call))
+    await service.delete(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
 
 
 @simplified.get(
@@ -532,10 +532,6 @@ async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
         db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
     )
     return metadata.changes_of(call.body.metadata, declared=declared, strict=call.strict)
-
-
-def _expect(call: Call[Any]) -> errors.Expect | None:
-    return call.check_version if call.if_match is not None else None
 
 
 def _metadata(instance: store.Instance, responder: Responder | None, caller: Caller) -> ResponseMetadata:

@@ -11,7 +11,6 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
 from afterword.core.text import locales
 from afterword.db import Database
-from afterword.errors import Expect
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.instances import store
@@ -51,7 +50,7 @@ async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], 
 
 
 async def update(
-    db: Database, *, caller: Caller, instance_id: str, change: Change, now: datetime, expect: Expect | None = None
+    db: Database, *, caller: Caller, instance_id: str, change: Change, now: datetime, expect: errors.Expect = errors.ANY
 ) -> Instance:
     """Apply a PATCH; without an effect, `updated_time` and version stay.
 
@@ -102,7 +101,7 @@ async def watch_expiry(db: Database, *, valid_days: int, now: datetime) -> None:
 
 
 async def delete(
-    db: Database, *, caller: Caller, instance_id: str, now: datetime, expect: Expect | None = None
+    db: Database, *, caller: Caller, instance_id: str, now: datetime, expect: errors.Expect = errors.ANY
 ) -> None:
     """Mark the instance and its answers as deleted; raises NotFound, Held and the errors of `expect`."""
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
@@ -124,11 +123,10 @@ async def take_out(db: Database, *, caller: Caller, instance: Instance, now: dat
     await events.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
 
 
-async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: Expect | None) -> Instance:
+async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: errors.Expect = errors.ANY) -> Instance:
     # Without the lock another PATCH could commit between this read and the write.
-    instance = await get(db, caller=caller, instance_id=instance_id, is_locked=expect is not None)
-    if expect is not None:
-        expect(instance.version)
+    instance = await get(db, caller=caller, instance_id=instance_id, is_locked=expect is not errors.ANY)
+    expect(instance.version)
     return instance
 
 

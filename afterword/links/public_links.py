@@ -247,7 +247,7 @@ async def change_link(call: Call[Any], db: Database) -> Answer:
         changes=call.body.named(),
         site=call.site,
         now=call.now,
-        expect=call.check_version,
+        expect=call.expect,
     )
     return await answer_of(LINK, call, db, Made(link), is_new=False)
 

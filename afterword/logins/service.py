@@ -272,16 +272,6 @@ async def _step(db: Database, login: Login, code: str, *, secret: bytes, now: da
     return None
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove what has ended: sessions, links, counts of failures."""
-    return max(
-        await sessions.prune(db, now=now, limit=limit),
-        await links.prune(db, now=now, limit=limit),
-        await passkeys.prune(db, now=now, limit=limit),
-        await store.prune_failures(db, before=now - WINDOW, limit=limit),
-    )
-
-
 async def note_wrong(db: Database, *, key: bytes, now: datetime) -> None:
     """Count one more under a key of another way in."""
     await store.insert_failures(db, keys=[key], now=now, after=now - WINDOW)

@@ -223,12 +223,3 @@ async def delete_failures(  # any tenant: a login belongs to a person
     db: Database, *, keys: Sequence[bytes]
 ) -> None:
     await db.execute("delete from login_failure where key = any($1)", list(keys))
-
-
-async def prune_failures(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from login_failure where key in (
-             select key from login_failure where since < $1 order by since limit $2)""",
-        before,
-        limit,
-    )

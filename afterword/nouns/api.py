@@ -120,7 +120,7 @@ def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]
             changes=call.body.named(),
             site=call.site,
             now=call.now,
-            expect=call.check_version,
+            expect=call.expect,
         )
         return await answer_of(noun, call, db, service.Made(changed), is_new=False)
 
@@ -137,7 +137,7 @@ def _delete(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]
             key=_key(noun, call),
             site=call.site,
             now=call.now,
-            expect=call.check_version,
+            expect=call.expect,
             options=given,
         )
 

@@ -19,7 +19,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Direction
 from afterword.core.wire.site import Site
 from afterword.db import Database
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import fields
 from afterword.web.operations import Call
 
@@ -84,10 +84,10 @@ class Editable(Role):
     where that is neither `wire` nor the type without its limits. `write`: its column from the value of a request.
     """
 
-    label: str = ""
-    hint: str = ""
+    label: Marked = ""
+    hint: Marked = ""
     kind: InputKind = "text"
-    options: Sequence[tuple[str, str]] = ()
+    options: Sequence[tuple[str, Marked]] = ()
     once: bool = field(default=False, kw_only=True)
     wire: Any = field(default=None, kw_only=True)
     shown: Any = field(default=None, kw_only=True)
@@ -190,10 +190,10 @@ class Screens(Generic[R]):
 
     path: str
     tab: str
-    title: str
-    new: str
-    lead: str = ""
-    empty: str = ""
+    title: Marked
+    new: Marked
+    lead: Marked = ""
+    empty: Marked = ""
     row: Callable[[Texts, R], Mapping[str, str]] | None = None
     titled: str = "title"
     inputs: tuple[str, ...] = ()
@@ -202,10 +202,10 @@ class Screens(Generic[R]):
     is_dated: bool = False
     proof: bool = False
     has_page: bool = False
-    shown_once: str = ""
-    removal: str = ""
-    removal_sentence: str = ""
-    removal_button: str = ""
+    shown_once: Marked = ""
+    removal: Marked = ""
+    removal_sentence: Marked = ""
+    removal_button: Marked = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -184,7 +184,7 @@ async def get_organization(call: Call[None], db: Database) -> Answer:
 )
 async def update_organization(call: Call[OrganizationUpdate], db: Database) -> Answer:
     organization = await service.update_organization(
-        db, caller=call.caller, changes=call.body.named(), check_version=call.check_version, now=call.now
+        db, caller=call.caller, changes=call.body.named(), expect=call.expect, now=call.now
     )
     return Answer(Organization.of(organization, zone_of(organization.time_zone)), version=organization.version)
 
@@ -210,7 +210,7 @@ async def get_billing(call: Call[None], db: Database) -> service.Billing:
 )
 async def update_billing(call: Call[BillingUpdate], db: Database) -> service.Billing:
     return await service.update_billing(
-        db, caller=call.caller, changes=call.body.named(), check_version=call.check_version, now=call.now
+        db, caller=call.caller, changes=call.body.named(), expect=call.expect, now=call.now
     )
 
 
@@ -267,7 +267,7 @@ async def get_application(call: Call[None], db: Database) -> service.Application
 )
 async def update_application(call: Call[ApplicationUpdate], db: Database) -> service.Application:
     return await service.update_application(
-        db, caller=call.caller, **call.ids, changes=call.body.named(), check_version=call.check_version, now=call.now
+        db, caller=call.caller, **call.ids, changes=call.body.named(), expect=call.expect, now=call.now
     )
 
 
@@ -279,7 +279,7 @@ async def update_application(call: Call[ApplicationUpdate], db: Database) -> ser
     refusals=("in_use",),
 )
 async def delete_application(call: Call[None], db: Database) -> None:
-    await service.delete_application(db, caller=call.caller, **call.ids, check_version=call.check_version)
+    await service.delete_application(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 # The package has one table of routes; the reference shows its families apart.

@@ -15,7 +15,6 @@ from afterword.errors import FieldError
 from afterword.organizations import store
 
 APPLICATIONS_MAX = 100
-CheckVersion = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:

@@ -19,7 +19,6 @@ from afterword.core.text import locales, registers
 from afterword.errors import FieldError
 from afterword.organizations import checks, store
 from afterword.organizations.assets import service as assets
-from afterword.organizations.checks import CheckVersion
 from afterword.organizations.store import CUSTOM_APPLICATION_TYPE_ID, Application, Billing, Organization
 from afterword.organizations.tokens.service import create_token, revoke_token
 from afterword.organizations.users.service import create_user
@@ -117,10 +116,15 @@ async def create_application(
 
 
 async def update_organization(
-    db: database.Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, check_version: CheckVersion
+    db: database.Database,
+    *,
+    caller: Caller,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
 ) -> Organization:
     before = await _organization_locked(db, caller=caller)
-    check_version(before.version)
+    expect(before.version)
     wrong = checks.zone_errors(changes.get("time_zone"))
     wrong += checks.locale_errors("default_locale", changes.get("default_locale"))
     wrong += checks.length_errors("postal_address", changes.get("postal_address"), POSTAL_ADDRESS_CHARACTERS_MAX)
@@ -145,13 +149,18 @@ async def update_organization(
 
 
 async def update_billing(
-    db: database.Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, check_version: CheckVersion
+    db: database.Database,
+    *,
+    caller: Caller,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
 ) -> Billing:
     await _organization_locked(db, caller=caller)
     before = await store.get_billing(db, organization_id=caller.organization_id)
     if before is None:
         refuse_unknown()
-    check_version(before.version)
+    expect(before.version)
     wanted = {
         name: value.upper() if name in {"country", "currency"} and value else value for name, value in changes.items()
     }
@@ -194,10 +203,10 @@ async def update_application(
     application_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    check_version: CheckVersion,
+    expect: errors.Expect = errors.ANY,
 ) -> Application:
     before = await get_application(db, caller=caller, application_id=application_id, is_locked=True)
-    check_version(before.version)
+    expect(before.version)
     if "brand" in changes:
         brand = await checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])
         changes = {**changes, "brand": brand}
@@ -215,11 +224,11 @@ async def update_application(
 
 
 async def delete_application(
-    db: database.Database, *, caller: Caller, application_id: str, check_version: CheckVersion
+    db: database.Database, *, caller: Caller, application_id: str, expect: errors.Expect = errors.ANY
 ) -> None:
     """Remove an application that owns nothing. Raises NotFound, Conflict `in_use`, Stale."""
     before = await get_application(db, caller=caller, application_id=application_id, is_locked=True)
-    check_version(before.version)
+    expect(before.version)
     try:
         await store.delete_application(db, organization_id=caller.organization_id, application_id=application_id)
     except database.Dangling as error:

@@ -67,7 +67,7 @@ async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
         **_key(call),
         caller=call.caller,
         changes=call.body.given,
-        check_version=call.check_version,
+        expect=call.expect,
         now=call.now,
         networks=call.site.networks,
     )
@@ -82,7 +82,7 @@ async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_pipeline(call: Call[None], db: Database) -> None:
-    await service.delete_pipeline(db, **_key(call), caller=call.caller, check_version=call.check_version, now=call.now)
+    await service.delete_pipeline(db, **_key(call), caller=call.caller, expect=call.expect, now=call.now)
 
 
 def _key(call: Call[Any]) -> dict[str, Any]:

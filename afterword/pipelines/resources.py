@@ -13,7 +13,7 @@ from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.pipelines import store
 from afterword.questionnaires.condition_rows import Subjects, sentence_of, with_named
-from afterword.texts import ISOLATE_END, ISOLATE_FIRST, SOURCE_LANGUAGE, Texts, texts
+from afterword.texts import ISOLATE_END, ISOLATE_FIRST, SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
@@ -192,14 +192,14 @@ def _column(name: str, value: Any) -> Any:
     return value
 
 
-CHANNELS: Final[Mapping[int, str]] = {
+CHANNELS: Final[Mapping[int, Marked]] = {
     CHANNEL_EMAIL: "Asks by e-mail.",
     CHANNEL_SMS: "Asks by SMS.",
     CHANNEL_WEBHOOK: "Hands each message to another system by webhook.",
     CHANNEL_LINK: "Gives out links, and sends nothing.",
     CHANNEL_OUTBOX: "Keeps each message in the outbox.",
 }
-UNITS: Final = (
+UNITS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     ("days", "{n} day", "{n} days"),
     ("hours", "{n} hour", "{n} hours"),
     ("minutes", "{n} minute", "{n} minutes"),

@@ -122,13 +122,13 @@ async def change_pipeline(
     questionnaire_id: str,
     pipeline_id: str,
     changes: Mapping[str, Any],
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     now: datetime,
     networks: Sequence[Network] = (),
 ) -> Pipeline:
     """Write the changes, if they are new; workers read them with their next claim."""
     before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
-    check_version(before.version)
+    expect(before.version)
     current = _editable(before)
     wanted = await _wanted(db, caller, before, changes, networks=networks)
     if wanted == current:
@@ -150,12 +150,12 @@ async def as_changed(
     questionnaire_id: str,
     pipeline_id: str,
     changes: Mapping[str, Any],
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     networks: Sequence[Network] = (),
 ) -> Pipeline:
     """The pipeline as `change_pipeline` would store it; nothing is written. Raises NotFound, Stale, Invalid."""
     before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
-    check_version(before.version)
+    expect(before.version)
     return replace(before, **await _wanted(db, caller, before, changes, networks=networks))
 
 
@@ -187,12 +187,12 @@ async def delete_pipeline(
     caller: Caller,
     questionnaire_id: str,
     pipeline_id: str,
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     now: datetime,
 ) -> None:
     """Hide a pipeline whose items have all ended; they stay. Raises NotFound, Stale, InUse."""
     before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
-    check_version(before.version)
+    expect(before.version)
     key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
     if await store.count_open_items(db, **key, limit=1):
         raise InUse("Items of this pipeline are Pending or Processing; cancel them or let them go out first.")

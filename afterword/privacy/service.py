@@ -1,7 +1,6 @@
 """Erasing a person: asked for in one transaction, worked off in many, proven by a line that outlives the person.
 
-What is done is decided by `STEPS`, in their order. A step does some rows and says where it stands; the row of the
-ledger keeps that in the same transaction, so a process that dies repeats or loses nothing, and another goes on.
+What is done is decided by `STEPS`, in their order.
 """
 
 import hashlib
@@ -9,16 +8,15 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
-
-import structlog
 
 from afterword import errors, ids
 from afterword.core.messaging.addresses import mask
 from afterword.core.organizations.access import Caller
-from afterword.db import Database, Taken, savepoint
+from afterword.db import Database, Taken
+from afterword.db.steps import StepResult, take
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.instances.responders import service as shown_responders
@@ -33,8 +31,6 @@ from afterword.responders import service as responders
 from afterword.responders import store as responders_store
 from afterword.responders.service import NewSuppression
 from afterword.responses.rows import service as responses
-
-logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 Mode = Literal["erase", "anonymize"]
 
@@ -59,16 +55,6 @@ class Work:
     @property
     def key(self) -> dict[str, str]:
         return self.erasure.key
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepResult:
-    """The result of a turn. `mark`: the position in this step, None: after it; `back`: a step to repeat."""
-
-    counts: Counter[str] = field(default_factory=Counter[str])
-    mark: str | None = None
-    waits: bool = False
-    back: str | None = None
 
 
 Step = Callable[[Database, Work], Awaitable[StepResult]]
@@ -127,14 +113,7 @@ async def work_next(db: Database, *, now: datetime) -> int:
         return 0
     person = await subjects_store.get_person(db, **erasure.key, responder_id=erasure.responder_id)
     work = Work(erasure=erasure, person=person, now=now)
-    try:
-        async with savepoint(db):
-            turn = await STEPS[erasure.step](db, work)
-    except errors.Unavailable:
-        raise
-    except Exception:  # of one person's rows
-        logger.exception("a turn of an erasure failed", erasure_id=erasure.erasure_id, step=erasure.step)
-        turn = StepResult(waits=True)
+    turn = await take(db, STEPS[erasure.step](db, work), erasure_id=erasure.erasure_id, step=erasure.step)
     counts = Counter(erasure.counts) + turn.counts
     if turn.waits:
         await store.settle_step(

@@ -80,7 +80,7 @@ async def get_provider(call: Call[None], db: Database) -> Answer:
 )
 async def update_provider(call: Call[ProviderUpdate], db: Database) -> Answer:
     changed = await service.update(
-        db, caller=call.caller, **call.ids, changes=call.body.named(), site=call.site, expect=call.check_version
+        db, caller=call.caller, **call.ids, changes=call.body.named(), site=call.site, expect=call.expect
     )
     return _answer(call, changed)
 
@@ -93,7 +93,7 @@ async def update_provider(call: Call[ProviderUpdate], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_provider(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 @routes.post(
@@ -117,7 +117,7 @@ async def pause_provider(call: Call[PauseRequest], db: Database) -> Answer:
     description="A rest after failures ends too. A pause of the operator stays: 403.",
 )
 async def resume_provider(call: Call[None], db: Database) -> None:
-    await service.resume(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.resume(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 @routes.get(

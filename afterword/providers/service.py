@@ -229,7 +229,13 @@ async def create(
 
 
 async def update(
-    db: Database, *, caller: Caller, account_id: str, changes: Mapping[str, Any], site: Site, expect: errors.Expect
+    db: Database,
+    *,
+    caller: Caller,
+    account_id: str,
+    changes: Mapping[str, Any],
+    site: Site,
+    expect: errors.Expect = errors.ANY,
 ) -> Account:
     """Write the named members; of `settings` the named ones, null removes one. Raises NotFound, Forbidden, Invalid.
 
@@ -270,10 +276,10 @@ async def add_secret(db: Database, *, caller: Caller, account_id: str, secret: s
     except sealing.Unreadable:
         known = []
     changes = {"settings": {"secrets": [secret, *known[:1]]}}
-    return await update(db, caller=caller, account_id=account_id, changes=changes, site=site, expect=lambda _: None)
+    return await update(db, caller=caller, account_id=account_id, changes=changes, site=site)
 
 
-async def delete(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect) -> None:
+async def delete(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect = errors.ANY) -> None:
     """Remove an account that no pipeline sends through. Raises NotFound, Forbidden, InUse."""
     _require_right(caller)
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
@@ -291,7 +297,7 @@ async def pause(db: Database, *, caller: Caller, account_id: str, reason: str) -
     return await get(db, caller=caller, account_id=account_id)
 
 
-async def resume(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect) -> None:
+async def resume(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect = errors.ANY) -> None:
     """End a pause and a rest. Raises NotFound, Forbidden for a pause of the operator, and what `expect` raises."""
     _require_right(caller)
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
@@ -315,7 +321,7 @@ async def resume_all(db: Database, *, caller: Caller) -> int:
     _require_right(caller)
     paused = [one for one in await _own_accounts(db, caller) if one.paused_time and not one.is_paused_by_operator]
     for account in paused:
-        await resume(db, caller=caller, account_id=account.account_id, expect=lambda _: None)
+        await resume(db, caller=caller, account_id=account.account_id)
     return len(paused)
 
 

@@ -319,7 +319,7 @@ async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
 )
 async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) -> Answer:
     questionnaire = await service.change(
-        db, caller=call.caller, **call.ids, settings=call.body.named(), check_version=call.check_version, now=call.now
+        db, caller=call.caller, **call.ids, settings=call.body.named(), expect=call.expect, now=call.now
     )
     return Answer(questionnaire_of(questionnaire, call.site, call.zone), version=questionnaire.version)
 
@@ -331,7 +331,7 @@ async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) ->
     description="Nothing more is issued, sent or answered; it and its answers stay to be read, with `archived_time`.",
 )
 async def archive_questionnaire(call: Call[None], db: Database) -> None:
-    await service.archive(db, caller=call.caller, **call.ids, check_version=call.check_version, now=call.now)
+    await service.archive(db, caller=call.caller, **call.ids, expect=call.expect, now=call.now)
 
 
 @group_routes.list(

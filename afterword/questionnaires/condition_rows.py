@@ -10,7 +10,7 @@ from afterword.core.answers import values
 from afterword.core.questionnaires.conditions import METRICS_OF_A_QUESTION, WITHOUT_VALUE, Kind, boolean_of
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 ROWS_MAX: Final = 20
 BLANK_ROWS: Final = 2
@@ -18,7 +18,7 @@ INNER_MAX: Final = 4  # groups within the outer one
 SUGGESTED_MAX: Final = 100
 GROUPS: Final = ("all", "any")
 _INNER: Final[Mapping[str, str]] = {"all": "any", "any": "all"}
-COMPARISONS: Final[Mapping[str, str]] = {
+COMPARISONS: Final[Mapping[str, Marked]] = {
     "equal": "is", "not_equal": "is not", "in": "is one of", "less_equal": "is at most", "less": "is less than",
     "greater_equal": "is at least", "greater": "is more than", "contains": "contains",
     "not_contains": "does not contain", "begins_with": "begins with", "ends_with": "ends with",

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -88,11 +88,11 @@ async def change(
     caller: Caller,
     questionnaire_id: str,
     settings: Mapping[str, object],
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     now: datetime,
 ) -> Questionnaire:
     before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
-    check_version(before.version)
+    expect(before.version)
     if settings.get("key_question_id") not in {None, before.key_question_id}:
         _require_question(settings["key_question_id"], *await _editions(db, before))
     changed = {name: value for name, value in settings.items() if getattr(before, name) != value}
@@ -102,11 +102,11 @@ async def change(
 
 
 async def archive(
-    db: Database, *, caller: Caller, questionnaire_id: str, check_version: Callable[[int], None], now: datetime
+    db: Database, *, caller: Caller, questionnaire_id: str, expect: errors.Expect = errors.ANY, now: datetime
 ) -> None:
     """Archive a questionnaire, which stays readable; repeating it changes nothing. Raises NotFound, Stale."""
     before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
-    check_version(before.version)
+    expect(before.version)
     if before.archived_time is None:
         await _update(db, before, {"archived_time": now}, "questionnaire.archived", now=now, actor=caller)
 

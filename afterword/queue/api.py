@@ -114,7 +114,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
         caller=call.caller,
         **call.ids,
         change=_change_of(call, await _declared(call, db)),
-        check_version=call.check_version,
+        expect=call.expect,
         secret=call.site.secret,
     )
     return service.visible(item, call.caller)
@@ -128,7 +128,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
     refusals=("on_hold", "item_in_dispatch", "item_closed", "outcome_unknown"),
 )
 async def delete_item(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, check_version=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 routes.all += [

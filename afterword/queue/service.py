@@ -157,13 +157,13 @@ async def change(
     *,
     caller: Caller,
     change: QueueItemUpdate,
-    check_version: errors.Expect,
+    expect: errors.Expect = errors.ANY,
     secret: bytes,
     **path: Unpack[ItemPath],
 ) -> QueueItem:
     """Cancel the item, or change the named members. Raises Invalid `invalid_address`, InDispatch, ItemClosed."""
     item = await _locked(db, caller=caller, **path)
-    check_version(item.version)
+    expect(item.version)
     if change.status_id == STATUS_ABORTED:
         return await cancel(db, caller=caller, item=item, result=change.result or None)
     return await _edit(db, caller=caller, item=item, wanted=edited(item, change), secret=secret)
@@ -215,10 +215,10 @@ def require_pending(item: QueueItem) -> None:
         raise ItemClosed("The item has come to its end.")
 
 
-async def delete(db: Database, *, caller: Caller, check_version: errors.Expect, **path: Unpack[ItemPath]) -> None:
+async def delete(db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY, **path: Unpack[ItemPath]) -> None:
     """Cancel the item where needed, and hide it. Raises Held, InDispatch, ItemClosed, OutcomeUnknown."""
     item = await _locked(db, caller=caller, **path)
-    check_version(item.version)
+    expect(item.version)
     await holds.require_not_held(
         db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
     )

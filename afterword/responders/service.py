@@ -139,7 +139,7 @@ async def update(
     change: Change,
     now: datetime,
     actor: Actor,
-    expect: errors.Expect | None = None,
+    expect: errors.Expect = errors.ANY,
 ) -> Responder:
     """Write the members of the change; without a difference nothing is written.
 
@@ -150,8 +150,7 @@ async def update(
     if not claimed:
         raise errors.NotFound("There is no such responder.")
     before = claimed[0]
-    if expect is not None:
-        expect(before.version)
+    expect(before.version)
     kept = {name for name, value in change.metadata.items() if value}
     if len((before.metadata.keys() - change.metadata.keys()) | kept) > rules.NAMES_MAX:
         raise errors.Invalid.at("/metadata", "too_many", f"A responder keeps at most {rules.NAMES_MAX} names.")

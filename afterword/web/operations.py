@@ -63,11 +63,13 @@ class Call(Generic[Body]):
     def public_pages(self) -> PublicPages:
         return self.site.pages(self.caller.organization_id)
 
-    def check_version(self, version: int) -> None:
-        """Raise Stale (412) when `If-Match` was sent and names another version."""
-        if self.if_match is None:
-            return
-        if not headers.matches(self.if_match, etag_of(version)):
+    @property
+    def expect(self) -> errors.Expect:
+        """The check of `If-Match`, which raises Stale (412) where it names another version."""
+        return errors.ANY if self.if_match is None else self._same_version
+
+    def _same_version(self, version: int) -> None:
+        if not headers.matches(self.if_match or "", etag_of(version)):
             raise errors.Stale("It was changed since you read it; read it again.")
 
 

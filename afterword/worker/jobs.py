@@ -7,33 +7,24 @@ from typing import Final, Protocol
 
 from afterword.alerts import service as alerts
 from afterword.alerts.escalation import service as escalation
-from afterword.alerts.mails import service as mails
 from afterword.alerts.notifications import service as notifications
 from afterword.audit import service as audit
 from afterword.console.reports import digest_mails
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.db import Database
-from afterword.events.deliveries import service as deliveries
+from afterword.db.retention import prune
 from afterword.events.log import service as log
 from afterword.exports import service as exports
 from afterword.instances.expiry import service as instances_expiry
 from afterword.instances.files import service as files
 from afterword.intake import sequences
-from afterword.intake.imports import service as imports
-from afterword.intake.lists import service as lists
-from afterword.intake.test_messages import service as test_messages
-from afterword.logins import service as logins
-from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.plans import service as plans
-from afterword.organizations.tokens import service as tokens
 from afterword.privacy import service as erasures
 from afterword.privacy.retention import service as ages
 from afterword.providers.rates import service as rates
-from afterword.queue.batches import service as queue_batches
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.outbox import service as outbox
 from afterword.queue.reminders import service as reminders
 from afterword.queue.restores import service as restores
 from afterword.queue.retention import service as retention
@@ -43,10 +34,10 @@ from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Lease
 from afterword.reports import service as reports
 from afterword.reports.rollups import service as rollups
-from afterword.reports.shares import service as shares
 from afterword.responses.rows import service as responses
 from afterword.responses.taggings import service as taggings
 from afterword.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
+from afterword.worker.retention import RETENTION
 
 ERASE_SECONDS: Final = 2.0
 AGES_SECONDS: Final = 60.0
@@ -62,7 +53,6 @@ STALLED_MAX: Final = 1_000  # more connections than a server has
 RETENTION_SECONDS: Final = 60.0
 RETENTION_STEPS_MAX: Final = 100  # of one transaction
 RATES_SECONDS: Final = 60.0
-PRUNE_PIECES_MAX: Final = 200  # of files, up to a megabyte each
 READ_SECONDS: Final = 2.0  # how long after an answer its alert is raised, at most
 READ_EVENTS_MAX: Final = 200
 FOLLOW_SECONDS: Final = 5.0  # reports read responses live that the kept counts lack
@@ -127,24 +117,18 @@ def jobs_of(
         return await rates.prune(db, limit=PRUNE_ROWS_MAX)
 
     return (
+        *(
+            Job(f"prune {name}", PRUNE_SECONDS, old.batch, lambda db, old=old: prune(db, old, now=db.clock.now()))
+            for name, old in RETENTION.items()
+        ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.end_stalled),
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
-        batches("prune access tokens", PRUNE_SECONDS, PRUNE_ROWS_MAX, tokens.prune_access_tokens),
-        batches("prune sessions and links", PRUNE_SECONDS, PRUNE_ROWS_MAX, logins.prune),
-        batches("prune idempotency keys", PRUNE_SECONDS, PRUNE_ROWS_MAX, idempotency.prune_idempotency_keys),
-        batches("prune links to reports", PRUNE_SECONDS, PRUNE_ROWS_MAX, shares.prune),
-        batches("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, exports.prune),
+        batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
         steps("remove files that no answer lists", RETENTION_SECONDS, remove_strays, batch=files.STRAYS_MAX),
-        batches("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, imports.prune),
-        batches("prune lists", PRUNE_SECONDS, PRUNE_ROWS_MAX, lists.prune),
-        batches("prune acts on many items", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue_batches.prune),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
-        batches("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, outbox.prune),
-        batches("prune test messages", PRUNE_SECONDS, PRUNE_ROWS_MAX, test_messages.prune),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, prune_rates),
-        batches("prune deliveries", PRUNE_SECONDS, PRUNE_ROWS_MAX, deliveries.prune),
         batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, alerts.raise_next),
@@ -153,12 +137,9 @@ def jobs_of(
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
         Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, end_answered),
         batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
-        batches("prune notifications", PRUNE_SECONDS, PRUNE_ROWS_MAX, notifications.prune),
-        batches("prune notice mails", PRUNE_SECONDS, PRUNE_ROWS_MAX, mails.prune),
         steps("write rows of responses", READ_SECONDS, responses.follow, batch=responses.EVENTS_MAX),
         steps("write rows of older responses", KEEP_SECONDS, responses.fill, batch=responses.FILLED_MAX),
         steps("tag many responses", READ_SECONDS, taggings.work_next),
-        steps("prune taggings", PRUNE_SECONDS, taggings.prune, batch=taggings.PRUNED_MAX),
         steps("follow answers", FOLLOW_SECONDS, rollups.follow, batch=rollups.EVENTS_MAX),
         steps("keep counts", KEEP_SECONDS, rollups.keep),
         Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),

@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import ClassVar, Final, Generic, Protocol, TypeVar
@@ -11,8 +11,16 @@ from uuid import UUID
 import structlog
 
 from afterword import db, errors
+from afterword.core.wire.exports import Response
 from afterword.db import Database, Pool
 from afterword.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeasedJob, LeaseLost, Leases
+from afterword.exports import service as exports
+from afterword.exports.service import Piece, Work
+from afterword.exports.store import EXPORTS, Export, Scanned
+from afterword.intake.imports import service as imports
+from afterword.intake.imports.store import IMPORTS, Import
+from afterword.queue.batches import service as batches
+from afterword.queue.batches.store import BATCHES, Batch
 from afterword.worker.waiting import repeat
 
 POLL_SECONDS: Final = 1.0
@@ -126,3 +134,69 @@ class StepWorker(LongWorker[Stepped]):
 
     async def fail(self, database: Database, job: Stepped, error: str | None, now: datetime) -> None:
         await self._fail(database, job=job, owner=self._owner, error=error, now=now)
+
+
+class Importer(StepWorker[Import]):
+    def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
+        super().__init__(pool, owner, IMPORTS, work=imports.work, fail=imports.fail, secret=secret)
+
+
+class BatchWorker(StepWorker[Batch]):
+    """Acts on many items."""
+
+    def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
+        super().__init__(pool, owner, BATCHES, work=batches.work, fail=batches.fail, secret=secret)
+
+
+class Exporter(LongWorker[Export]):
+    """Reads a batch, writes it while the next is read, and keeps the piece, to the end of the file."""
+
+    counts_unavailable: ClassVar[bool] = True  # the next attempt reads less at once
+
+    def __init__(self, pool: Pool, owner: UUID) -> None:
+        super().__init__(pool, owner, EXPORTS)
+
+    async def work(self, job: Export, stop: asyncio.Event) -> None:
+        async with db.transaction(self._pool) as database:
+            work = await exports.begin(database, export=job, owner=self._owner)
+        try:
+            await self._write(work, stop)
+        finally:
+            await asyncio.to_thread(work.writer.close)
+
+    async def fail(self, database: Database, job: Export, error: str | None, now: datetime) -> None:
+        await exports.fail(database, export=job, owner=self._owner, error=error, now=now)
+
+    async def _write(self, work: Work, stop: asyncio.Event) -> None:
+        is_first = work.after is None
+        reading = asyncio.create_task(self._read(work, work.after))
+        try:
+            while (scanned := await reading) is not None or is_first:
+                if stop.is_set():
+                    return
+                responses: Sequence[Response] = ()
+                after = work.after
+                if scanned is not None:
+                    responses, after = scanned.responses, scanned.last
+                # In a thread, so that sending goes on; the database looks for the next rows meanwhile.
+                reading = asyncio.create_task(self._read(work, after))
+                piece = await asyncio.to_thread(exports.pack, work, responses, is_first=is_first)
+                work.after = after
+                await self._keep(work, piece)
+                is_first = False
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+        rest = exports.pack_rest(work)
+        while (piece := await asyncio.to_thread(next, rest, None)) is not None:
+            await self._keep(work, piece)
+        async with db.transaction(self._pool) as database:
+            await exports.finish(database, work=work, now=database.clock.now())
+
+    async def _read(self, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
+        async with db.transaction(self._pool) as database:
+            return await exports.read(database, work=work, after=after)
+
+    async def _keep(self, work: Work, piece: Piece) -> None:
+        async with db.transaction(self._pool) as database:
+            await exports.keep(database, work=work, piece=piece)

@@ -19,15 +19,13 @@ from afterword.links.domains import service as domains
 from afterword.queue.outbox import service as outbox
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.store import LeaseKey
-from afterword.worker.batches import BatchWorker
 from afterword.worker.case_messages import CaseMessages
 from afterword.worker.deliverer import Deliverer
 from afterword.worker.domain_checks import DomainChecks
-from afterword.worker.exports import Exporter
 from afterword.worker.guard import Guard
 from afterword.worker.heartbeat import Heartbeat
-from afterword.worker.imports import Importer
 from afterword.worker.jobs import Job, jobs_of
+from afterword.worker.long_work import BatchWorker, Exporter, Importer
 from afterword.worker.notices import Notices
 from afterword.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
 from afterword.worker.sender import Sender

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import structlog
 
@@ -51,7 +50,7 @@ class Notices(Flights[Mail]):
             async with asyncio.timeout(mails.SEND_SECONDS_MAX):
                 now = self._pool.clock.now()
                 message = compose(mail, recipient=mail.email, sender=self._mail_from, site=self._site, now=now)
-                outcome = await self._channel.send(replace(message, to_user=True), begin=_begin)
+                outcome = await self._channel.send(message, begin=_begin)
         except TimeoutError:
             return "retry", "The mail server did not answer in time."
         except Exception:  # of one mail

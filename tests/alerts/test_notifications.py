@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.alerts.notifications import service
 from tests.alerts.conftest import Client, Desk
 from tests.conftest import House
+from tests.pruning import prune
 
 ALL_WAYS = {"web": True, "email": True}
 
@@ -253,5 +253,5 @@ async def test_prune(desk: Desk) -> None:
     for days, expected in ((89, 0), (91, 1)):
         async with db.transaction(desk.pool) as database:
             now = database.clock.now() + timedelta(days=days)
-            assert expected == await service.prune(database, now=now, limit=10)
+            assert expected == await prune(database, "notifications", now=now)
     assert [] == await told(desk.api)

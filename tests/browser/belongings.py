@@ -14,7 +14,7 @@ import httpx2
 from afterword import db, ids
 from afterword.core.answers.files import NewFile
 from afterword.instances.files import store as files_store
-from afterword.worker.exports import Exporter
+from afterword.worker.long_work import Exporter
 from tests.browser.conftest import House
 from tests.console.logins.test_passkeys import NEW as PASSKEYS
 from tests.console.logins.test_passkeys import options_of

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from afterword import db
-from afterword.worker.imports import Importer
+from afterword.worker.long_work import Importer
 from tests.browser.conftest import SECRET, House
 from tests.browser.test_console import entered
 from tests.sizes import size

@@ -28,7 +28,7 @@ from afterword.console.sending import acts
 from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.questionnaires.metadata import service as metadata
 from afterword.queue.outbox import service as outbox
-from afterword.worker.imports import Importer
+from afterword.worker.long_work import Importer
 from tests.browser import belongings
 from tests.browser.conftest import SECRET, House, email_of
 from tests.browser.test_pages import WCAG

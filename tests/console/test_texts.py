@@ -2,62 +2,20 @@
 
 import ast
 import re
-from functools import cache
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.alerts import statuses
-from afterword.console import charts, conditions, done, find, people, response_list, screens, text
-from afterword.console.cases import alert_rule_form, cases, story
-from afterword.console.cases import figures as case_figures
-from afterword.console.cases import rows as case_rows
-from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import boxes, endings, kiosks, links, outline, question_form, translations
-from afterword.console.questionnaires import pages as builder_pages
-from afterword.console.questionnaires import settings as questionnaire_settings
-from afterword.console.reports import comments, digests, overview, shared
-from afterword.console.reports import forms as report_forms
-from afterword.console.reports import views as report_views
-from afterword.console.responses import doubtful
-from afterword.console.sending import (
-    acts,
-    address_lists,
-    contact_policy,
-    invitations,
-    pipeline_parts,
-    pipelines,
-    sending,
-)
-from afterword.console.settings import (
-    audit,
-    brands,
-    domain,
-    identity,
-    logins,
-    metadata_names,
-    notifications,
-    organization,
-    plans,
-    provider_forms,
-    provider_records,
-    providers,
-    retention,
-    tokens,
-    webhooks,
-)
-from afterword.console.settings import members as settings
-from afterword.core.messaging import domain_records
-from afterword.core.questionnaires import differences, metadata, question_types
+from afterword.console import screens
 from afterword.core.text import placeholders
 from afterword.core.wire import tables
-from afterword.pipelines import resources
-from afterword.pipelines.versions import service as pipeline_versions
-from afterword.questionnaires import condition_rows
 from tests.nouns.declared import all_nouns
 
+DECLARED = ast.FunctionDef | ast.ClassDef
+TEXT = ast.Name("Marked")
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 EXPECTED = re.compile(r'"expected": "([^"]+)"')  # of a member, in words of its own
@@ -74,7 +32,7 @@ OTHERS = tuple(  # with texts of the console
 )
 REFUSALS = {
     "FieldError", "at", "Sentence", "Conflict", "Forbidden", "Gone", "Invalid", "Malformed", "NotFound", "Stale",
-    "SystemStatus", "TooLarge", "TooMany", "found",
+    "SystemStatus", "TooLarge", "TooMany", "found", "same_version",
 }  # fmt: skip
 REFUSING = (  # modules with sentences of refusals that screens say
     "alerts/cases/service.py",
@@ -83,11 +41,11 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/messaging/addresses.py",
     "core/organizations/passwords.py",
     "core/questionnaires/conditions.py",
+    "core/questionnaires/question_types.py",
     "core/questionnaires/definition.py",
     "core/questionnaires/dependencies.py",
     "core/questionnaires/endings.py",
     "core/questionnaires/metadata.py",
-    "core/questionnaires/question_types.py",
     "core/questionnaires/questions.py",
     "core/questionnaires/variables.py",
     "core/reading/documents.py",
@@ -118,44 +76,6 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "web/fields.py",
 )
 NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences
-TABLES = (
-    address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, tables.ENCODINGS,
-    address_lists.FORMAT_TEXTS, address_lists.SURE, address_lists.UNSURE, address_lists.ASKED,
-    address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),
-    acts.ACTIONS,
-    *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),
-    sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
-    dict(enumerate(sending.TIMES)),
-    retention.KINDS, retention.TITLES, done.TEXTS, {"kept": done.KEPT},
-    account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
-    report_views.BOOLEANS, report_forms.METRICS,
-    report_forms.BUCKETS, report_forms.BYS, report_forms.COMPARES, overview.STAGES, invitations.STAGES, cases.TABS,
-    case_rows.SEVERITIES, statuses.SYSTEM_TITLES, case_figures.GROUPS, case_figures.SELECTED,
-    dict(enumerate(case_figures.COLUMNS)),
-    comments.BANDS, comments.BYS, comments.GROUPS, find.GROUPS,
-    people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
-    providers.KINDS, providers.SETTINGS, providers.STATES, providers.ADDRESSES, providers.ADAPTERS, providers.OUTCOMES,
-    domain.STATES, domain.STATE_SENTENCES, domain.PROBLEMS, provider_forms.SECURITIES, provider_records.FINDINGS,
-    audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS, tokens.OVERLAPS,
-    notifications.DIGESTS, notifications.CASES, notifications.KINDS,
-    text.WEEKDAYS, story.SEVERITIES, story.STATES,
-    alert_rule_form.LABELS, alert_rule_form.TRIGGERS, conditions.GROUPS, condition_rows.COMPARISONS,
-    dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,
-    pipelines.STATES, webhooks.STATES, plans.STATES, resources.CHANNELS,
-    doubtful.STATE_TEXTS, doubtful.FLAG_TEXTS, doubtful.NOTES, response_list.TABS, response_list.CHANNELS,
-    endings.LABELS, question_form.CONTACTS, question_form.KINDS_OF_FILES,
-    {name: one.label for name, one in question_types.TYPES.items()},
-    {f"{name}.{key}": text for name, one in question_types.TYPES.items() for key, text in one.labels.items()},
-    *({key: style.label for key, style in one.styles.items()} for one in question_types.TYPES.values()),
-    {name: member.label for name, member in question_types.MEMBERS.items()},
-    {name: member.hint for name, member in question_types.MEMBERS.items() if member.hint},
-    questionnaire_settings.LAYOUTS, questionnaire_settings.LABELS,
-    builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
-    links.STATES,
-    response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
-    differences.SENTENCES, differences.MEMBERS, metadata.COMMON,
-    pipeline_versions.CHANGED, {name: text for name, (_, text) in pipeline_versions.MEMBERS.items()},
-)  # fmt: skip
 
 
 def sentences(path: Path) -> set[str]:
@@ -167,89 +87,97 @@ def sentences(path: Path) -> set[str]:
     return {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w“{].* .*\.|.*[.”] \{\w+\}", text)}
 
 
-@cache
-def noun_files() -> tuple[Path, ...]:
-    """The modules that declare nouns."""
-    return tuple(
-        path
-        for path in SOURCE.rglob("*.py")
-        if re.search(r"nouns.declaration import .*\bNoun\b", path.read_text(encoding="utf-8"))
-        and "nouns" not in path.parts
-    )
-
-
-def marked(call: ast.Call) -> set[str]:
-    """The texts of a member's mark, or of the screens of a noun."""
-    untold = {"path", "tab", "reads", "row", "titled", "blank", "inputs", "holds"}
-    members = [*call.args[:2], *call.args[3:]] if ast.unparse(call.func) == "Editable" else call.args
-    nodes = [*members, *(one.value for one in call.keywords if one.arg not in untold)]
-    return {text for node in nodes for text in _texts_in(node) if text}
-
-
-def _texts_in(node: ast.AST) -> set[str]:
-    if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ast.Constant):
-        return _texts_in(node.elts[1])  # the value of an option, and its text
-    if isinstance(node, ast.Tuple):
-        return {text for one in node.elts for text in _texts_in(one)}
-    return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
-
-
 def shown() -> set[str]:
-    """The texts that templates and screens ask for."""
-    found: set[str] = set()
+    """The texts that templates and screens ask for, and those that are declared as Marked."""
+    found = _refused() | {*tables.ENCODINGS.values()}
     for path in (SOURCE / "templates/console").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}
-    for path in (*(SOURCE / "console").rglob("*.py"), *OTHERS, *noun_files()):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(call, ast.Call):
-                continue
-            name = ast.unparse(call.func)
-            texts = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-            if name.rpartition(".")[2] == "words" or name.endswith("words.plural"):
-                found |= {*texts}
-            elif name in {"Editable", "Screens"} and path in noun_files():
-                found |= marked(call)
-            elif name.rpartition(".")[2] in REFUSALS:
-                found |= {text for text in texts if text.endswith(".")}
-    found |= _refused()
-    found |= {text for table in TABLES for text in table.values()}
-    found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
-    found |= {text for pair in shared.WORDS.values() for text in pair}
-    found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
-    found |= {*outline.SENTENCES.values()} | {one.title for one in metadata.PRODUCT}
-    found |= {text for text, _, _ in audit.GROUPS.values()}
-    found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
-    found |= {*digests.WEEK_DAYS} | {*notifications.GROUPS} | {hint for _, _, hint in brands.COLORS}
-    found |= {text for _, *unit in resources.UNITS for text in unit}
-    found |= {part.title for part in pipeline_parts.PARTS.values()}
-    found |= {*pipeline_parts.FOLLOWING, *(text for pair in pipeline_parts.STAYING.values() for text in pair)}
-    for one in (
-        *(one for part in pipeline_parts.PARTS.values() for one in part.inputs),
-        *contact_policy.INPUTS,
-        *organization.ORGANIZATION_INPUTS,
-        *organization.APPLICATION_INPUTS,
-        *metadata_names.NAME_INPUTS,
-        *links.INPUTS,
-        *boxes.INPUTS,
-        *domain.INPUTS,
-        *identity.INPUTS,
-        *logins.INPUTS,
-        *identity.GROUP_INPUTS,
-        *kiosks.INPUTS,
-    ):
-        found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
-    found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}
-    found |= {text for each in provider_forms.FIELDS.values() for one in each for text in (one.label, one.hint)}
-    return (found | {"Erased.", entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
+    modules = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+    trees = [
+        ast.parse(text)
+        for path, text in modules.items()
+        if "console" in path.parts
+        or path in OTHERS
+        or re.search(r"(texts|locales) import .*\bMarked\b|nouns.declaration import .*\bNoun\b", text)
+    ]
+    declared = [
+        {node.name: marked_parameters(node) for node in tree.body if isinstance(node, DECLARED)} for tree in trees
+    ]
+    of_all = {name: marked for each in declared for name, marked in each.items() if marked}
+    for tree, own in zip(trees, declared, strict=True):
+        takes = {**of_all, **own, "words": {"0": TEXT}, "plural": {"0": TEXT, "1": TEXT}}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.AnnAssign) and node.value is not None and is_marked(node.annotation):
+                found |= {*texts_in(node.value, node.annotation)}
+            if isinstance(node, ast.Call):
+                found |= {*given_to(node, takes.get(ast.unparse(node.func).rpartition(".")[2], {}))}
+    return found - {""} | {"Erased."}  # which the database writes
+
+
+def is_marked(annotation: ast.expr) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "Marked" for one in ast.walk(annotation))
+
+
+def marked_parameters(declared: ast.FunctionDef | ast.ClassDef) -> dict[str, ast.expr]:
+    """The annotations with Marked, by name and by place, of a function's parameters or of a record's members."""
+    if isinstance(declared, ast.ClassDef):
+        members = [one for one in declared.body if isinstance(one, ast.AnnAssign)]
+        named = [(ast.unparse(one.target), one.annotation) for one in members]
+    else:
+        named = [(one.arg, one.annotation) for one in (*declared.args.args, *declared.args.kwonlyargs)]
+    return {
+        key: annotation
+        for place, (name, annotation) in enumerate(named)
+        if annotation is not None and is_marked(annotation)
+        for key in (name, str(place))
+    }
+
+
+def given_to(call: ast.Call, parameters: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The texts of a call, and the sentences of a refusal."""
+    given = {str(place): one for place, one in enumerate(call.args)} | {
+        str(one.arg): one.value for one in call.keywords
+    }
+    is_refusal = ast.unparse(call.func).rpartition(".")[2] in REFUSALS
+    for name, value in given.items():
+        if is_refusal and isinstance(value, ast.Constant) and str(value.value).endswith("."):
+            yield str(value.value)
+        if name in parameters and not (name == "options" and "is_translated" in given):
+            yield from texts_in(value, parameters[name])
+
+
+def texts_in(value: ast.expr, annotation: ast.expr) -> Iterator[str]:
+    """The constants of a value that its annotation says are texts."""
+    if isinstance(value, ast.IfExp):
+        yield from (*texts_in(value.body, annotation), *texts_in(value.orelse, annotation))
+    elif isinstance(annotation, ast.BinOp):
+        yield from texts_in(value, annotation.left if is_marked(annotation.left) else annotation.right)
+    elif isinstance(annotation, ast.Subscript):
+        for one, kind in parts_of(value, annotation):
+            yield from texts_in(one, kind)
+    elif is_marked(annotation) and isinstance(value, ast.Constant) and isinstance(value.value, str):
+        yield value.value
+
+
+def parts_of(value: ast.expr, annotation: ast.Subscript) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The parts of a table, each with its own annotation."""
+    kinds = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+    if ast.unparse(annotation.value) == "Final":
+        yield value, kinds[0]
+    elif isinstance(value, ast.Dict):
+        for key, one in zip(value.keys, value.values, strict=True):
+            yield from ((key or one, kinds[0]), (one, kinds[1]))
+    elif isinstance(value, ast.Tuple | ast.List):
+        is_fixed = ast.unparse(annotation.value) == "tuple" and ast.unparse(kinds[-1]) != "..."
+        yield from zip(value.elts, kinds if is_fixed else [kinds[0]] * len(value.elts), strict=True)
 
 
 def _refused() -> set[str]:
     """The sentences of refusals that screens say."""
-    found = NOUNS | {placeholders.KNOWN}
+    found = NOUNS | {placeholders.KNOWN} | {noun.nothing for noun in all_nouns()}
     for name in REFUSING:
         found |= sentences(SOURCE / name)
-    found |= {noun.nothing for noun in all_nouns()}
     for path in (one for name in ("service", "store") for one in SOURCE.rglob(f"{name}.py")):
         found |= {text for text in sentences(path) if text.startswith("There is no such ")}
     for path in (one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")):

@@ -22,6 +22,7 @@ NO_QUERIES: Final = {
     / "nouns"
     / "service.py": "the statements of nouns, each of the literals of its declaration; see tests/nouns",
     SOURCE / "nouns" / "statements.py": "likewise",
+    SOURCE / "db" / "retention.py": "the statements of what is kept for a time; tests/worker/retention.sql prints them",
     SOURCE / "embedded" / "cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
     SOURCE / "migrations" / "__init__.py": "runs the files beside it",
     SOURCE / "backups" / "store.py": "COPY, locks and indexes take no parameters; names are the catalogue's, quoted",

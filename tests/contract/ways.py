@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from afterword import db
 from afterword.intake.imports.store import ProblemKind
-from afterword.worker.imports import Importer
+from afterword.worker.long_work import Importer
 from tests.contract.wire import Wire
 
 FILE = b"responder_channel_identifier,external_reference\nann@example.com,%s\nbob@example.com,\n"

@@ -9,6 +9,7 @@ from afterword.events.deliveries import service as deliveries
 from afterword.worker.deliverer import Deliverer
 from tests.channels.receiver import Receiver, Reply
 from tests.events.conftest import SUBJECT, Desk, ids_of, types_of
+from tests.pruning import prune
 
 
 class TestAgain:
@@ -87,6 +88,6 @@ class TestPrune:
             await desk.deliver(deliverer)
         async with db.transaction(desk.pool) as database:
             now = database.clock.now()
-            assert 0 == await deliveries.prune(database, now=now + timedelta(days=29), limit=10)
-            assert 1 == await deliveries.prune(database, now=now + timedelta(days=31), limit=10)
+            assert 0 == await prune(database, "deliveries", now=now + timedelta(days=29))
+            assert 1 == await prune(database, "deliveries", now=now + timedelta(days=31))
         assert ["tag.removed"] == [one["event_type"] for one in await desk.deliveries(hook["webhook_id"])]

@@ -11,13 +11,13 @@ from standardwebhooks import Webhook as Verifier
 
 from afterword import db
 from afterword.core.messaging import webhooks as rules
-from afterword.events.deliveries import service as deliveries
 from afterword.events.sending import service as sending
 from afterword.worker.deliverer import Deliverer
 from tests.channels.receiver import Given, Receiver, Reply
 from tests.conftest import settled
 from tests.event_log import list_events
 from tests.events.conftest import SUBJECT, Desk, ids_of, new_event, types_of, until
+from tests.pruning import prune
 
 OTHER = "t" * 22
 
@@ -374,7 +374,7 @@ class TestClaims:
             await desk.deliver(deliverer)
             assert 0 == receiver.connections
         async with db.transaction(desk.pool) as database:
-            while await deliveries.prune(database, now=database.clock.now(), limit=10):
+            while await prune(database, "deliveries of deleted webhooks", "webhooks"):
                 pass
             assert (0, 0) == tuple(
                 await database.fetch_row("select (select count(*) from delivery), (select count(*) from webhook)") or ()

@@ -15,7 +15,7 @@ from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.instances.answers.service import lock_context, save_answers
-from afterword.worker.exports import Exporter
+from afterword.worker.long_work import Exporter
 from tests.conftest import House
 
 CSAT, REASONS, COMMENT = 0, 1, 2  # the places of its questions

@@ -14,6 +14,7 @@ from afterword.db.leases import OPEN_MAX
 from afterword.exports import service
 from tests.exports.conftest import CSAT, REASONS, Shop, table
 from tests.making import make_token
+from tests.pruning import prune
 
 DAY = 86_400
 
@@ -89,13 +90,14 @@ class TestFile:
         await shop.write()
         await shift(shop.pool, 8 * DAY)
         async with db.transaction(shop.pool) as database:
-            assert 1 == await service.prune(database, now=database.clock.now(), limit=10)
+            assert 1 == await service.expire(database, now=database.clock.now(), limit=10)
+            assert 1 == await prune(database, "files of exports", "exports")
         response = await shop.get(f"/q/export/{export['export_id']}/file")
         assert (410, "gone") == (response.status_code, response.json()["code"])
         assert "expired" == (await shop.get(f"/q/export/{export['export_id']}")).json()["state"]
         await shift(shop.pool, 91 * DAY)
         async with db.transaction(shop.pool) as database:
-            assert 1 == await service.prune(database, now=database.clock.now(), limit=10)
+            assert 1 == await prune(database, "files of exports", "exports")
         assert 404 == (await shop.get(f"/q/export/{export['export_id']}")).status_code
 
     async def test_a_large_file_goes_in_parts(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +109,8 @@ class TestFile:
         await shift(shop.pool, 8 * DAY)
         for gone in (2, 1, 0):
             async with db.transaction(shop.pool) as database:
-                assert gone == await service.prune(database, now=database.clock.now(), limit=2)
+                await service.expire(database, now=database.clock.now(), limit=2)
+                assert gone == await prune(database, "files of exports", "exports", limit=2)
 
     async def test_values_need_their_scopes(self, shop: Shop, weak: Caller) -> None:
         await shop.respond({CSAT: Given(5)})

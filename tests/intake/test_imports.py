@@ -18,11 +18,11 @@ from afterword.db import leases
 from afterword.db.leases import ATTEMPTS_MAX, LeaseLost
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import Import
-from afterword.worker.imports import Importer
-from afterword.worker.long_work import STEPS_A_TURN
+from afterword.worker.long_work import STEPS_A_TURN, Importer
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.event_log import list_events
+from tests.pruning import prune
 from tests.queue.conftest import SMS, Client, Queue
 
 HEADER = "responder_channel_identifier,locale,external_reference"
@@ -643,7 +643,7 @@ class TestPrune:
     async def prune(self, importing: Importing, days: int, *, limit: int = 1_000) -> int:
         async with db.transaction(importing.queue.pool) as database:
             now = database.clock.now() + timedelta(days=days, minutes=1)
-            return await service.prune(database, now=now, limit=limit)
+            return await prune(database, "rests of imports", "rows of imports", "imports", now=now, limit=limit)
 
     async def test_in_parts(self, importing: Importing) -> None:
         job = await importing.done(many(25))

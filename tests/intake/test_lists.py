@@ -4,6 +4,7 @@ import pytest
 
 from afterword import db
 from afterword.intake.lists import service, store
+from tests.pruning import prune
 from tests.queue.conftest import Queue
 
 
@@ -27,7 +28,7 @@ async def test_kept_for_days(queue: Queue) -> None:
     for days, is_there, has_file in ((6, True, True), (8, True, False), (31, False, False)):
         await queue.execute("update queue_list set created_time = now() - make_interval(days => $1)", days)
         async with db.transaction(queue.pool) as database:
-            await service.prune(database, now=database.clock.now(), limit=100)
+            await prune(database, "files of lists", "lists")
             found = await store.get_list(database, **key)
         assert is_there == (found is not None)
         if found is not None and not has_file:

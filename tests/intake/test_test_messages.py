@@ -17,6 +17,7 @@ from afterword.intake.test_messages import api, service
 from afterword.messages import context as mail
 from afterword.worker import test_messages
 from afterword.worker.channels import ChannelRegistry
+from tests.pruning import prune
 from tests.queue.conftest import Client, Queue, codes
 
 BODY = {"responder_channel_identifier": "Ann@Example.com", "locale": "en"}
@@ -209,9 +210,9 @@ class TestSent:
             await sent(client)
         now = await client.queue.now()
         async with db.transaction(client.queue.pool) as database:
-            assert 0 == await service.prune(database, now=now, limit=10)
+            assert 0 == await prune(database, "test messages", now=now)
             later = now + timedelta(seconds=service.KEPT_SECONDS + 1)
-            assert 1 == await service.prune(database, now=later, limit=10)
+            assert 1 == await prune(database, "test messages", now=later)
 
 
 class TestThroughAnAccount:

@@ -6,6 +6,7 @@ from afterword import db
 from afterword.logins import service, store
 from afterword.logins.sessions import service as sessions
 from tests.logins.conftest import EMAIL, SITE, Office, browser_of, log_in
+from tests.pruning import prune
 
 
 async def test_pending(office: Office) -> None:
@@ -31,7 +32,8 @@ async def test_prune(office: Office) -> None:
         await client.post("/console/reset", data={"email": EMAIL})
     async with db.transaction(office.pool) as database:
         now = database.clock.now()
-        assert 0 == await service.prune(database, now=now, limit=10)
-        assert 2 == await service.prune(database, now=now + sessions.LIFETIME + timedelta(days=1), limit=10)
+        names = ("idle sessions", "sessions", "log-in links", "challenges of passkeys", "failed log-ins")
+        assert 0 == await prune(database, *names, now=now)
+        assert 4 == await prune(database, *names, now=now + sessions.LIFETIME + timedelta(days=1))
         for query in ("select count(*) from login_session", "select count(*) from login_link"):
             assert 0 == await database.fetch_value(query)

@@ -7,6 +7,7 @@ import pytest
 from afterword import db, errors
 from afterword.organizations import service as accounts
 from afterword.organizations.idempotency import service
+from tests.pruning import prune
 
 KEY = "order-1042"
 
@@ -107,10 +108,10 @@ class TestIdempotency:
 
     async def test_prune(self, database: db.Database, organization_id: str) -> None:
         await self.claim(database, organization_id)
-        assert 0 == await service.prune_idempotency_keys(database, now=database.clock.now())
+        assert 0 == await prune(database, "idempotency keys")
         await self.age(database, hours=24)
-        assert 0 == await service.prune_idempotency_keys(database, now=database.clock.now(), limit=0)
-        assert 1 == await service.prune_idempotency_keys(database, now=database.clock.now())
+        assert 0 == await prune(database, "idempotency keys", limit=0)
+        assert 1 == await prune(database, "idempotency keys")
 
     async def age(self, database: db.Database, *, hours: int) -> None:
         await database.execute(

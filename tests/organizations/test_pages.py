@@ -16,6 +16,7 @@ from afterword.organizations.tokens import store
 from afterword.web.limits import Limits
 from tests.conftest import SITE, House
 from tests.organizations.conftest import Desk
+from tests.pruning import prune as pruned
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 GRANT = {"grant_type": "client_credentials"}
@@ -233,4 +234,4 @@ class TestGranted:
 
 async def prune(desk: Desk, now: Any) -> int:
     async with db.transaction(desk.pool) as database:
-        return await tokens.prune_access_tokens(database, now=now, limit=2)
+        return await pruned(database, "access tokens", now=now, limit=2)

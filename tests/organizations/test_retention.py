@@ -22,7 +22,6 @@ async def test_days_of_kinds(pool: db.Pool, house: House) -> None:
             changes=changes,
             site=SITE,
             now=now,
-            expect=lambda _: None,
         )
         assert (60, None, 7, 2) == (
             stored.anonymize_after_days,

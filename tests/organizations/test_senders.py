@@ -39,7 +39,6 @@ async def change(pool: db.Pool, house: House, pipeline_id: str, **changes: Any) 
             questionnaire_id=house.questionnaire_id,
             pipeline_id=pipeline_id,
             changes=changes,
-            check_version=lambda _version: None,
             now=database.clock.now(),
         )
 

@@ -22,8 +22,7 @@ from afterword.instances.answers.service import lock_context, save_answers
 from afterword.privacy import service as erasures
 from afterword.queue.outbox import store as outbox_store
 from afterword.responses.rows import service as responses
-from afterword.worker.exports import Exporter
-from afterword.worker.imports import Importer
+from afterword.worker.long_work import Exporter, Importer
 from tests.conftest import POOL_SIZE, House, build_house, settled
 from tests.dates import YEAR
 from tests.queue.conftest import Queue

@@ -23,8 +23,8 @@ from afterword.channels.base import Sent
 from afterword.instances.files import folder
 from afterword.queue.retention.service import DAYS_DEFAULT
 from afterword.queue.sending.service import Lease
-from afterword.worker.exports import Exporter
 from afterword.worker.jobs import Job, jobs_of
+from afterword.worker.long_work import Exporter
 from afterword.worker.pace import Pace
 from tests.conftest import FIGURE, House
 from tests.privacy.columns import HOLDS

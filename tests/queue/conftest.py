@@ -172,13 +172,13 @@ class Queue:
                 caller=self.house.caller,
                 item_id=item.item_id,
                 change=change,
-                check_version=any_version,
+                expect=any_version,
                 secret=self.secret,
             )
 
     async def delete(self, item: QueueItem) -> None:
         async with db.transaction(self.pool) as database:
-            await service.delete(database, caller=self.house.caller, item_id=item.item_id, check_version=any_version)
+            await service.delete(database, caller=self.house.caller, item_id=item.item_id, expect=any_version)
 
     async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008
         async with db.transaction(self.pool) as database:

@@ -32,7 +32,6 @@ async def replayed(client: Client) -> dict[str, str]:
             questionnaire_id=client.queue.house.questionnaire_id,
             pipeline_id=pipeline_id,
             changes={},
-            check_version=lambda _: None,
             now=now,
             networks=(),
         )

@@ -14,7 +14,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.db.leases import LeaseLost
 from afterword.queue.batches import service
 from afterword.queue.batches.store import BATCHES as BATCHES_LEASES
-from afterword.worker.batches import BatchWorker
+from afterword.worker.long_work import BatchWorker
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.intake.test_imports import Importing, lines

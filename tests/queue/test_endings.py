@@ -130,7 +130,7 @@ async def cancelled_by_reference(queue: Queue) -> QueueItem:
         external_reference="order-1042",
     )
     async with db.transaction(queue.pool) as database:
-        await references.cancel(database, reference=reference, check_version=any_version)
+        await references.cancel(database, reference=reference, expect=any_version)
     return item
 
 

@@ -225,9 +225,7 @@ class Machine(RuleBasedStateMachine):
         async def act() -> errors.Refusal | None:
             try:
                 async with db.transaction(self.queue.pool) as database:
-                    await service.delete(
-                        database, caller=self.queue.house.caller, item_id=item_id, check_version=any_version
-                    )
+                    await service.delete(database, caller=self.queue.house.caller, item_id=item_id, expect=any_version)
             except (errors.Conflict, errors.NotFound) as refusal:
                 return refusal
             return None
@@ -544,7 +542,7 @@ class Machine(RuleBasedStateMachine):
                 async with db.transaction(self.queue.pool) as database:
                     item = await service.change(
                         database, caller=self.queue.house.caller, item_id=item_id, change=change,
-                        check_version=any_version, secret=self.queue.secret,
+                        expect=any_version, secret=self.queue.secret,
                     )  # fmt: skip
             except (errors.Conflict, errors.NotFound) as refusal:
                 return refusal
@@ -621,11 +619,7 @@ def walk(examples: int, steps: int, **chosen: Any) -> None:
             max_examples=examples,
             stateful_step_count=steps,
             deadline=None,
-            suppress_health_check=[
-                HealthCheck.too_slow,
-                HealthCheck.filter_too_much,
-                HealthCheck.data_too_large,
-            ],
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
             print_blob=True,
             **chosen,
         ),

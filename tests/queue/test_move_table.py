@@ -94,17 +94,12 @@ class Case:
         async with db.transaction(self.queue.pool) as database:
             await service.change(
                 database, caller=self.queue.house.caller, item_id=self.dispatch.item.item_id,
-                change=change, check_version=lambda _: None, secret=self.queue.secret,
+                change=change, secret=self.queue.secret,
             )  # fmt: skip
 
     async def delete(self) -> None:
         async with db.transaction(self.queue.pool) as database:
-            await service.delete(
-                database,
-                caller=self.queue.house.caller,
-                item_id=self.dispatch.item.item_id,
-                check_version=lambda _: None,
-            )
+            await service.delete(database, caller=self.queue.house.caller, item_id=self.dispatch.item.item_id)
 
     async def resolve(self) -> None:
         async with db.transaction(self.queue.pool) as database:

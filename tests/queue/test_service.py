@@ -324,7 +324,7 @@ class TestChange:
     async def test_edit_of_an_old_version(self, queue: Queue) -> None:
         item = await queue.schedule()
 
-        def check_version(version: int) -> None:
+        def expect(version: int) -> None:
             raise errors.Stale(str(version))
 
         with pytest.raises(errors.Stale):
@@ -334,7 +334,7 @@ class TestChange:
                     caller=queue.house.caller,
                     item_id=item.item_id,
                     change=EDIT,
-                    check_version=check_version,
+                    expect=expect,
                     secret=queue.secret,
                 )
 
@@ -414,14 +414,12 @@ class TestDelete:
     async def test_of_an_old_version(self, queue: Queue) -> None:
         item = await queue.schedule()
 
-        def check_version(version: int) -> None:
+        def expect(version: int) -> None:
             raise errors.Stale(str(version))
 
         with pytest.raises(errors.Stale):
             async with db.transaction(queue.pool) as database:
-                await service.delete(
-                    database, caller=queue.house.caller, item_id=item.item_id, check_version=check_version
-                )
+                await service.delete(database, caller=queue.house.caller, item_id=item.item_id, expect=expect)
 
     @pytest.mark.parametrize(
         ("prepare", "status", "told"),

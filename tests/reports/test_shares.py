@@ -8,6 +8,7 @@ import pytest
 from afterword import db, errors
 from afterword.reports import results
 from afterword.reports.shares import service
+from tests.pruning import prune
 from tests.reports.conftest import CSAT, NPS, House
 
 ABSENT = "z" * 22
@@ -100,8 +101,8 @@ async def test_ended(house: House, now: datetime) -> None:
             with pytest.raises(errors.NotFound):
                 await service.read(database, organization_id=other, secret=text, now=now)
     async with db.transaction(house.pool) as database:
-        assert 0 == await service.prune(database, now=now + timedelta(days=30), limit=10)
-        assert 1 == await service.prune(database, now=now + timedelta(days=32), limit=10)
+        assert 0 == await prune(database, "links to reports", now=now + timedelta(days=30))
+        assert 1 == await prune(database, "links to reports", now=now + timedelta(days=32))
 
 
 async def test_pins_are_bounded(house: House) -> None:

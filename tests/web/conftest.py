@@ -246,7 +246,7 @@ async def get_file(call: Call[None], database: db.Database) -> Answer:
 @routes.patch("/note/{note_id}", scope="Tag.Update", body=NoteUpdate, answer=Note, summary="Change note")
 async def change_note(call: Call[NoteUpdate], database: db.Database) -> Answer:
     current = await get_row(call, database)
-    call.check_version(current["version"])
+    call.expect(current["version"])
     title = current["title"] if call.body.title is fields.UNSET else call.body.title
     if title == "taken":
         raise errors.Conflict("There is one already.")
@@ -263,11 +263,9 @@ async def change_note(call: Call[NoteUpdate], database: db.Database) -> Answer:
 @routes.delete("/note/{note_id}", scope="Tag.Delete", summary="Delete note")
 async def delete_note(call: Call[None], database: db.Database) -> Answer:
     row = await get_row(call, database)
-    call.check_version(row["version"])
+    call.expect(row["version"])
     await database.execute(
-        "delete from note where organization_id = $1 and note_id = $2",
-        call.caller.organization_id,
-        call.ids["note_id"],
+        "delete from note where organization_id = $1 and note_id = $2", call.caller.organization_id, call.ids["note_id"]
     )
     return Answer()
 

@@ -14,7 +14,7 @@ from afterword.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, LeaseLost, Leases
 from afterword.exports import service, writers
 from afterword.exports import store as exports_store
 from afterword.worker import long_work
-from afterword.worker.exports import Exporter
+from afterword.worker.long_work import Exporter
 from tests.conftest import House
 from tests.event_log import list_events
 from tests.exports.conftest import CSAT, Shop, shop, table

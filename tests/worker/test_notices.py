@@ -15,6 +15,7 @@ from afterword.worker import captured
 from afterword.worker.notices import Notices
 from tests.alerts.conftest import Desk, desk
 from tests.channels.sink import Fault, Sink, say
+from tests.pruning import prune
 from tests.worker.conftest import DEADLINE_SECONDS, Scripted
 
 __all__ = ["desk"]
@@ -297,6 +298,6 @@ class TestRun:
         await send_due(due, scripted(Sent()))
         async with db.transaction(due.pool) as database:
             now = database.clock.now()
-            assert 0 == await mails.prune(database, now=now, limit=10)
-            assert 1 == await mails.prune(database, now=now + timedelta(days=91), limit=10)
+            assert 0 == await prune(database, "notice mails", now=now)
+            assert 1 == await prune(database, "notice mails", now=now + timedelta(days=91))
         assert 1 == await due.value("select count(*) from notification where mail_id is null")

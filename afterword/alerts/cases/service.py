@@ -50,7 +50,7 @@ async def update(
     alert_instance_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    expect: errors.Expect,
+    expect: errors.Expect = errors.ANY,
 ) -> Case:
     """Change the named members: `store.SETTABLE`, and `waiting`, which stops the clock until it is false.
 
@@ -240,7 +240,7 @@ async def update_comment(
     comment_id: str,
     body: str | None,
     now: datetime,
-    expect: errors.Expect,
+    expect: errors.Expect = errors.ANY,
 ) -> Comment:
     """Change the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     before = await _own_comment(
@@ -260,7 +260,13 @@ async def update_comment(
 
 
 async def delete_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, now: datetime, expect: errors.Expect
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    comment_id: str,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
 ) -> None:
     """Delete the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     written = await _own_comment(
@@ -328,7 +334,7 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
 
 
 async def _own_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect = errors.ANY
 ) -> Comment:
     # The case is locked, which also serializes changes of its comments.
     case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)

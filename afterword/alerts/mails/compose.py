@@ -42,78 +42,27 @@ LINKS: Final[Mapping[str, tuple[str, str]]] = {
 @dataclass(frozen=True, slots=True)
 class _Content:
     subject: str
-    notices: Sequence[Mapping[str, str]]
-    why: str
-    more: str = ""
-    settings_url: str = ""  # where the user chooses what is mailed
+    template: str
+    lines: Sequence[str]  # of the plain text, a paragraph each
+    language: str
+    locale: str
+    values: Mapping[str, Any]  # of the template
+    stop_url: str = ""
 
 
 def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
-    """The mail in the user's language. The subject of notices is the title of a single one, else their count."""
+    """The mail in the user's language."""
     words = texts("notices", mail.locale)
     if mail.content is not None:
-        return _of_digest(mail, mail.content, recipient=recipient, sender=sender, site=site, now=now)
-    content = _of_link(mail, words, site) if mail.purpose else _of_notices(mail, words, site)
-    lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in content.notices]
-    # Without the marks of direction around it, which mail programs would take for a part of the address.
-    choosing = words("To choose what is mailed: {url}").split("{url}") if content.settings_url else []
-    return Message(
-        item_id=mail.mail_id,
-        organization_id=mail.organization_id,
-        channel_id=EMAIL,
-        recipient=recipient,
-        sender=sender,
-        sender_name=mail.organization_name,
-        reply_to=None,
-        subject=content.subject,
-        html=html.render(
-            "email/notices.html",
-            language=words.language,
-            direction=words.direction,
-            subject=content.subject,
-            notices=content.notices,
-            more=content.more,
-            why=content.why,
-            choosing=choosing,
-            settings_url=content.settings_url,
-        ),
-        text="\n\n".join(filter(None, (*lines, content.more, content.why, content.settings_url.join(choosing)))),
-        locale=mail.locale,
-        composed_time=now,
-        headers={"Content-Language": words.language},
-    )
-
-
-def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
-    shown = [
-        {"title": one.title, "body": one.body, "where": _url_of(page_of_case(one.link), site)} for one in mail.notices
-    ]
-    several = words.plural("{n} notice", "{n} notices", mail.notices_count)
-    rest = mail.notices_count - len(shown)
-    return _Content(
-        subject=one_line(mail.notices[0].title if mail.notices_count == 1 else several)[:SUBJECT_CHARACTERS_MAX],
-        notices=shown,
-        why=words("You get this mail because you follow this in Afterword."),
-        more=words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else "",
-        settings_url=f"{site.public_url}{SETTINGS}",
-    )
-
-
-def _of_digest(
-    mail: Mail, content: Mapping[str, Any], *, recipient: str, sender: str, site: Site, now: datetime
-) -> Message:
-    """Figures in words and tables. `content` has the texts in their language, and addresses without the site's own."""
-    url, stop_url = (f"{site.public_url}{content[name]}" for name in ("url", "stop_url"))
-    subject = one_line(content["subject"])[:SUBJECT_CHARACTERS_MAX]
-    lines: list[str] = [content["period"]]
-    for section in content["sections"]:
-        lines.append("\n".join(filter(None, (section["title"], *section["sentences"]))))
-        heads = section["head"]
-        lines += [
-            f"{row[0]}: {', '.join(f'{head} {cell}' for head, cell in zip(heads[1:], row[1:], strict=False) if cell)}"
-            for row in section["rows"]
-        ]
-    lines += [f"{content['open']}: {url}", f"{content['why']} {content['stop']}: {stop_url}"]
+        content = _of_digest(mail.content, site)
+    elif mail.purpose:
+        content = _of_link(mail, words, site)
+    else:
+        content = _of_notices(mail, words, site)
+    subject = one_line(content.subject)[:SUBJECT_CHARACTERS_MAX]
+    headers = {"Content-Language": content.language}
+    if content.stop_url:
+        headers["List-Unsubscribe"] = f"<{content.stop_url}>"
     return Message(
         item_id=mail.mail_id,
         organization_id=mail.organization_id,
@@ -123,11 +72,30 @@ def _of_digest(
         sender_name=mail.organization_name,
         reply_to=None,
         subject=subject,
-        html=html.render("email/digest.html", content=content, subject=subject, url=url, stop_url=stop_url),
-        text="\n\n".join(filter(None, lines)),
-        locale=content["language"],
+        html=html.render(f"email/{content.template}.html", subject=subject, **content.values),
+        text="\n\n".join(filter(None, content.lines)),
+        locale=content.locale,
         composed_time=now,
-        headers={"Content-Language": content["language"], "List-Unsubscribe": f"<{stop_url}>"},
+        headers=headers,
+        to_user=True,
+    )
+
+
+def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
+    """The subject is the title of a single one, else their count."""
+    shown = [
+        {"title": one.title, "body": one.body, "where": _url_of(page_of_case(one.link), site)} for one in mail.notices
+    ]
+    several = words.plural("{n} notice", "{n} notices", mail.notices_count)
+    rest = mail.notices_count - len(shown)
+    return _listed(
+        mail,
+        words,
+        subject=mail.notices[0].title if mail.notices_count == 1 else several,
+        notices=shown,
+        why=words("You get this mail because you follow this in Afterword."),
+        more=words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else "",
+        settings_url=f"{site.public_url}{SETTINGS}",
     )
 
 
@@ -136,11 +104,54 @@ def _of_link(mail: Mail, words: Texts, site: Site) -> _Content:
     title, body = LINKS[mail.purpose or ""]
     url = sealing.unseal(mail.link or b"", secret=site.secret, context=link_context(mail.mail_id))
     subject = one_line(words(title, organization=mail.organization_name))
-    return _Content(
-        subject=subject[:SUBJECT_CHARACTERS_MAX],
+    return _listed(
+        mail,
+        words,
+        subject=subject,
         notices=[{"title": subject, "body": words(body), "where": url}],
         why=words("If you did not expect this mail, do nothing: without the link nothing changes."),
     )
+
+
+def _listed(
+    mail: Mail,
+    words: Texts,
+    *,
+    subject: str,
+    notices: Sequence[Mapping[str, str]],
+    why: str,
+    more: str = "",
+    settings_url: str = "",
+) -> _Content:
+    """`settings_url`: where the user chooses what is mailed."""
+    # Without the marks of direction around it, which mail programs would take for a part of the address.
+    choosing = words("To choose what is mailed: {url}").split("{url}") if settings_url else []
+    lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in notices]
+    values = {"language": words.language, "direction": words.direction, "notices": notices, "more": more, "why": why}
+    return _Content(
+        subject,
+        "notices",
+        [*lines, more, why, settings_url.join(choosing)],
+        words.language,
+        mail.locale,
+        {**values, "choosing": choosing, "settings_url": settings_url},
+    )
+
+
+def _of_digest(content: Mapping[str, Any], site: Site) -> _Content:
+    """Figures in words and tables. `content` has the texts in their language, and addresses without the site's own."""
+    url, stop_url = (f"{site.public_url}{content[name]}" for name in ("url", "stop_url"))
+    lines: list[str] = [content["period"]]
+    for section in content["sections"]:
+        lines.append("\n".join(filter(None, (section["title"], *section["sentences"]))))
+        heads = section["head"]
+        lines += [
+            f"{row[0]}: {', '.join(f'{head} {cell}' for head, cell in zip(heads[1:], row[1:], strict=False) if cell)}"
+            for row in section["rows"]
+        ]
+    lines += [f"{content['open']}: {url}", f"{content['why']} {content['stop']}: {stop_url}"]
+    values = {"content": content, "url": url, "stop_url": stop_url}
+    return _Content(content["subject"], "digest", lines, content["language"], content["language"], values, stop_url)
 
 
 def page_of_case(link: str | None) -> str:

@@ -1,13 +1,12 @@
-"""Mails to users, with notices or with a link that works once, and to visitors: schedule, claim, settle, prune."""
+"""Mails to users, with notices or with a link that works once, and to visitors: schedule, claim, settle."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from afterword import ids, sealing
 from afterword.alerts.mails import store
-from afterword.alerts.mails.store import Mail, NewMail
-from afterword.core.messaging import notices
+from afterword.alerts.mails.store import Mail
 from afterword.core.scheduling import retries
 from afterword.db import Database
 
@@ -25,15 +24,7 @@ Purpose = Literal["invitation", "reset", "address", "answer"]
 
 async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
     """Return the ids of the mails to these users at these times; later notices join the same mails."""
-    mails = [
-        NewMail(
-            organization_id=organization_id,
-            mail_id=ids.ordered(now),
-            user_id=user_id,
-            due_time=due_time.astimezone(UTC),
-        )
-        for organization_id, user_id, due_time in sorted(set(keys))
-    ]
+    mails = [(ids.ordered(now), *key) for key in sorted(set(keys))]
     return await store.insert_mails(db, mails=mails, now=now) if mails else {}
 
 
@@ -55,7 +46,7 @@ async def schedule_link(
     Without a user it goes to a visitor who confirms an address.
     """
     mail_id = ids.ordered(now)
-    await store.insert_link_mail(
+    await store.insert_mail(
         db,
         organization_id=organization_id,
         mail_id=mail_id,
@@ -72,8 +63,14 @@ async def schedule_link(
 async def schedule_digest(
     db: Database, *, organization_id: str, user_id: str, content: Mapping[str, Any], now: datetime
 ) -> None:
-    await store.insert_digest_mail(
-        db, organization_id=organization_id, mail_id=ids.ordered(now), user_id=user_id, content=content, now=now
+    await store.insert_mail(
+        db,
+        organization_id=organization_id,
+        mail_id=ids.ordered(now),
+        user_id=user_id,
+        purpose="digest",
+        content=dict(content),
+        now=now,
     )
 
 
@@ -97,7 +94,3 @@ async def settle(db: Database, *, mail: Mail, outcome: Outcome, reason: str, now
             due_time = now + retries.backoff(mail.attempts, jitter=jitter)
     error = None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX]
     await store.settle_mail(db, mail=mail, state=state, due_time=due_time, error=error, now=now)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_mails(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)

@@ -6,16 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from afterword.db import Database
+from afterword.db.columns import arrays
 
 NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewMail:
-    organization_id: str
-    mail_id: str
-    user_id: str
-    due_time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +41,22 @@ class Mail:
 
 
 async def insert_mails(  # any tenant: a batch of events serves many organizations
-    db: Database, *, mails: Sequence[NewMail], now: datetime
+    db: Database, *, mails: Sequence[tuple[str, str, str, datetime]], now: datetime
 ) -> dict[tuple[str, str, datetime], str]:
-    """Return the ids of the mails of these users and times: an existing untried one, else a new one."""
+    """Return the ids of the mails of these users and times: an existing untried one, else a new one.
+
+    `mails`: a new id, the organization, the user and the time of each.
+    """
     rows = await db.fetch(
         """insert into notice_mail as m (organization_id, mail_id, user_id, due_time, created_time)
-           select organization_id, mail_id, user_id, due_time, $2
-           from jsonb_populate_recordset(null::notice_mail, $1::jsonb)
+           select organization_id, mail_id, user_id, due_time, $5
+           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+             as new (mail_id, organization_id, user_id, due_time)
            order by organization_id, user_id, due_time
            on conflict (organization_id, user_id, due_time) where state = 'waiting' and attempts = 0
              do update set due_time = m.due_time
            returning organization_id, user_id, due_time, mail_id""",
-        *(mails, now),
+        *(*arrays(mails, 4), now),
     )
     return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
 
@@ -75,34 +72,26 @@ async def count_link_mails(
     )
 
 
-async def insert_link_mail(
+async def insert_mail(
     db: Database,
     *,
     organization_id: str,
     mail_id: str,
     user_id: str | None,
     purpose: str,
-    recipient: str,
-    locale: str | None,
-    address_key: bytes | None,
-    link: bytes,
     now: datetime,
+    recipient: str | None = None,
+    locale: str | None = None,
+    address_key: bytes | None = None,
+    link: bytes | None = None,
+    content: dict[str, Any] | None = None,
 ) -> None:
+    """Insert a mail with a link or a digest, which nothing joins."""
     await db.execute(
         """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient,
-             locale, address_key, link)
-           values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)""",
-        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link),
-    )
-
-
-async def insert_digest_mail(
-    db: Database, *, organization_id: str, mail_id: str, user_id: str, content: Mapping[str, Any], now: datetime
-) -> None:
-    await db.execute(
-        """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, content)
-           values ($1, $2, $3, $4, $4, 'digest', $5)""",
-        *(organization_id, mail_id, user_id, now, dict(content)),
+             locale, address_key, link, content)
+           values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10)""",
+        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link, content),
     )
 
 
@@ -161,15 +150,6 @@ async def reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: i
              select organization_id, mail_id from notice_mail
              where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
         *(now, attempts_max, limit),
-    )
-
-
-async def prune_mails(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from notice_mail where (organization_id, mail_id) in (
-             select organization_id, mail_id from notice_mail
-             where finished_time < $1 order by finished_time limit $2)""",
-        *(before, limit),
     )
 
 

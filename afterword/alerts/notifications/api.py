@@ -133,7 +133,7 @@ async def update_notification(call: Call[NotificationUpdate], db: Database) -> s
         **call.ids,
         read=None if call.body.read is UNSET else call.body.read,
         now=call.now,
-        expect=call.check_version,
+        expect=call.expect,
     )
 
 
@@ -161,6 +161,6 @@ async def get_subscription(call: Call[None], db: Database) -> Answer:
 )
 async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: Database) -> Answer:
     subscription, watches = await service.subscribe(
-        db, caller=call.caller, **call.body.chosen(), now=call.now, expect=call.check_version
+        db, caller=call.caller, **call.body.chosen(), now=call.now, expect=call.expect
     )
     return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)

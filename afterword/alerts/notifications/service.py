@@ -69,11 +69,10 @@ async def mark_read(
     notification_id: str,
     read: bool | None,
     now: datetime,
-    expect: errors.Expect | None = None,
+    expect: errors.Expect = errors.ANY,
 ) -> Notification:
     before = await get(db, caller=caller, notification_id=notification_id)
-    if expect is not None:
-        expect(before.version)
+    expect(before.version)
     if read is None:
         return before
     after = await store.update_read(
@@ -107,12 +106,11 @@ async def subscribe(
     watches: Sequence[Watch],
     digest: Digest,
     now: datetime,
-    expect: errors.Expect | None = None,
+    expect: errors.Expect = errors.ANY,
 ) -> tuple[Subscription, list[Watch]]:
     """Replace the caller's whole subscription. Raises NotFound, Invalid, and what `expect` raises."""
     before, _ = await get_subscription(db, caller=caller)
-    if expect is not None:
-        expect(before.version)
+    expect(before.version)
     distinct = list(dict.fromkeys(watches))
     wrong = [
         FieldError("unknown_value", "There are no events of this type.", pointer=f"/types/{name}")
@@ -131,10 +129,6 @@ async def subscribe(
     await store.delete_watches(db, **key)
     await store.insert_watches(db, **key, watches=distinct)
     return await get_subscription(db, caller=caller)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_notifications(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
 
 
 async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_PendingNotice]:

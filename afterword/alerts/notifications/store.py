@@ -122,15 +122,6 @@ async def update_read(
     return _notification(row) if row else None
 
 
-async def prune_notifications(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from notification where (organization_id, notification_id) in (
-             select organization_id, notification_id from notification
-             where created_time < $1 order by created_time limit $2)""",
-        *(before, limit),
-    )
-
-
 async def get_subscription(db: Database, *, organization_id: str, user_id: str) -> Subscription | None:
     """The user's subscription, or the defaults; None if there is no such user."""
     row = await db.fetch_row(

@@ -82,7 +82,7 @@ async def get_alert_settings(call: Call[None], db: Database) -> Answer:
 )
 async def update_alert_settings(call: Call[AlertSettingsUpdate], db: Database) -> Answer:
     settings = await service.update(
-        db, caller=call.caller, changes=_columns(call.body), now=call.now, expect=call.check_version
+        db, caller=call.caller, changes=_columns(call.body), now=call.now, expect=call.expect
     )
     return _shown(call, settings)
 

@@ -16,7 +16,7 @@ from afterword.questionnaires import store as questionnaires_store
 
 
 async def update(
-    db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
+    db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, expect: errors.Expect = errors.ANY
 ) -> Settings:
     """Change the named members; due times of cases stay. Raises Forbidden, Invalid, and what `expect` raises."""
     caller.require_whole()

@@ -15,7 +15,7 @@ from afterword.console.cases.rows import with_load
 from afterword.console.cases.story import SEVERITIES
 from afterword.console.conditions import json_of, with_seen
 from afterword.console.inputs import theirs_of
-from afterword.console.screens import Form, Visit
+from afterword.console.screens import Form, Marked, Visit
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -35,14 +35,14 @@ TITLE_CHARACTERS_MAX: Final = 200
 DESCRIPTION_CHARACTERS_MAX: Final = 2_000
 USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
-TRIGGERS: Final[Mapping[str, str]] = {
+TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",
     "submitted": "at the first answer, and when it is completed",
     "schedule": "once a day, at the figures",
     "call_back": "when a customer asks for a call",
 }
 HOURS: Final = ("due_hours", "fold_hours", "escalation_hours")
-LABELS: Final[Mapping[str, str]] = {
+LABELS: Final[Mapping[str, Marked]] = {
     "title": "Title", "description": "Description", "questionnaire_ids": "Questionnaires", "trigger": "Checked",
     "conditions": "Conditions", "severity": "Severity", "status_id": "Status", "assigned_user_id": "Case owner",
     "due_hours": "Due in business hours", "fold_hours": "Hours in which a repeat counts on the open case",

@@ -13,7 +13,9 @@ from afterword.console import conditions
 from afterword.console.cases import alert_rule_form
 from afterword.console.cases.alert_rule_form import Choices, Draft
 from afterword.console.cases.story import SEVERITIES
+from afterword.console.inputs import require_same
 from afterword.console.lists import Listing, page_links, page_of
+from afterword.console.removals import removal
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, ResponseFilter
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import members as settings
@@ -84,29 +86,27 @@ async def save_rule(visit: Visit) -> Response:
     return await _answer(visit, rule=await _rule(visit))
 
 
-@routes.get(f"{RULE}/removal", scope="Alert.Delete")
-async def confirm_removal(visit: Visit) -> Response:
-    words, rule = visit.words, await _rule(visit)
-    return visit.confirm(
-        title=words("Remove the alert “{title}”?", title=rule.title),
-        sentences=[
-            words("It opens no more cases. It cannot be brought back."),
-            words.plural("Its {n} open case stays.", "Its {n} open cases stay.", rule.open_count),
-        ],
-        button=words("Remove the alert"),
-    )
-
-
-@routes.post(f"{RULE}/removal", scope="Alert.Delete")
-async def remove_rule(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await nouns.delete(ALERT, db, caller=visit.caller, key=visit.id("alert_id"), site=visit.site, now=visit.now)
-    return html.redirect(f"{PATH}?done=removed")
-
-
 async def _rule(visit: Visit) -> Alert:
     async with visit.read() as db:
         return await nouns.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
+
+
+removal(
+    routes,
+    f"{RULE}/removal",
+    scope="Alert.Delete",
+    title="Remove the alert “{title}”?",
+    sentences=lambda visit, rule: [
+        visit.words("It opens no more cases. It cannot be brought back."),
+        visit.words.plural("Its {n} open case stays.", "Its {n} open cases stay.", rule.open_count),
+    ],
+    button="Remove the alert",
+    get=_rule,
+    remove=lambda visit, db: nouns.delete(
+        ALERT, db, caller=visit.caller, key=visit.id("alert_id"), site=visit.site, now=visit.now
+    ),
+    to=PATH,
+)
 
 
 async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
@@ -144,12 +144,7 @@ async def _save(visit: Visit, *, rule: Alert | None, columns: dict[str, Any]) ->
             return html.redirect(f"{PATH}/{made.record.alert_id}?done=saved")
         # Not by its version, which each case that opens or closes raises.
         stored = await nouns.get(ALERT, db, caller=visit.caller, key=rule.alert_id, is_locked=True)
-        if stored.updated_time.isoformat() != visit.form.text("seen"):
-            raise errors.Stale(
-                visit.words(
-                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
-                )
-            )
+        require_same(visit, stored.updated_time.isoformat(), "seen")
         del columns["application_id"]
         await nouns.update(
             ALERT, db, caller=visit.caller, key=rule.alert_id, changes=columns, site=visit.site, now=visit.now

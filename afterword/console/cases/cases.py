@@ -26,8 +26,9 @@ from afterword.console.cases import figures as case_figures
 from afterword.console.cases import replies
 from afterword.console.cases.rows import CASES, outcome_text, row_of, with_load
 from afterword.console.cases.story import Story
+from afterword.console.inputs import same_version
 from afterword.console.lists import address, key_of, read_key
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.text import call_text
 from afterword.core.organizations.access import Reach
 from afterword.core.wire import times
@@ -36,7 +37,7 @@ from afterword.db import Database
 from afterword.nouns import service as nouns
 from afterword.web import fields, html, static
 
-TABS: Final[Mapping[str, str]] = {
+TABS: Final[Mapping[str, Marked]] = {
     "open": "Open", "overdue": "Overdue", "mine": "Mine", "unassigned": "Without an owner", "waiting": "Waiting",
     "call_back": "Call back", "closed": "Closed",
 }  # fmt: skip
@@ -55,6 +56,10 @@ NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
 NUMBER_CHARACTERS_MAX: Final = 50
 USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
 ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
+
+CHANGED: Final[Marked] = (
+    "Somebody changed this case in the meantime. It stands below with your choices: check and save again."
+)
 
 routes = Screens()
 
@@ -127,7 +132,7 @@ async def change_case(visit: Visit) -> Response:
             changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
     try:
         async with visit.write() as db:
-            case = await _update(visit, db, changes, expect=_unchanged(form.text("version")))
+            case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
             if body := form.text("body")[:BODY_CHARACTERS_MAX]:
                 await _comment(visit, db, body)
     except errors.Stale as stale:
@@ -146,7 +151,7 @@ async def take_case(visit: Visit) -> Response:
         changes["status_id"] = BEGUN_STATUS
     try:
         async with visit.write() as db:
-            case = await _update(visit, db, changes, expect=_unchanged(visit.form.text("version")))
+            case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
     except errors.Stale as stale:
         return await _page(visit, refusal=stale)
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done=assigned")
@@ -222,7 +227,7 @@ async def comment(visit: Visit) -> Response:
 
 
 async def _update(
-    visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = lambda _: None
+    visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = errors.ANY
 ) -> cases_store.Case:
     return await service.update(db, caller=visit.caller, **visit.ids, changes=changes, now=visit.now, expect=expect)
 
@@ -351,16 +356,6 @@ def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:
         "time_field": typed[0] or (f"{local:%Y-%m-%dT%H:%M}" if local else ""),
         "number_field": typed[1] or item.call_back_number or "",
     }
-
-
-def _unchanged(seen: str) -> errors.Expect:
-    def expect(version: int) -> None:
-        if str(version) != seen:
-            raise errors.Stale(
-                "Somebody changed this case in the meantime. It stands below with your choices: check and save again."
-            )
-
-    return expect
 
 
 def _number(text: str) -> int:

@@ -14,7 +14,7 @@ from afterword.alerts.work import store
 from afterword.alerts.work.store import SELECTIONS, Selection
 from afterword.console.cases.rows import CASES, SEVERITIES, row_of
 from afterword.console.lists import ROWS, Column, Listing, address, key_of, read_key
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.figures import periods
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket
@@ -24,11 +24,11 @@ from afterword.db import Database
 FIGURES: Final = f"{CASES}/figures"
 FOUND: Final = f"{CASES}/figures/cases"
 DAYS: Final = (30, 7, 90, 365)
-GROUPS: Final[Mapping[Group, str]] = {
+GROUPS: Final[Mapping[Group, Marked]] = {
     "month": "Month", "week": "Week", "day": "Day", "owner": "Case owner", "cause": "Cause", "remedy": "Remedy",
     "status": "Status", "alert": "Alert", "severity": "Severity",
 }  # fmt: skip
-SELECTED: Final[Mapping[Selection, str]] = {
+SELECTED: Final[Mapping[Selection, Marked]] = {
     "opened": "Opened", "closed": "Closed", "in_time": "Closed in time", "late": "Closed late",
     "answered": "Answered again", "won_back": "Won back", "not_won_back": "Not won back",
 }  # fmt: skip
@@ -130,7 +130,7 @@ def shown(visit: Visit, found: Figures, row: Row, *, is_total: bool = False) -> 
     ]
 
 
-COLUMNS: Final = ("Opened", "Closed", "Closed in time", "Time to close (median)", "Won back")
+COLUMNS: Final[tuple[Marked, ...]] = ("Opened", "Closed", "Closed in time", "Time to close (median)", "Won back")
 
 
 def short(visit: Visit, found: Figures) -> list[tuple[str, Shown]]:

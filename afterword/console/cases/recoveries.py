@@ -44,14 +44,7 @@ async def ask_again(visit: Visit) -> Response:
     case_id = visit.id("alert_instance_id")
     try:
         async with visit.write() as db:
-            await service.ask(
-                db,
-                caller=visit.caller,
-                alert_instance_id=case_id,
-                site=visit.site,
-                now=visit.now,
-                expect=lambda _: None,
-            )
+            await service.ask(db, caller=visit.caller, alert_instance_id=case_id, site=visit.site, now=visit.now)
     except service.AlreadyAsked:
         pass
     return html.redirect(f"{CASES}/{case_id}?done=asked_again")

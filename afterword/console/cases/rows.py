@@ -9,10 +9,10 @@ from afterword.alerts.work.store import WorkItem
 from afterword.console.response_list import BANDS, excerpt
 from afterword.console.screens import Visit
 from afterword.console.text import distance_text, due_text, near_moment
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 CASES: Final = "/console/cases"
-SEVERITIES: Final[Mapping[str, str]] = {
+SEVERITIES: Final[Mapping[str, Marked]] = {
     "low": "Low severity", "normal": "", "high": "High severity", "critical": "Critical",
 }  # fmt: skip
 

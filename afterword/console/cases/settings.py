@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.alerts.settings import api, service, store
+from afterword.console.inputs import KEPT, same_version
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import WEEKDAYS
 from afterword.core.wire.lists import Page
@@ -25,12 +26,7 @@ routes = Screens()
 
 @routes.post(PATH, scope="Alert.Update")
 async def save_settings(visit: Visit) -> Response:
-    form = visit.form
-
-    def expect(version: int) -> None:
-        if str(version) != form.text("version"):
-            raise errors.Stale("Somebody changed this in the meantime. Open it again: nothing of yours was stored.")
-
+    expect = same_version(visit, KEPT)
     try:
         async with visit.write() as db:
             await service.update(db, caller=visit.caller, changes=_typed(visit), now=visit.now, expect=expect)

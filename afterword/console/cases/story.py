@@ -6,20 +6,20 @@ from typing import Any, Final
 
 from afterword.alerts.history.store import Entry
 from afterword.console.text import near_moment
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
-SEVERITIES: Final[Mapping[str, str]] = {
+SEVERITIES: Final[Mapping[str, Marked]] = {
     "low": "Low severity", "normal": "Normal severity", "high": "High severity", "critical": "Critical",
 }  # fmt: skip
 
 MAILS: Final = {"message_sent", "message_received"}
-STATES: Final[Mapping[str, str]] = {
+STATES: Final[Mapping[str, Marked]] = {
     "sent": "",
     "received": "",
     "failed": "It could not be sent: {error}",
     "unknown": "It may have arrived or not, so it was not sent again: {error}",
 }
-ON_ITS_WAY: Final = "It is on its way."
+ON_ITS_WAY: Final[Marked] = "It is on its way."
 
 
 class Story:

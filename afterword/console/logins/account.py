@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.alerts.mails import service as mails
 from afterword.audit import store as audit
 from afterword.console import screens
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.text import NOTHING
 from afterword.core.wire import qr
 from afterword.db import Database
@@ -27,7 +27,11 @@ from afterword.web import html, static
 
 ACCOUNT: Final = "/console/settings/account"
 LOGINS_SHOWN: Final = 10
-LOGINS: Final = {"logged_in": "Logged in", "logged_in_anew": "Logged in from a new browser", "login_failed": "Refused"}
+LOGINS: Final[dict[str, Marked]] = {
+    "logged_in": "Logged in",
+    "logged_in_anew": "Logged in from a new browser",
+    "login_failed": "Refused",
+}
 LANGUAGES: Final = {"en": "English", "el": "Ελληνικά"}
 
 routes = Screens()
@@ -48,12 +52,7 @@ async def save_account(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             await users.update_user(
-                db,
-                caller=visit.caller,
-                user_id=visit.session.user_id,
-                changes=changes,
-                check_version=lambda _: None,
-                now=visit.now,
+                db, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
             )
     except errors.Invalid as invalid:
         return await _account(visit, invalid)

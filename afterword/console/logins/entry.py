@@ -9,7 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.alerts.mails import service as mails
 from afterword.console import screens
-from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDING_COOKIE, Guest, Screens, Visit
+from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDING_COOKIE, Guest, Marked, Screens, Visit
 from afterword.console.text import slug_of
 from afterword.db import Database
 from afterword.logins import hashing, service, store
@@ -29,7 +29,7 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.web import html, static
 
 ADDRESS_CHARACTERS_MAX: Final = 320
-WRONG: Final = "The address or the password is wrong."
+WRONG: Final[Marked] = "The address or the password is wrong."
 
 routes = Screens()
 

@@ -8,7 +8,7 @@ from afterword import errors
 from afterword.console import screens
 from afterword.console.logins import entry
 from afterword.console.logins.account import ACCOUNT, login_of, proof_form
-from afterword.console.screens import Guest, Screens, Visit
+from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.db import Database
 from afterword.logins import service, store
 from afterword.logins.passkeys import service as passkeys
@@ -17,7 +17,7 @@ from afterword.logins.sessions import service as sessions
 from afterword.web import html, static
 
 PASSKEYS: Final = "/console/settings/passkeys"
-REFUSED: Final = "This passkey was not accepted. Try again, or use your password."
+REFUSED: Final[Marked] = "This passkey was not accepted. Try again, or use your password."
 
 routes = Screens()
 

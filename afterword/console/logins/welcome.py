@@ -14,7 +14,7 @@ from afterword.console.cases import alert_rules
 from afterword.console.lists import address
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import ResponseFilter
-from afterword.console.screens import HEADERS, HOME, Screens, Visit
+from afterword.console.screens import HEADERS, HOME, Marked, Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.settings import pictures, providers
 from afterword.console.settings.members import applications_of
@@ -52,7 +52,7 @@ LANGUAGES: Final = {"en": "English", "el": "Ελληνικά", "de": "Deutsch", 
 COLOR: Final = "#005d69"  # that of a page without a visual
 CAPTURED: Final = "captured"  # the reply of the outbox
 # Name in the library, title, and a note why.
-STARTERS: Final = (
+STARTERS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     (
         "after_delivery",
         "After a delivery",
@@ -79,7 +79,7 @@ STARTERS: Final = (
         "How satisfied people are with an appointment or a service visit (CSAT), and how long they waited.",
     ),
 )
-STEPS: Final = ("You", "Organization", "Questionnaire", "Test message")
+STEPS: Final[tuple[Marked, ...]] = ("You", "Organization", "Questionnaire", "Test message")
 FRAMED: Final = (
     HEADERS["Content-Security-Policy"]
     .replace("frame-ancestors 'none'", "frame-ancestors 'self'")
@@ -140,9 +140,7 @@ async def save_organization(visit: Visit) -> Response:
             if logo is not None:
                 asset = await assets.keep(db, caller=visit.caller, picture=logo, title=None, now=visit.now)
                 changes["brand"] = {**brand, "logo": asset.path}
-            await organizations.update_organization(
-                db, caller=visit.caller, changes=changes, now=visit.now, check_version=lambda _: None
-            )
+            await organizations.update_organization(db, caller=visit.caller, changes=changes, now=visit.now)
     except errors.Invalid as invalid:
         async with visit.read() as db:
             shown = (await _organization(visit, db)).brand.get("logo")
@@ -182,7 +180,6 @@ async def take_questionnaire(visit: Visit) -> Response:
                     caller=visit.caller,
                     changes={"brand": {**organization.brand, "color_primary": color}},
                     now=visit.now,
-                    check_version=lambda _: None,
                 )
     except (errors.Invalid, errors.Conflict) as refusal:
         return _questionnaire_form(visit, name, COLOR, refusal)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.questionnaires.links import ONE, change, link_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.organization import APPLICATION
 from afterword.core.wire.origins import origins_of
 from afterword.instances.previews import service as previews
@@ -19,7 +19,10 @@ from afterword.web import html
 
 PATH: Final = f"{ONE}/box"
 SCRIPT: Final = "/static/public/box.js"
-POSITIONS: Final = (("corner", "in the lower corner"), ("center", "in the middle, above the page"))
+POSITIONS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("corner", "in the lower corner"),
+    ("center", "in the middle, above the page"),
+)
 YES_NO: Final = (("1", "yes"), ("", "no"))
 INPUTS: Final = (
     Input("is_shown", "switch", "Websites may show this link in a box", options=YES_NO),

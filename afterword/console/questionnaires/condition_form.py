@@ -60,14 +60,6 @@ def page(
     )
 
 
-def require_same(visit: Visit, mark: str) -> None:
-    """Raise Stale if the form began with something else than is stored now."""
-    if mark != visit.form.text("seen"):
-        raise errors.Stale(
-            visit.words("Somebody changed this in the meantime. Compare below; saving again replaces their changes.")
-        )
-
-
 def mark_of(value: object) -> str:
     """A digest of what is stored, by which a change of somebody else is noticed; empty for nothing."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16] if value else ""

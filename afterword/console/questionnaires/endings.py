@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.console import conditions
 from afterword.console.conditions import Values
-from afterword.console.inputs import theirs_of
+from afterword.console.inputs import require_same, theirs_of
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
 from afterword.console.questionnaires.question_form import inserts
@@ -22,13 +22,13 @@ from afterword.instances.quotas import service as quotas
 from afterword.nouns import service as nouns
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import Row, Subjects
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 LIST: Final = f"{EDIT}/endings"
 ENDING: Final = f"{LIST}/{{ending_id}}"
 FIELDS: Final = (*endings.TEXTS, *endings.ADDRESSES)
-LABELS: Final[Mapping[str, str]] = {
+LABELS: Final[Mapping[str, Marked]] = {
     "title": "Title", "text": "Text", "button_label": "Text of the button", "review_label": "Text of the review link",
     "button_url": "Address of the button", "review_url": "Address of the review link",
     "responses_max": "At most how many responses", "coupon_pool": "Coupon", "call_back": "Call back",
@@ -110,7 +110,7 @@ async def save_ending(visit: Visit) -> Response:
 
     def change(document: Document) -> Document:
         stored = errors.found(editing.ending_of(document, ending_id), "There is no such ending.")
-        condition_form.require_same(visit, _mark(stored))
+        require_same(visit, _mark(stored), "seen")
         condition = conditions.condition_of(visit, values, _known(visit.words, work, None))
         return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console import conditions
 from afterword.console.conditions import Values
+from afterword.console.inputs import require_same
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import QUESTION, question_in, save
 from afterword.console.questionnaires.condition_form import Matching
@@ -53,7 +54,7 @@ async def save_jump(visit: Visit) -> Response:
         jump = {"target_question_id": form.text("target") or None, "conditions": condition}
         stored = editing.question_of(document, question_id) or {}
         if visit.id("number") != NEW:
-            condition_form.require_same(visit, condition_form.mark_of(_jump_in(visit, stored)))
+            require_same(visit, condition_form.mark_of(_jump_in(visit, stored)), "seen")
         changed = editing.with_jump(stored, _number(visit, stored), None if form.text("then") == "remove" else jump)
         return editing.with_question(document, changed) if stored else document
 
@@ -154,7 +155,7 @@ async def save_condition(visit: Visit) -> Response:
     def change(document: Document) -> Document:
         condition = conditions.condition_of(visit, values, _known_before(visit, work, None))
         stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
-        condition_form.require_same(visit, condition_form.mark_of(stored.get("show_if")))
+        require_same(visit, condition_form.mark_of(stored.get("show_if")), "seen")
         kept = None if visit.form.text("then") == "remove" else condition
         return editing.with_question(document, {**stored, "show_if": kept})
 

@@ -11,7 +11,7 @@ from afterword.console.lists import Column, Listing, page_links, page_of
 from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import PERIODS, ResponseFilter
-from afterword.console.screens import Screens, Visit, download
+from afterword.console.screens import Marked, Screens, Visit, download
 from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.db import Database
@@ -26,10 +26,10 @@ from afterword.web import html, static
 PATH: Final = f"{QUESTIONNAIRE}/links"
 ONE: Final = f"{PATH}/{{link_id}}"
 LISTING: Final = structs.listing_of(LINK)
-STATES: Final[dict[State, str]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
+STATES: Final[dict[State, Marked]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
 SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
 SHEET_TEXT_MAX: Final = 100
-PER: Final = (
+PER: Final[tuple[tuple[str, Marked], ...]] = (
     ("", "as often as somebody likes"),
     ("browser", "once in a browser"),
     ("address", "once for an e-mail address"),
@@ -136,7 +136,7 @@ async def save_link(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/switch", scope="Public Link.Update")
 async def switch_link(visit: Visit) -> Response:
-    await change(visit, {"active": visit.form.text("active") == "1"}, lambda _: None)
+    await change(visit, {"active": visit.form.text("active") == "1"})
     return html.redirect(f"{visit.request.url.path.removesuffix('/switch')}?done=saved")
 
 
@@ -287,7 +287,7 @@ async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
     return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
 
 
-async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) -> None:
+async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = errors.ANY) -> None:
     async with visit.write() as db:
         link = await link_of(visit, db)
         await nouns.update(

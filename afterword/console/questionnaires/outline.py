@@ -12,10 +12,10 @@ from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.reading.findings import Finding
 from afterword.core.text import placeholders
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 # Sentences in place of those of the API, by code and member; others are shown as they are.
-SENTENCES: Final[Mapping[tuple[str, str], str]] = {
+SENTENCES: Final[Mapping[tuple[str, str], Marked]] = {
     ("required", "title"): "The text of the question is missing.",
     ("too_short", "title"): "The text of the question is missing.",
     ("too_few", "choices"): "At least two choices are needed.",

@@ -6,11 +6,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
+from afterword.console.inputs import require_same
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.console.questionnaires.question_form import Inserts, inserts
 from afterword.console.questionnaires.questionnaires import LISTING, Work, read_work, work_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.metadata_names import METADATA, TYPES
 from afterword.core.questionnaires import editing, variables
 from afterword.core.questionnaires.definition import PAGES
@@ -30,7 +31,7 @@ OTHERS: Final = f"{EDIT}/others"
 ANONYMITY: Final = f"{EDIT}/anonymity"
 OTHERS_MAX: Final = 200
 COPIED_MAX: Final = 50
-AROUND: Final = {
+AROUND: Final[dict[str, Marked]] = {
     "welcome": "Before the questions",
     "thank_you": "After the last answer",
     "closed": "Where it is closed",
@@ -53,7 +54,7 @@ async def save_texts(visit: Visit) -> Response:
     typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
     def change(document: Document) -> Document:
-        condition_form.require_same(visit, condition_form.mark_of(_texts_of(document)))
+        require_same(visit, condition_form.mark_of(_texts_of(document)), "seen")
         locale, pages = str(document.get("default_locale")), document.get("pages")
         return {**document, "pages": {**(pages if is_object(pages) else {}), locale: typed}}
 
@@ -92,7 +93,7 @@ async def save_anonymity(visit: Visit) -> Response:
     is_on = visit.form.text("anonymous") == "1"
 
     def change(document: Document) -> Document:
-        condition_form.require_same(visit, condition_form.mark_of(document.get("anonymous") is True))
+        require_same(visit, condition_form.mark_of(document.get("anonymous") is True), "seen")
         return {**document, "anonymous": is_on}
 
     try:
@@ -187,7 +188,7 @@ async def save_group(visit: Visit) -> Response:
     values: Document = {**texts, "enabled": form.text("enabled") == "1"}
 
     def change(document: Document) -> Document:
-        condition_form.require_same(visit, _mark_of(_group_in(visit, document)[0]))
+        require_same(visit, _mark_of(_group_in(visit, document)[0]), "seen")
         return editing.with_group(document, group_id, values)
 
     try:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console.inputs import require_same
 from afterword.console.lists import Listing, address
 from afterword.console.questionnaires.outline import type_name
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, read_work, work_of
@@ -24,7 +25,7 @@ from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.drafts.service import DRAFT
 from afterword.questionnaires.store import PublishedVersion
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import fields, html
 
 PUBLISH: Final = f"{ONE}/publish"
@@ -35,6 +36,8 @@ LINKS_MAX: Final = 10_000
 NOTE_CHARACTERS_MAX: Final = 1_000
 SHOWN_MAX: Final = 50
 MISSING_SHOWN_MAX: Final = 5  # texts of a language
+
+CHANGED: Final[Marked] = "Somebody changed the draft in the meantime. Look at the difference again."
 
 routes = Screens()
 
@@ -54,7 +57,7 @@ async def publish(visit: Visit) -> Response:
             errors.check([errors.FieldError("too_long", said, pointer="/note")])
         async with visit.write() as db:
             questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
-            _require_same(visit, (await drafts.get(db, **questionnaire.key)).revision)
+            require_same(visit, (await drafts.get(db, **questionnaire.key)).revision, "revision", CHANGED)
             await service.publish(
                 db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
             )
@@ -138,16 +141,10 @@ async def take_back(visit: Visit) -> Response:
             questionnaire=questionnaire,
             version_id=visit.id("version_id"),
             caller=visit.caller,
-            check_version=lambda revision: _require_same(visit, revision),
+            expect=lambda revision: require_same(visit, revision, "revision", CHANGED),
             now=visit.now,
         )
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}/edit?done=taken_back")
-
-
-def _require_same(visit: Visit, revision: int) -> None:
-    """Raise Stale unless this is the draft that the page showed."""
-    if str(revision) != visit.form.text("revision"):
-        raise errors.Stale(visit.words("Somebody changed the draft in the meantime. Look at the difference again."))
 
 
 def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) -> Response:

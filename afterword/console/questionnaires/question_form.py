@@ -15,14 +15,14 @@ from afterword.core.questionnaires.questions import TEXTS
 from afterword.core.text.placeholders import MAPS
 from afterword.errors import FieldError
 from afterword.instances.answer_page import written_size
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
-CONTACTS: Final[Mapping[str, str]] = {
+CONTACTS: Final[Mapping[str, Marked]] = {
     "name": "Name", "email": "E-mail address", "phone": "Telephone number", "preferred_time": "Time for a call",
     "street": "Street and number", "postal_code": "Postal code", "city": "City", "region": "Region",
     "country": "Country",
 }  # fmt: skip
-KINDS_OF_FILES: Final[Mapping[str, str]] = {
+KINDS_OF_FILES: Final[Mapping[str, Marked]] = {
     "picture": "Pictures", "pdf": "PDF", "document": "Text documents (Word, OpenDocument)",
     "spreadsheet": "Spreadsheets (Excel, OpenDocument)", "text": "Plain text and CSV",
 }  # fmt: skip

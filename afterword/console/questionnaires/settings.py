@@ -7,8 +7,10 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console.inputs import require_same, same_version
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
 from afterword.core.charts import sketches
@@ -22,7 +24,7 @@ from afterword.questionnaires.files import MEDIA_TYPE
 from afterword.questionnaires.library import service as library
 from afterword.questionnaires.visuals import service as themes
 from afterword.questionnaires.visuals.store import Layers
-from afterword.texts import LANGUAGES, SOURCE_LANGUAGE, Texts
+from afterword.texts import LANGUAGES, SOURCE_LANGUAGE, Marked, Texts
 from afterword.web import html
 from afterword.web.operations import Download
 
@@ -36,7 +38,7 @@ NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
 }
 WITHOUT_END: Final = ("valid_days", "non_collapsed_questions_count")  # an empty number means 0
 TICKS: Final = ("active", "editable", "public_link", "desktop_collapsed", "credits_accountable")
-LABELS: Final[Mapping[str, str]] = {
+LABELS: Final[Mapping[str, Marked]] = {
     "display_name": "Name", "title": "Title", "description": "Description",
     "valid_days": "Days in which a link can be answered", "responses_max": "Close it after so many responses",
     "key_question_id": "The question that lists of responses show",
@@ -168,7 +170,7 @@ async def save_settings(visit: Visit) -> Response:
                 caller=visit.caller,
                 **visit.ids,
                 settings={**changes, "display_name": form.text("display_name")},
-                check_version=lambda version: _same(visit, version),
+                expect=same_version(visit),
                 now=visit.now,
             )
             await save_layout(visit, db, **visit.ids)
@@ -233,33 +235,21 @@ def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) ->
     return [("", words("none")), *found, *others]
 
 
-@routes.get(f"{ONE}/archive", scope="Questionnaire.Delete")
-async def confirm_archive(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, **visit.ids)
-    return visit.confirm(
-        title=words("Archive “{name}”?", name=one.display_name),
-        sentences=[
-            words("Nothing more is sent and nothing more is answered: links that are out say that it is closed."),
-            words("It cannot be opened again. Its answers and versions stay, and it can be copied."),
-        ],
-        button=words("Archive it"),
-    )
-
-
-@routes.post(f"{ONE}/archive", scope="Questionnaire.Delete")
-async def archive(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.archive(db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now)
-    return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=archived")
-
-
-def _same(visit: Visit, version: int) -> None:
-    if str(version) != visit.form.text("version"):
-        raise errors.Stale(
-            visit.words("Somebody changed this in the meantime. Compare below; saving again replaces their changes.")
-        )
+removal(
+    routes,
+    f"{ONE}/archive",
+    scope="Questionnaire.Delete",
+    title="Archive “{display_name}”?",
+    sentences=[
+        "Nothing more is sent and nothing more is answered: links that are out say that it is closed.",
+        "It cannot be opened again. Its answers and versions stay, and it can be copied.",
+    ],
+    button="Archive it",
+    get=lambda visit: visit.find(access.get),
+    remove=lambda visit, db: service.archive(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=ONE,
+    done="archived",
+)
 
 
 def _length_errors(visit: Visit) -> list[errors.FieldError]:
@@ -278,7 +268,7 @@ def _range(visit: Visit, low: int, high: int) -> str:
     return visit.words("A number from {low} to {high}.", low=low, high=visit.words.count(high))
 
 
-LAYOUTS: Final[Mapping[Layout, str]] = {
+LAYOUTS: Final[Mapping[Layout, Marked]] = {
     "by_group": "page by page, as in the outline",
     "by_question": "one question at a time",
     "one_page": "all on one page",
@@ -312,7 +302,7 @@ async def save_layout(visit: Visit, db: Database, *, questionnaire_id: str) -> N
     if not changed:
         return
     errors.check(visuals.read(changed)[1])  # a client may send what it likes, a form has choices
-    condition_form.require_same(visit, _mark_of(layers))
+    require_same(visit, _mark_of(layers), "seen")
     key: dict[str, Any] = {"caller": visit.caller, "questionnaire_id": questionnaire_id, "now": visit.now}
     if layers.visual_id is None:
         columns = {"title": visit.words("Layout"), "active": True, "configuration": changed}
@@ -323,7 +313,6 @@ async def save_layout(visit: Visit, db: Database, *, questionnaire_id: str) -> N
             **key,
             visual_id=layers.visual_id,
             columns={"configuration": {**(layers.visual or {}), **changed}},
-            check_version=lambda _: None,  # compared by the mark of what the form shows
         )
 
 

@@ -29,13 +29,13 @@ from afterword.questionnaires.store import Questionnaire
 from afterword.questionnaires.translations import service
 from afterword.questionnaires.translations.service import Shown
 from afterword.texts import LANGUAGES as LANGUAGE_TAGS
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html, static
 
 LANGUAGES: Final = f"{ONE}/translations"
 LANGUAGE: Final = f"{LANGUAGES}/{{locale}}"
 ROWS: Final = 100  # texts of a page; each has up to four fields of the 500 that a form may have
-SHOWS: Final[Mapping[str, str]] = {"": "All", "missing": "Missing", "changed": "Source changed"}
+SHOWS: Final[Mapping[str, Marked]] = {"": "All", "missing": "Missing", "changed": "Source changed"}
 STATES: Final = {"missing": "missing", "changed": "source_changed"}
 
 routes = Screens()
@@ -181,13 +181,7 @@ async def _edit(visit: Visit, change: drafts.Change) -> None:
 
 async def _save(visit: Visit, db: Database, questionnaire: Questionnaire, rows: list[Row]) -> list[str]:
     _, unknown = await service.save(
-        db,
-        questionnaire=questionnaire,
-        locale=visit.id("locale"),
-        rows=rows,
-        caller=visit.caller,
-        check_version=lambda _: None,  # each text is compared with the one that the page showed
-        now=visit.now,
+        db, questionnaire=questionnaire, locale=visit.id("locale"), rows=rows, caller=visit.caller, now=visit.now
     )
     return unknown
 

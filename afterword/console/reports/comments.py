@@ -16,7 +16,7 @@ from afterword.console.reports.files import csv_of, note
 from afterword.console.reports.forms import PERIODS, STORE, Field
 from afterword.console.reports.reports import SAVED, TITLE_CHARACTERS_MAX
 from afterword.console.response_list import BAND_CHIPS, CHANNELS, QUESTIONNAIRES, ResponseFilter
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.figures import templates
 from afterword.core.wire.exports import guarded
 from afterword.core.wire.lists import Page
@@ -36,9 +36,9 @@ SCOPE: Final = "Questionnaire Instance.Read"  # words of comments are parts of a
 VALUES_SCOPE: Final = "Questionnaire Value.Read"
 DAYS_DEFAULT: Final = 90
 LISTED_MAX: Final = 200
-BYS: Final[Mapping[str, str]] = {"words": "The words of all", "groups": "The words of each group"}
-BANDS: Final[Mapping[str, str]] = {"": "Everybody", **BAND_CHIPS}
-GROUPS: Final[Mapping[str, str]] = {"band": "Written by", "channel": "Channel", "questionnaire": "Questionnaire"}
+BYS: Final[Mapping[str, Marked]] = {"words": "The words of all", "groups": "The words of each group"}
+BANDS: Final[Mapping[str, Marked]] = {"": "Everybody", **BAND_CHIPS}
+GROUPS: Final[Mapping[str, Marked]] = {"band": "Written by", "channel": "Channel", "questionnaire": "Questionnaire"}
 
 routes = Screens()
 

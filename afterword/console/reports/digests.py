@@ -14,13 +14,13 @@ from afterword.nouns import service as nouns
 from afterword.reports import digests
 from afterword.reports.custom_reports import REPORT
 from afterword.reports.digests import DIGEST, ReportDigest
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 MAILS: Final = f"{reports.REPORTS}/mails"
 OVERVIEW: Final = "overview"
 HOUR_DEFAULT: Final = 8
-WEEK_DAYS: Final = (
+WEEK_DAYS: Final[tuple[Marked, ...]] = (
     "Every Monday", "Every Tuesday", "Every Wednesday", "Every Thursday", "Every Friday", "Every Saturday",
     "Every Sunday",
 )  # fmt: skip

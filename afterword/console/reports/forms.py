@@ -18,13 +18,13 @@ from afterword.core.figures.templates import TEMPLATES
 from afterword.core.questionnaires.metadata import MetadataDefinition
 from afterword.reports.custom_reports import CustomReport
 from afterword.reports.resources import ReportSpec, document_of
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 PERIODS: Final = (7, 30, 90, 365)
 DAYS_DEFAULT: Final = 90
 CONDITION_CHARACTERS_MAX: Final = 2_000
 # Name and sentence of each template.
-READY_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+READY_TEXTS: Final[Mapping[str, tuple[Marked, Marked]]] = {
     "nps": ("NPS", "Promoters less detractors, of each question."),
     "csat": ("CSAT", "The share of satisfied customers, of each question."),
     "ces": ("CES", "The share of those for whom it was easy, of each question."),
@@ -35,12 +35,12 @@ READY_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "sending": ("Sending", "Messages sent, delivered, bounced, opened and answered, by day, channel or pipeline."),
     "drivers": ("Drivers", "Which ratings go together with an outcome."),
 }
-METRICS: Final[Mapping[str, str]] = {
+METRICS: Final[Mapping[str, Marked]] = {
     "nps": "NPS", "csat": "CSAT", "ces": "CES", "mean": "Mean of a question", "response": "Answered of sent",
     "completion": "Completed of started",
 }  # fmt: skip
-BUCKETS: Final[Mapping[str, str]] = {"day": "Day", "week": "Week", "month": "Month", "quarter": "Quarter"}
-COMPARES: Final[Mapping[str, str]] = {
+BUCKETS: Final[Mapping[str, Marked]] = {"day": "Day", "week": "Week", "month": "Month", "quarter": "Quarter"}
+COMPARES: Final[Mapping[str, Marked]] = {
     "none": "Nothing",
     "previous_period": "The time before",
     "previous_year": "The year before",
@@ -49,7 +49,7 @@ COMPARES: Final[Mapping[str, str]] = {
 STORE: Final = "questionnaire_metadata:store_id"
 # The parameters of an address beside the period, each a member of a spec.
 _OWN: Final = ("metric", "question_id", "metadata", "by", "bucket", "outcome_question_id", "compare")
-BYS: Final[Mapping[str, str]] = {"bucket": "Time", "channel": "Channel", "pipeline": "Pipeline"}
+BYS: Final[Mapping[str, Marked]] = {"bucket": "Time", "channel": "Channel", "pipeline": "Pipeline"}
 OF_ANSWERS: Final = frozenset({"drivers", "sending"})  # not for readers of figures alone
 
 

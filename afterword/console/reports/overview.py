@@ -20,7 +20,7 @@ from afterword.core.figures.rows import Selection, buckets_of
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview, Score
 from afterword.reports.overview.store import Subjects
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 PERIODS: Final = (7, 30, 90)
@@ -29,7 +29,7 @@ COMMENTS: Final = 5
 NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
 UNITS: Final[Mapping[str, str]] = {"nps": "", "csat": " %", "ces": " %"}
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {"nps": (-100, 100), "csat": (0, 100), "ces": (0, 100)}
-STAGES: Final[Mapping[str, str]] = {
+STAGES: Final[Mapping[str, Marked]] = {
     "sent": "Sent", "delivered": "Delivered", "viewed": "Opened", "started": "Answered", "completed": "Completed",
 }  # fmt: skip
 

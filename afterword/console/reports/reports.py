@@ -360,9 +360,7 @@ def _hidden(words: Texts, result: Result) -> str:
     number = result.suppressed_rows
     if any(one.suppressed_reason == "few_pairs" for row in result.rows for one in row.figures):
         return words.plural(
-            "{n} row has too few answers for a correlation.",
-            "{n} rows have too few answers for a correlation.",
-            number,
+            "{n} row has too few answers for a correlation.", "{n} rows have too few answers for a correlation.", number
         )
     return words.plural(
         "{n} row is hidden, so that nobody can be recognized by it.",

@@ -10,13 +10,13 @@ from afterword.console.reports import reports
 from afterword.console.reports.forms import declared
 from afterword.console.reports.views import Names
 from afterword.console.response_list import CHANNELS
-from afterword.console.screens import Guest, Screens
+from afterword.console.screens import Guest, Marked, Screens
 from afterword.core.wire.lists import Page
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports import results
 from afterword.reports.shares import service
 
-WORDS: Final[Mapping[int, tuple[str, str]]] = {
+WORDS: Final[Mapping[int, tuple[Marked, Marked]]] = {
     404: ("There is no such report", "The address may be incomplete, or the link was ended."),
     410: ("This link has ended", "Ask whoever sent it for a new one."),
     422: ("This report cannot be shown now", "It reads more answers than a link may, or a part of it was removed."),

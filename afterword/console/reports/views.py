@@ -15,9 +15,9 @@ from afterword.core.figures.reports import RATES, STAGES, Figure
 from afterword.core.figures.rows import RowKey, Selection, stages_of
 from afterword.core.questionnaires.question_types import TYPES, Question
 from afterword.reports.results import Result, Row
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
-METRICS: Final[Mapping[str, str]] = {
+METRICS: Final[Mapping[str, Marked]] = {
     "nps": "NPS", "csat": "CSAT", "ces": "CES", "csat_mean": "CSAT, mean", "ces_mean": "CES, mean", "mean": "Mean",
     "share": "Share", "correlation": "Correlation", "created": "Made", "sent": "Sent", "delivered": "Delivered",
     "bounced": "Bounced", "viewed": "Opened", "started": "Answered", "submitted": "With an answer",
@@ -25,7 +25,7 @@ METRICS: Final[Mapping[str, str]] = {
     "response": "Answered of sent", "response_of_delivered": "Answered of delivered",
     "completion": "Completed of started", "rr1": "Response rate RR1", "rr2": "Response rate RR2",
 }  # fmt: skip
-BOOLEANS: Final[Mapping[str, str]] = {"true": "Yes", "false": "No"}
+BOOLEANS: Final[Mapping[str, Marked]] = {"true": "Yes", "false": "No"}
 COLUMNS_MAX: Final = 11  # more values are rows
 BARS_MAX: Final = 31  # more rows are a line
 Urls = Callable[[Selection, Sequence[str]], str]
@@ -90,7 +90,7 @@ class Names:
         return found
 
 
-GROUPS: Final[Mapping[str, str]] = {
+GROUPS: Final[Mapping[str, Marked]] = {
     "bucket": "From", "questionnaire": "Questionnaire", "question_id": "Question", "version": "Version",
     "channel": "Channel", "band": "Written by", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
     "case:remedy": "Remedy",

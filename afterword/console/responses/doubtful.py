@@ -16,23 +16,23 @@ from afterword.instances.spam import service, store
 from afterword.instances.spam.api import LISTING
 from afterword.instances.spam.service import Decision
 from afterword.instances.spam.store import STATES, State
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 routes = Screens()
 DOUBTFUL: Final = f"{RESPONSES}/doubtful"
 COUNTED_MAX: Final = 100
-STATE_TEXTS: Final[Mapping[State, str]] = {
+STATE_TEXTS: Final[Mapping[State, Marked]] = {
     "held": "Held back", "rejected": "Rejected", "accepted": "Accepted", "marked": "Only marked",
 }  # fmt: skip
-FLAG_TEXTS: Final[Mapping[str, str]] = {
+FLAG_TEXTS: Final[Mapping[str, Marked]] = {
     "burst": "one of many within a minute from one network",
     "too_fast": "sent faster than anybody can read",
     "hidden_field": "a field was filled in that people do not see",
     "speeding": "answered in less than a third of the usual time",
     "straight_lining": "the same answer in all rows",
 }
-NOTES: Final[Mapping[State, str]] = {
+NOTES: Final[Mapping[State, Marked]] = {
     "held": "A machine may have sent them. Until you accept them they count in no figure and start no rule.",
     "rejected": "They count nowhere. You can still accept them.",
     "accepted": "They count as any other. You can still reject them.",

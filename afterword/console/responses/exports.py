@@ -124,8 +124,7 @@ def _text(visit: Visit, one: Export) -> str:
 
 @routes.get(ONE, scope="Questionnaire Export.Read")
 async def show_export(visit: Visit) -> Response:
-    async with visit.read() as db:
-        one = await service.get(db, caller=visit.caller, **visit.ids)
+    one = await visit.find(service.get)
     words, choice = visit.words, ResponseFilter.read(visit.query)
     is_open = one.state in {"queued", "running"}
     response = visit.page(
@@ -149,8 +148,7 @@ async def show_export(visit: Visit) -> Response:
 @routes.get(f"{ONE}/file", scope="Questionnaire Export.Read", proof=True)
 async def download(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
-    async with visit.read() as db:
-        one = await service.get(db, caller=visit.caller, **visit.ids)
+    one = await visit.find(service.get)
     service.require_file(one, caller=visit.caller)
     return StreamingResponse(
         service.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now),

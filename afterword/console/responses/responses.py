@@ -210,6 +210,5 @@ async def remove_tag(visit: Visit) -> Response:
             **visit.ids,
             text=visit.form.text("tag"),
             now=visit.now,
-            check_version=lambda _: None,
         )
     return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))

@@ -70,8 +70,7 @@ def actions_of(words: Texts) -> list[tuple[str, str]]:
 
 @routes.get(ONE, scope="Tag.Read")
 async def show_tagging(visit: Visit) -> Response:
-    async with visit.read() as db:
-        tagging = await service.get(db, caller=visit.caller, **visit.ids)
+    tagging = await visit.find(service.get)
     choice = ResponseFilter.read(visit.query)
     response = visit.page(
         "tagging.html",

@@ -21,7 +21,7 @@ from afterword.queue.batches.service import Action, NewBatch
 from afterword.queue.batches.store import Batch
 from afterword.queue.lists import service as lists
 from afterword.queue.lists.service import ItemFilter
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 NEW: Final = sending.NEW_ACT
@@ -30,22 +30,22 @@ LISTED_MAX: Final = 20
 LISTING: Final = Listing(
     {}, (("created_time", "desc"),), "batch_id", hidden={"created_time": Column("created_time", "time")}
 )
-ACTIONS: Final[Mapping[Action, str]] = {
+ACTIONS: Final[Mapping[Action, Marked]] = {
     "send_now": "Send them now", "move": "Move them to a time", "cancel": "Cancel them", "repeat": "Send them again",
 }  # fmt: skip
-TITLES: Final[Mapping[Action, tuple[str, str]]] = {
+TITLES: Final[Mapping[Action, tuple[Marked, Marked]]] = {
     "send_now": ("Send many messages now: check", "Many messages were made due"),
     "move": ("Move many messages: check", "Many messages were moved"),
     "cancel": ("Cancel many messages: check", "Many messages were cancelled"),
     "repeat": ("Send many messages again: check", "Many messages were made anew"),
 }
-CHANGED: Final[Mapping[Action, tuple[str, str]]] = {
+CHANGED: Final[Mapping[Action, tuple[Marked, Marked]]] = {
     "send_now": ("would be sent then", "are due now; the rules still decide"),
     "move": ("would be sent then", "have the new time; the rules still decide"),
     "cancel": ("would be cancelled", "are cancelled"),
     "repeat": ("would be sent again", "are made anew and due now; the rules still decide"),
 }
-BUTTONS: Final[Mapping[Action, tuple[str, str]]] = {
+BUTTONS: Final[Mapping[Action, tuple[Marked, Marked]]] = {
     "send_now": ("Send {n} message now", "Send {n} messages now"),
     "move": ("Move {n} message", "Move {n} messages"),
     "cancel": ("Cancel {n} message", "Cancel {n} messages"),
@@ -70,8 +70,7 @@ async def check(visit: Visit) -> Response:
 @routes.get(ONE, scope="Queue.Read")
 async def act_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+    job = await visit.find(service.get)
     action: Action = job.action
     may_change = "Queue.Update" in visit.caller.scopes and _may(visit, action)
     response = visit.page(

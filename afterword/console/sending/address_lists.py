@@ -24,7 +24,7 @@ from afterword.intake.lists.store import AddressList, Layout
 from afterword.pipelines import service as pipelines_service
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires.metadata import service as metadata
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import headers, html
 
 LISTS: Final = f"{sending.SENDING}/lists"
@@ -33,38 +33,38 @@ TEMPLATE: Final = f"{LISTS}/template"
 ONE: Final = f"{LISTS}/{{list_id}}"
 ROWS: Final = 50
 PIPELINES_MAX: Final = 100
-STEPS: Final = ("File", "Columns", "Check", "Confirm", "Result")
-MEANINGS: Final[Mapping[str, str]] = {
+STEPS: Final[tuple[Marked, ...]] = ("File", "Columns", "Check", "Confirm", "Result")
+MEANINGS: Final[Mapping[str, Marked]] = {
     ADDRESS: "Address: whom to write to", REFERENCE: "Order number", "send_time": "When to send", "locale": "Language",
 }  # fmt: skip
-ADDRESSES: Final[Mapping[int, str]] = {
+ADDRESSES: Final[Mapping[int, Marked]] = {
     CHANNEL_EMAIL: "Address: the e-mail to write to",
     CHANNEL_SMS: "Address: the phone to write to",
 }
-LEVELS: Final[Mapping[str, str]] = {"questionnaire": "of the order", "responder": "of the person"}
-SEPARATORS: Final[Mapping[str, str]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
-CONFLICTS: Final[Mapping[str, str]] = {
+LEVELS: Final[Mapping[str, Marked]] = {"questionnaire": "of the order", "responder": "of the person"}
+SEPARATORS: Final[Mapping[str, Marked]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
+CONFLICTS: Final[Mapping[str, Marked]] = {
     "error": "It is a faulty row",
     "skip": "It is left as it is",
     "update": "The waiting message is changed",
 }
-FORMAT_TEXTS: Final[Mapping[str, str]] = {
+FORMAT_TEXTS: Final[Mapping[str, Marked]] = {
     "day": "Day before month: 31.12.2026",
     "month": "Month before day: 12/31/2026",
     "comma": "Decimal comma: 1.234,50",
     "point": "Decimal point: 1,234.50",
 }
-UNSURE: Final[Mapping[str, str]] = {
+UNSURE: Final[Mapping[str, Marked]] = {
     "date": "Column “{column}”: say whether the day or the month comes first.",
     "time": "Column “{column}”: say whether the day or the month comes first.",
     "number": "Column “{column}”: say which is the decimal sign.",
 }
-ASKED: Final[Mapping[str, str]] = {
+ASKED: Final[Mapping[str, Marked]] = {
     "meaning": "Column “{column}”: say what it means. It may be the time to send, or the address.",
     "hour": "Column “{column}”: say at which hour messages leave on dates without a time.",
 }
 LINES_DIGITS: Final = 4  # of the number of lines around the table
-SURE: Final[Mapping[str, str]] = {
+SURE: Final[Mapping[str, Marked]] = {
     "day": "{n} of {all} can only be day before month.",
     "month": "{n} of {all} can only be month before day.",
     "comma": "{n} of {all} can only have a decimal comma.",
@@ -155,8 +155,7 @@ async def stage(visit: Visit) -> Response:
 async def check(visit: Visit) -> Response:
     form = visit.form
     try:
-        async with visit.read() as db:
-            found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await visit.find(service.get)
         reading = _reading(form.text, found, separator=form.secret("separator"))
         text = await asyncio.to_thread(service.text_of, found, reading)
         names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)

@@ -50,7 +50,7 @@ async def save_policy(visit: Visit) -> Response:
         request = read_as(ContactPolicyRequest, document_of(visit.form, INPUTS), visit)
         async with visit.write() as db:
             await service.replace(
-                db, caller=visit.caller, wanted=request.document, check_version=same_version(visit), now=db.clock.now()
+                db, caller=visit.caller, wanted=request.document, expect=same_version(visit), now=db.clock.now()
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _policy(visit, refusal)

@@ -23,11 +23,11 @@ from afterword.core.wire.times import datetime_of
 from afterword.reports.invitations import service
 from afterword.reports.invitations.store import Filter, Invitation
 from afterword.reports.resources import condition_of
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 INVITATIONS: Final = "/console/invitations"
 ROWS: Final = 50
-STAGES: Final[Mapping[str, str]] = {
+STAGES: Final[Mapping[str, Marked]] = {
     "created": "Made", "sent": "Sent", "delivered": "Delivered", "bounced": "Bounced", "viewed": "Opened",
     "started": "Answered", "submitted": "With an answer", "answered": "Half of it answered", "completed": "Completed",
 }  # fmt: skip

@@ -105,8 +105,7 @@ async def confirm_page(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/confirm", scope="Queue.Create")
 async def confirm(visit: Visit) -> Response:
-    async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    found = await visit.find(service.get)
     text = await asyncio.to_thread(service.text_of, found, found.layout.reading)
     cut = await asyncio.to_thread(service.cut, text, found.layout)
     async with visit.write() as db:

@@ -73,8 +73,7 @@ async def move_clock(visit: Visit) -> Response:
 @routes.get(ONE, scope="Queue.Read")
 async def message_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        message = await service.get(db, caller=visit.caller, message_id=visit.id("message_id"))
+    message = await visit.find(service.get)
     content = service.content_of(message)
     return visit.page(
         "outbox_message.html",
@@ -91,8 +90,7 @@ async def message_page(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/mail", scope="Queue.Read")
 async def mail(visit: Visit) -> Response:
-    async with visit.read() as db:
-        message = await service.get(db, caller=visit.caller, message_id=visit.id("message_id"))
+    message = await visit.find(service.get)
     return mail_page(service.content_of(message).html, pages=visit.public_pages)
 
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console import conditions
 from afterword.console.inputs import Input, differences, document_of, read_as, shown
-from afterword.console.screens import Form, Screens, Visit
+from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.sending.pipelines import ONE, change, pipeline_of, subjects_for, url_of
 from afterword.console.sending.sending import reason_text
@@ -29,12 +29,12 @@ routes = Screens()
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    title: str
+    title: Marked
     inputs: Sequence[Input]
     channels: Sequence[int] = ()  # those that have it; empty: all
 
 
-def _durations(name: str, least: str) -> tuple[Input, ...]:
+def _durations(name: str, least: Marked) -> tuple[Input, ...]:
     return (
         Input(f"{name}_days", "number", "Days", least, required=True),
         Input(f"{name}_hours", "number", "Hours", required=True),
@@ -115,11 +115,11 @@ PARTS: Final[Mapping[str, Part]] = {
     ),
 }  # fmt: skip
 # Said of messages that wait already, one or many, when a part changes; other parts are read when a message is due.
-FOLLOWING: Final = (
+FOLLOWING: Final[tuple[Marked, Marked]] = (
     "{n} message waits. It follows the change: these rules decide when it is due.",
     "{n} messages wait. They follow the change: these rules decide about each when it is due.",
 )
-STAYING: Final[Mapping[str, tuple[str, str]]] = {
+STAYING: Final[Mapping[str, tuple[Marked, Marked]]] = {
     "delay": (
         "{n} message waits and keeps its time. Only those that come later follow the change.",
         "{n} messages wait and keep their time. Only those that come later follow the change.",
@@ -168,7 +168,6 @@ async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
             questionnaire_id=visit.id("questionnaire_id"),
             pipeline_id=visit.id("pipeline_id"),
             changes=changes,
-            check_version=lambda _: None,
             now=visit.now,
             networks=visit.site.networks,
         )

@@ -9,7 +9,8 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import read_as, same_version
 from afterword.console.lists import Listing, address, behind, key_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.sending import sending
 from afterword.console.sending.contact_policy import POLICY
 from afterword.console.sending.sending import SendingFilter
@@ -37,7 +38,7 @@ QUESTIONNAIRES_MAX: Final = 100
 DAYS: Final = 7  # of the figures beside the sentences
 LISTED: Final = fields.listing_of(Pipeline)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
-STATES: Final[Mapping[str, str]] = {"running": "On", "paused": "Off", "upcoming": "Not yet begun", "ended": "Ended"}
+STATES: Final[Mapping[str, Marked]] = {"running": "On", "paused": "Off", "upcoming": "Not yet begun", "ended": "Ended"}
 NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK)
 PARTS_IN_LIST: Final = ("delay", "conditions", "frequency", "hours", "reminders")
 
@@ -199,36 +200,20 @@ async def switch(visit: Visit) -> Response:
     return await change(visit, {"paused": visit.form.text("paused") == "1"}, check=False)
 
 
-@routes.get(f"{ONE}/removal", scope="Pipeline.Delete")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        pipeline = await pipeline_of(visit, db)
-    here = url_of(pipeline)
-    return visit.confirm(
-        title=words("Remove the pipeline “{title}”?", title=pipeline.title),
-        sentences=[
-            words("It sends nothing more. What it has sent, and its responses, stay."),
-            words("It cannot be removed while messages of it wait."),
-        ],
-        button=words("Remove the pipeline"),
-        action=f"{here}/removal",
-        back=here,
-    )
-
-
-@routes.post(f"{ONE}/removal", scope="Pipeline.Delete")
-async def remove(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.delete_pipeline(
-            db,
-            questionnaire_id=visit.id("questionnaire_id"),
-            pipeline_id=visit.id("pipeline_id"),
-            caller=visit.caller,
-            check_version=lambda _: None,
-            now=visit.now,
-        )
-    return html.redirect(f"{PIPELINES}?done=removed")
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Pipeline.Delete",
+    title="Remove the pipeline “{title}”?",
+    sentences=[
+        "It sends nothing more. What it has sent, and its responses, stay.",
+        "It cannot be removed while messages of it wait.",
+    ],
+    button="Remove the pipeline",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.delete_pipeline(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=PIPELINES,
+)
 
 
 async def pipeline_of(visit: Visit, db: Database) -> store.Pipeline:
@@ -260,7 +245,7 @@ async def change(visit: Visit, changes: Mapping[str, Any], *, check: bool = True
             pipeline_id=visit.id("pipeline_id"),
             caller=visit.caller,
             changes=changes,
-            check_version=same_version(visit) if check else lambda _: None,
+            expect=same_version(visit) if check else errors.ANY,
             now=visit.now,
             networks=visit.site.networks,
         )

@@ -27,20 +27,20 @@ from afterword.queue.resources import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
 from afterword.queue.traces import service as traces
 from afterword.queue.traces import store as traces_store
 from afterword.responders import store as responders_store
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 SENDING: Final = "/console/sending"
 NEW_ACT: Final = f"{SENDING}/acts/new"
 ROWS: Final = 50
-TABS: Final[Mapping[str, str]] = {
+TABS: Final[Mapping[str, Marked]] = {
     "all": "All", "waiting": "Waiting", "sent": "Sent", "not_asked": "Not asked", "failed": "Failed",
 }  # fmt: skip
 STATUSES: Final[Mapping[str, tuple[PublicItem, ...]]] = {
     "all": tuple(PublicItem), "waiting": (PublicItem.PENDING, PublicItem.PROCESSING), "sent": (PublicItem.SENT,),
     "not_asked": (PublicItem.ABORTED, PublicItem.IGNORED), "failed": (PublicItem.FAILED,),
 }  # fmt: skip
-STATUS_TEXTS: Final[Mapping[int, str]] = {
+STATUS_TEXTS: Final[Mapping[int, Marked]] = {
     PublicItem.PENDING: "Waiting", PublicItem.PROCESSING: "Being sent", PublicItem.SENT: "Sent",
     PublicItem.FAILED: "Failed", PublicItem.ABORTED: "Cancelled", PublicItem.IGNORED: "Not asked",
 }  # fmt: skip
@@ -51,7 +51,7 @@ SEARCH_CHARACTERS_MAX: Final = 320
 REFERENCE_CHARACTERS_MAX: Final = 100
 ATTEMPTS_MAX: Final = 50
 NO_REASON: Final = "none"  # of the address
-REASONS: Final[Mapping[str, str]] = {
+REASONS: Final[Mapping[str, Marked]] = {
     NO_REASON: "scheduled", "not_started": "the pipeline has not started",
     "application_inactive": "the application is not active", "no_credits": "the credits are used up",
     "previous_open": "the message before is still being sent", "frequency_cap": "asked lately by this pipeline",
@@ -71,18 +71,18 @@ REASONS: Final[Mapping[str, str]] = {
     "conditions": "the conditions are not met", "too_late": "too late to send", "cancelled": "cancelled",
     "resolved": "decided by a person",
 }  # fmt: skip
-RULES: Final[Mapping[str, str]] = {
+RULES: Final[Mapping[str, Marked]] = {
     "period": "Pipeline open", "credits": "Credits left", "previous": "Message before",
     "suppression": "May be written to", "conditions": "Conditions met",
     "frequency_cap": "Not asked lately by this pipeline", "contact_policy": "Contact policy",
     "window": "Dispatch window", "expiry": "In time",
 }  # fmt: skip
-OUTCOMES: Final[Mapping[str, str]] = {
+OUTCOMES: Final[Mapping[str, Marked]] = {
     "accepted": "Accepted", "accepted_late": "Accepted, known later", "retry": "Refused for now",
     "throttled": "Slowed down by the provider", "refused": "Refused", "unknown": "Answer lost",
 }  # fmt: skip
-TIMES: Final = ("Created", "Send time", "Sent")
-CHANNELS: Final[Mapping[int, str]] = {1: "E-mail", 2: "SMS", 3: "Webhook", 4: "Link", 5: "Outbox"}
+TIMES: Final[tuple[Marked, ...]] = ("Created", "Send time", "Sent")
+CHANNELS: Final[Mapping[int, Marked]] = {1: "E-mail", 2: "SMS", 3: "Webhook", 4: "Link", 5: "Outbox"}
 
 routes = Screens()
 
@@ -339,8 +339,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
 
 async def _confirm(visit: Visit, act: str) -> Response:
     words, here = visit.words, f"{SENDING}/{visit.id('item_id')}"
-    async with visit.read() as db:
-        item = await queue.get(db, caller=visit.caller, item_id=visit.id("item_id"))
+    item = await visit.find(queue.get)
     whom = words("One message, to {recipient}.", recipient=item.responder_channel_identifier)
     if act == "cancel":
         return visit.confirm(
@@ -374,12 +373,7 @@ async def _confirm(visit: Visit, act: str) -> Response:
 async def _change(visit: Visit, change: QueueItemUpdate) -> None:
     async with visit.write() as db:
         await queue.change(
-            db,
-            caller=visit.caller,
-            item_id=visit.id("item_id"),
-            change=change,
-            check_version=lambda _: None,
-            secret=visit.site.secret,
+            db, caller=visit.caller, item_id=visit.id("item_id"), change=change, secret=visit.site.secret
         )
 
 

@@ -19,7 +19,7 @@ from afterword.console.settings import members as settings
 from afterword.console.text import actor_text, near_moment
 from afterword.core.wire.lists import Criterion, Page
 from afterword.organizations.users import store as users_store
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 AUDIT: Final = "/console/settings/audit"
 ROWS: Final = 30  # each with the members that it changed
@@ -29,13 +29,13 @@ ID_CHARACTERS_MAX: Final = 100
 LOGIN: Final = "login"
 YEAR_MIN, YEAR_MAX = 1970, 9998
 # Name in the address -> text, actions, kinds; empty: all.
-GROUPS: Final[Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]]] = {
+GROUPS: Final[Mapping[str, tuple[Marked, tuple[str, ...], tuple[str, ...]]]] = {
     "": ("All", (), ()),
     "changes": ("Changes", ("created", "changed", "deleted", "published", "updated", "aborted", "written_to"), ()),
     "readings": ("Readings and downloads", ("read", "searched", "downloaded", "exported"), ()),
     "logins": ("Log-ins", (), (LOGIN,)),
 }
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[str, Marked]] = {
     "organization": "the organization", "application": "the application", "user": "the user",
     "billing": "the billing details", "sender_domain": "the sender domain", "token": "the token",
     "webhook": "the webhook", "metadata": "the metadata name", "questionnaire": "the questionnaire",
@@ -51,7 +51,7 @@ KINDS: Final[Mapping[str, str]] = {
     "suppression": "an address that is not written to", "tag": "a tag", "alert_instance": "the case",
     LOGIN: "the login",
 }  # fmt: skip
-ACTIONS: Final[Mapping[str, str]] = {
+ACTIONS: Final[Mapping[str, Marked]] = {
     "created": "{actor} created {thing}.", "changed": "{actor} changed {thing}.",
     "updated": "{actor} changed {thing}.", "deleted": "{actor} removed {thing}.",
     "published": "{actor} published {thing}.", "written_to": "{actor} wrote to the customer of {thing}.",
@@ -71,7 +71,7 @@ ACTIONS: Final[Mapping[str, str]] = {
     "second_factor_removed": "{actor} removed the second factor.", "passkey_added": "{actor} added a passkey.",
     "passkey_removed": "{actor} removed a passkey.", "recovery_codes_renewed": "{actor} got new recovery codes.",
 }  # fmt: skip
-FIELDS: Final[Mapping[str, str]] = {
+FIELDS: Final[Mapping[str, Marked]] = {
     "display_name": "the name", "title": "the title", "description": "the description", "role": "the role",
     "application_ids": "the applications", "email": "the e-mail address", "locale": "the language",
     "time_zone": "the time zone", "active": "whether it is active", "paused": "whether it is paused",

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import same_version
 from afterword.console.lists import address
-from afterword.console.screens import Form, Screens, Visit
+from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.console.settings import pictures
 from afterword.console.settings.members import applications_of
 from afterword.console.text import LIGHT, LOOKS, PHONE, SHADES
@@ -36,20 +36,30 @@ KEPT: Final = "kept"  # in place of a logo that has no address
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 OFFERED_MAX: Final = 12  # pictures
 SHOWN_MAX: Final = 50  # questionnaires to choose from
-COLORS: Final = (
+COLORS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     ("color_primary", "Colour of the brand", "Of buttons, links and choices."),
     ("color_background", "Background", "Background and text go together: whoever sets one sets both."),
     ("color_text", "Text", ""),
 )
 PAIR: Final = frozenset({"color_background", "color_text"})
-FONTS: Final = (
+FONTS: Final[tuple[tuple[str, Marked], ...]] = (
     ("system", "As the device"), ("humanist", "Humanist"), ("geometric", "Geometric"), ("rounded", "Rounded"),
     ("slab", "Slab serif"), ("serif", "Serif"), ("mono", "Typewriter"),
 )  # fmt: skip
-CORNERS: Final = (("0", "Square"), ("4", "A little round"), ("10", "Round"), ("16", "Rounder"), ("24", "Very round"))
-DENSITIES: Final = (("comfortable", "Comfortable"), ("compact", "Compact"))
-SUBJECTS: Final = {"text": "Text", "link": "Links and chosen answers", "button": "Texts of buttons"}
-LABELS: Final = {**{name: label for name, label, _ in COLORS}, "logo": "Logo", "font": "Font",
+CORNERS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("0", "Square"),
+    ("4", "A little round"),
+    ("10", "Round"),
+    ("16", "Rounder"),
+    ("24", "Very round"),
+)
+DENSITIES: Final[tuple[tuple[str, Marked], ...]] = (("comfortable", "Comfortable"), ("compact", "Compact"))
+SUBJECTS: Final[dict[str, Marked]] = {
+    "text": "Text",
+    "link": "Links and chosen answers",
+    "button": "Texts of buttons",
+}
+LABELS: Final[dict[str, Marked]] = {**{name: label for name, label, _ in COLORS}, "logo": "Logo", "font": "Font",
                  "corner_radius": "Corners", "density": "Spacing"}  # fmt: skip
 
 routes = Screens()
@@ -88,7 +98,7 @@ async def _save(visit: Visit) -> Response:
                 "caller": visit.caller,
                 "changes": {"brand": brand},
                 "now": visit.now,
-                "check_version": same_version(visit),
+                "expect": same_version(visit),
             }
             if branded.application_id is None:
                 await service.update_organization(db, **change)

@@ -107,9 +107,9 @@ async def remove_pool(visit: Visit) -> Response:
     async with visit.write() as db:
         pool = await nouns.get(POOL, db, caller=visit.caller, key=pool_id, is_locked=True)
         if pool.given_count:
-            await withdraw(db, caller=visit.caller, pool_id=pool_id, expect=lambda _: None)
+            await withdraw(db, caller=visit.caller, pool_id=pool_id)
         else:
-            act = {"site": visit.site, "now": visit.now, "expect": lambda _: None}
+            act = {"site": visit.site, "now": visit.now}
             await nouns.delete(POOL, db, caller=visit.caller, key=pool_id, **act)
     return html.redirect(f"{PATH}/{pool_id}?done=removed" if pool.given_count else f"{PATH}?done=removed")
 

@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, placed, shown
-from afterword.console.screens import Screens, Visit
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.organization import DOMAIN, ORGANIZATION
 from afterword.links.domains import service, store
 from afterword.links.domains.api import parts_of
@@ -18,14 +19,14 @@ INPUTS: Final = (
     Input("host", "text", "Name of the host", "A name of your domain that no website has, such as ask.shop.example.",
           required=True),
 )  # fmt: skip
-STATES: Final = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}
-STATE_SENTENCES: Final = {
+STATES: Final[dict[str, Marked]] = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}
+STATE_SENTENCES: Final[dict[str, Marked]] = {
     "pending": "Set the two records where your domain is kept, then check.",
     "proven": "The record was found. Links lead here once the host does.",
     "active": "New links, messages and QR codes have this host.",
     "lost": "The record is gone. New links have the address of this installation until it is back.",
 }
-PROBLEMS: Final = {
+PROBLEMS: Final[dict[str, Marked]] = {
     "in_use": "Another organization holds this host.",
     "not_asked": "No name server answered. Try again in a minute.",
     "not_reached": "A call to the host did not come here. The other record may be new, or a certificate is still made.",
@@ -39,14 +40,7 @@ routes = Screens()
 async def save_domain(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
-            await service.claim(
-                db,
-                caller=visit.caller,
-                host=visit.form.text("host"),
-                site=visit.site,
-                now=visit.now,
-                check_version=lambda _: None,
-            )
+            await service.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{DOMAIN}?done=saved")
@@ -59,26 +53,20 @@ async def check_domain(visit: Visit) -> Response:
     return html.redirect(f"{DOMAIN}?done=checked")
 
 
-@routes.get(f"{DOMAIN}/removal", scope="Organization.Update")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        domain = await service.get(db, caller=visit.caller)
-    return visit.confirm(
-        title=words("Give “{host}” back?", host=domain.host),
-        sentences=[
-            words("New links have the address of this installation again."),
-            words("Links that were sent with the host, and QR codes with it, lead here only while its records stay."),
-        ],
-        button=words("Give the host back"),
-    )
-
-
-@routes.post(f"{DOMAIN}/removal", scope="Organization.Update")
-async def remove_domain(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.remove(db, caller=visit.caller, check_version=lambda _: None)
-    return html.redirect(f"{DOMAIN}?done=removed")
+removal(
+    routes,
+    f"{DOMAIN}/removal",
+    scope="Organization.Update",
+    title="Give “{host}” back?",
+    sentences=[
+        "New links have the address of this installation again.",
+        "Links that were sent with the host, and QR codes with it, lead here only while its records stay.",
+    ],
+    button="Give the host back",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.remove(db, caller=visit.caller),
+    to=DOMAIN,
+)
 
 
 @routes.get(DOMAIN, scope="Organization.Update")

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, filled, placed, read_as
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.organization import IDENTITY, ORGANIZATION
 from afterword.core.organizations.identities import ROLES
@@ -49,14 +50,7 @@ async def save_identity(visit: Visit) -> Response:
     try:
         request = read_as(IdentityProviderRequest, document, visit)
         async with visit.write() as db:
-            await service.save(
-                db,
-                caller=visit.caller,
-                values=values_of(request),
-                site=visit.site,
-                now=visit.now,
-                check_version=lambda _: None,
-            )
+            await service.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
         await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _show(visit, refusal)
@@ -69,26 +63,21 @@ async def check_identity(visit: Visit) -> Response:
     return html.redirect(f"{IDENTITY}?done=checked")
 
 
-@routes.get(f"{IDENTITY}/removal", scope="Organization.Update")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        provider = await service.get(db, caller=visit.caller)
-    return visit.confirm(
-        title=words("Remove the log-in through {issuer}?", issuer=provider.issuer),
-        sentences=[
-            words("Nobody logs in through it any more, and those who did are logged out at once."),
-            words("People with a password still log in. Others need an invitation."),
-        ],
-        button=words("Remove the log-in"),
-    )
-
-
-@routes.post(f"{IDENTITY}/removal", scope="Organization.Update", proof=True)
-async def remove_identity(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.remove(db, caller=visit.caller, check_version=lambda _: None)
-    return html.redirect(f"{IDENTITY}?done=removed")
+removal(
+    routes,
+    f"{IDENTITY}/removal",
+    scope="Organization.Update",
+    proof=True,
+    title="Remove the log-in through {issuer}?",
+    sentences=[
+        "Nobody logs in through it any more, and those who did are logged out at once.",
+        "People with a password still log in. Others need an invitation.",
+    ],
+    button="Remove the log-in",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.remove(db, caller=visit.caller),
+    to=IDENTITY,
+)
 
 
 @routes.get(IDENTITY, scope="Organization.Update", proof=True)

@@ -41,7 +41,7 @@ async def save_policy(visit: Visit) -> Response:
                 token_networks=request.token_networks,
                 address=visit.address,
                 now=visit.now,
-                check_version=same_version(visit),
+                expect=same_version(visit),
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)

@@ -6,7 +6,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.screens import Screens, Visit
+from afterword.console.inputs import KEPT, same_version
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
 from afterword.logins.links import service as links
@@ -23,7 +25,7 @@ from afterword.web import fields, html
 PEOPLE: Final = "/console/settings/people"
 SERVICES: Final = "/console/settings/service-accounts"
 # Role, name, and a sentence about it.
-ROLES: Final = (
+ROLES: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     ("owner", "Owner", "Everything, owners and plans too."),
     ("admin", "Administrator", "Everything but owners and plans."),
     ("reporting", "Reporting", "Reads responses and cases, and makes reports."),
@@ -103,37 +105,35 @@ async def change_person(visit: Visit) -> Response:
                 "application_ids": form.all("application"),
                 "active": form.text("active") != "0",
             },
-            check_version=lambda version: _same(version, form.text("version")),
+            expect=same_version(visit, KEPT),
             now=visit.now,
         )
     return html.redirect(f"{PEOPLE}?done=saved")
 
 
-@routes.get("/console/settings/people/{user_id}/remove", scope="User.Delete")
-async def remove_page(visit: Visit) -> Response:
+async def _removed(visit: Visit) -> dict[str, str]:
     async with visit.read() as db:
         user = await _user(visit, db)
-    names = {"name": user.display_name or user.email or "", "organization": visit.session.organization_name}
-    return visit.confirm(
-        title=visit.words("Remove {name} from {organization}", **names),
-        sentences=[
-            visit.words("Its tokens end at once. The audit log keeps its name.")
-            if user.service
-            else visit.words("{name} can log in to {organization} no more, from this moment on.", **names)
-        ],
-        button=visit.words("Remove"),
-        action=f"{PEOPLE}/{user.user_id}/remove",
-        back=f"{PEOPLE}/{user.user_id}",
-    )
+    name, organization = user.display_name or user.email or "", visit.session.organization_name
+    return {"name": name, "organization": organization, "service": "1" if user.service else ""}
 
 
-@routes.post("/console/settings/people/{user_id}/remove", scope="User.Delete", proof=True)
-async def remove_person(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await users.remove_user(
-            db, caller=visit.caller, user_id=visit.id("user_id"), check_version=lambda _: None, now=visit.now
-        )
-    return html.redirect(f"{PEOPLE}?done=removed")
+removal(
+    routes,
+    "/console/settings/people/{user_id}/remove",
+    scope="User.Delete",
+    proof=True,
+    title="Remove {name} from {organization}",
+    sentences=lambda visit, found: [
+        visit.words("Its tokens end at once. The audit log keeps its name.")
+        if found["service"]
+        else visit.words("{name} can log in to {organization} no more, from this moment on.", **found)
+    ],
+    button="Remove",
+    get=_removed,
+    remove=lambda visit, db: users.remove_user(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=PEOPLE,
+)
 
 
 @routes.get(PEOPLE, scope="User.Read")
@@ -222,8 +222,3 @@ async def _user(visit: Visit, db: Database) -> users_store.User:
     if user is None:
         raise errors.NotFound("There is no such user.")
     return user
-
-
-def _same(version: int, seen: str) -> None:
-    if str(version) != seen:
-        raise errors.Stale("Somebody changed this in the meantime. Open it again: nothing of yours was stored.")

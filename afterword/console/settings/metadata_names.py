@@ -10,9 +10,11 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.lists import Listing, Tab, address, page_links, page_of
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import applications_of
 from afterword.core.questionnaires.metadata import Kind
+from afterword.db import Database
 from afterword.questionnaires.metadata import service, store
 from afterword.questionnaires.metadata.api import (
     MetadataDefinition,
@@ -22,17 +24,25 @@ from afterword.questionnaires.metadata.api import (
 from afterword.queue.service import VALUE_SCOPES
 from afterword.search.seen import service as seen_metadata
 from afterword.search.seen.service import NEWEST, SeenName
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import fields, html
 
 METADATA: Final = "/console/settings/metadata"
 ONE: Final = f"{METADATA}/{{kind}}/{{metadata_id}}"
 NAMES: Final = fields.listing_of(MetadataDefinition)
-KINDS: Final = (("questionnaire", "Of the order"), ("responder", "Of the person"))
-TYPES: Final = (("text", "text"), ("number", "number"), ("date", "date"), ("boolean", "yes or no"))
+KINDS: Final[tuple[tuple[str, Marked], ...]] = (("questionnaire", "Of the order"), ("responder", "Of the person"))
+TYPES: Final[tuple[tuple[str, Marked], ...]] = (
+    ("text", "text"),
+    ("number", "number"),
+    ("date", "date"),
+    ("boolean", "yes or no"),
+)
 VALUES_SHOWN: Final = 4
 VALUE_CHARACTERS_MAX: Final = 40
-LEVELS: Final = (("organization", "all applications"), ("application", "one application"))
+LEVELS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("organization", "all applications"),
+    ("application", "one application"),
+)
 TITLE_INPUTS: Final = (
     Input("title", "text", "Title", required=True),
     Input("anonymize", "switch", "Removed when a person is made anonymous", options=(("", "no"), ("1", "yes"))),
@@ -125,33 +135,12 @@ async def save_name(visit: Visit) -> Response:
                 kind=kind,
                 metadata_id=visit.id("metadata_id"),
                 columns=request.named(),
-                check_version=same_version(visit),
+                expect=same_version(visit),
                 now=visit.now,
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(address(METADATA, kind=kind, done="saved"))
-
-
-@routes.get(f"{ONE}/removal", scope="Metadata.Delete")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    definition = await _definition(visit)
-    return visit.confirm(
-        title=words("Remove the name “{name}”?", name=definition.name),
-        sentences=[words("Values that are stored stay. Conditions that ask for it are kept, and new ones cannot.")],
-        button=words("Remove the name"),
-    )
-
-
-@routes.post(f"{ONE}/removal", scope="Metadata.Delete")
-async def remove_name(visit: Visit) -> Response:
-    kind = _kind(visit.id("kind"))
-    async with visit.write() as db:
-        await service.delete(
-            db, caller=visit.caller, kind=kind, metadata_id=visit.id("metadata_id"), check_version=lambda _: None
-        )
-    return html.redirect(address(METADATA, kind=kind, done="removed"))
 
 
 def _undeclared(visit: Visit, kind: Kind, one: SeenName) -> dict[str, str]:
@@ -194,6 +183,25 @@ async def _definition(visit: Visit) -> store.Definition:
     if found.read_only:
         raise errors.NotFound("This name belongs to the product.")
     return found
+
+
+async def _remove(visit: Visit, db: Database) -> Response:
+    kind, metadata_id = _kind(visit.id("kind")), visit.id("metadata_id")
+    await service.delete(db, caller=visit.caller, kind=kind, metadata_id=metadata_id)
+    return html.redirect(address(METADATA, kind=kind, done="removed"))
+
+
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Metadata.Delete",
+    title="Remove the name “{name}”?",
+    sentences=["Values that are stored stay. Conditions that ask for it are kept, and new ones cannot."],
+    button="Remove the name",
+    get=_definition,
+    remove=_remove,
+    to=METADATA,
+)
 
 
 @routes.get(f"{METADATA}/new", scope="Metadata.Create")

@@ -11,7 +11,7 @@ from afterword.alerts.mails.compose import SETTINGS
 from afterword.alerts.notifications import api, service, store, words
 from afterword.alerts.notifications.store import Subscription, Watch
 from afterword.alerts.rules import ALERT
-from afterword.console.inputs import placed, read_as
+from afterword.console.inputs import placed, read_as, same_version
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.settings import members
 from afterword.core.messaging import notices
@@ -22,26 +22,26 @@ from afterword.nouns import structs
 from afterword.organizations.users import store as users_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
-from afterword.texts import texts
+from afterword.texts import Marked, texts
 from afterword.web import fields, html
 
 NOTIFICATIONS: Final = SETTINGS
 ALERTS: Final = structs.listing_of(ALERT)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 LISTED_MAX: Final = 200  # things of a kind that can be ticked
-DIGESTS: Final[Mapping[str, str]] = {
+DIGESTS: Final[Mapping[str, Marked]] = {
     "none": "At once; what happens in the same minute shares a mail",
     "daily": "Once a day, at 8 in the morning",
     "weekly": "Once a week, on Monday at 8 in the morning",
 }
-GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+GROUPS: Final[Mapping[Marked, tuple[str, ...]]] = {
     "Cases": ("alert_instance",), "Questionnaires and pipelines": ("questionnaire", "pipeline"),
     "Files": ("import", "export"), "Credits, webhooks and tokens": ("plan", "webhook", "token"),
     "People and roles": ("user",), "Each message": ("queue_item", "sequence", "suppression"),
     "Each response": ("questionnaire_instance", "answer", "tag"), "Each customer": ("responder",),
 }  # fmt: skip
 # The console speaks of cases where the notices, which have the alert's title, speak of alerts.
-CASES: Final[Mapping[str, str]] = {
+CASES: Final[Mapping[str, Marked]] = {
     "alert_instance.created": "A case opens", "alert_instance.repeated": "It happens again while the case is open",
     "alert_instance.assigned": "A case gets another owner",
     "alert_instance.status_changed": "A case gets another status", "alert_instance.resolved": "A case is closed",
@@ -51,7 +51,7 @@ CASES: Final[Mapping[str, str]] = {
     "alert_instance.recovery_answered": "The customer was asked again and answered",
     "alert_instance.overdue": "A case is overdue", "alert_instance.escalated": "A case has been open for too long",
 }  # fmt: skip
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[str, Marked]] = {
     "application": "Applications",
     "questionnaire": "Questionnaires",
     "alert": "Alerts",
@@ -73,10 +73,7 @@ class _Choice:
 
 @routes.post(NOTIFICATIONS, scope="Notification.Update")
 async def save_notifications(visit: Visit) -> Response:
-    def expect(version: int) -> None:
-        if str(version) != visit.form.text("version"):
-            raise errors.Stale(visit.words("This was changed elsewhere in the meantime. Saving again replaces that."))
-
+    expect = same_version(visit, "This was changed elsewhere in the meantime. Saving again replaces that.")
     try:
         async with visit.write() as db:
             before, _ = await service.get_subscription(db, caller=visit.caller)

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.lists import Listing, page_links, page_of
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import APPLICATIONS
 from afterword.console.text import NOTHING, WEEKDAYS, ZONES
@@ -55,7 +56,7 @@ async def save_organization(visit: Visit) -> Response:
         request = read_as(OrganizationUpdate, document_of(visit.form, ORGANIZATION_INPUTS), visit)
         async with visit.write() as db:
             await service.update_organization(
-                db, caller=visit.caller, changes=request.named(), now=visit.now, check_version=same_version(visit)
+                db, caller=visit.caller, changes=request.named(), now=visit.now, expect=same_version(visit)
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _organization(visit, refusal)
@@ -148,35 +149,24 @@ async def save_application(visit: Visit) -> Response:
         request = read_as(ApplicationUpdate, document_of(visit.form, APPLICATION_INPUTS), visit)
         async with visit.write() as db:
             await service.update_application(
-                db,
-                caller=visit.caller,
-                **visit.ids,
-                changes=request.named(),
-                now=visit.now,
-                check_version=same_version(visit),
+                db, caller=visit.caller, **visit.ids, changes=request.named(), now=visit.now, expect=same_version(visit)
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _application(visit, refusal)
     return html.redirect(f"{APPLICATION}?done=saved")
 
 
-@routes.get(f"{APPLICATION}/{{application_id}}/removal", scope="Application.Delete")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        one = await service.get_application(db, caller=visit.caller, **visit.ids)
-    return visit.confirm(
-        title=words("Remove the application “{name}”?", name=one.display_name),
-        sentences=[words("It cannot be removed while it owns questionnaires, archived ones too.")],
-        button=words("Remove the application"),
-    )
-
-
-@routes.post(f"{APPLICATION}/{{application_id}}/removal", scope="Application.Delete")
-async def remove_application(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.delete_application(db, caller=visit.caller, **visit.ids, check_version=lambda _: None)
-    return html.redirect(f"{APPLICATION}?done=removed")
+removal(
+    routes,
+    f"{APPLICATION}/{{application_id}}/removal",
+    scope="Application.Delete",
+    title="Remove the application “{display_name}”?",
+    sentences=["It cannot be removed while it owns questionnaires, archived ones too."],
+    button="Remove the application",
+    get=lambda visit: visit.find(service.get_application),
+    remove=lambda visit, db: service.delete_application(db, caller=visit.caller, **visit.ids),
+    to=APPLICATION,
+)
 
 
 @routes.get(f"{APPLICATION}/new", scope="Application.Create")
@@ -196,8 +186,7 @@ async def _new_application(visit: Visit, refusal: errors.Refusal | None = None) 
 @routes.get(f"{APPLICATION}/{{application_id}}", scope="Application.Update")
 async def _application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        one = await service.get_application(db, caller=visit.caller, **visit.ids)
+    one = await visit.find(service.get_application)
     here, may_remove = f"{APPLICATION}/{one.application_id}", "Application.Delete" in visit.caller.scopes
     return form_page(
         visit,

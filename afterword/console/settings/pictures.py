@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.lists import Listing, page_links, page_of
+from afterword.console.removals import removal
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.text import near_moment
 from afterword.organizations.assets import api, encoding, service, store
@@ -67,26 +68,26 @@ async def picture_page(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{ONE}/removal", scope="Asset.Delete")
-async def removal_page(visit: Visit) -> Response:
+async def _unused(visit: Visit) -> dict[str, str]:
     async with visit.read() as db:
         picture = await service.get(db, caller=visit.caller, **visit.ids)
         uses = await service.uses_of(db, asset=picture)
-    words = visit.words
     if uses:
-        raise errors.Conflict(words("The picture is in use: {names}.", names=", ".join(uses)), "in_use")
-    return visit.confirm(
-        title=words("Remove the picture “{name}”", name=_title(visit, picture)),
-        sentences=[words("Nothing uses it. Browsers and mail programs may keep a copy.")],
-        button=words("Remove"),
-    )
+        raise errors.Conflict(visit.words("The picture is in use: {names}.", names=", ".join(uses)), "in_use")
+    return {"name": _title(visit, picture)}
 
 
-@routes.post(f"{ONE}/removal", scope="Asset.Delete")
-async def remove(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, **visit.ids)
-    return html.redirect(f"{PATH}?done=removed")
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Asset.Delete",
+    title="Remove the picture “{name}”",
+    sentences=["Nothing uses it. Browsers and mail programs may keep a copy."],
+    button="Remove",
+    get=_unused,
+    remove=lambda visit, db: service.delete(db, caller=visit.caller, **visit.ids),
+    to=PATH,
+)
 
 
 @routes.get(PATH, scope="Asset.Read")

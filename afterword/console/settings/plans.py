@@ -6,7 +6,7 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword.console.lists import Listing
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.members import applications_of
 from afterword.core.wire.lists import Page
 from afterword.organizations.plans import store
@@ -16,7 +16,7 @@ from afterword.web import fields
 PLANS: Final = "/console/settings/plan"
 PLANS_MAX: Final = 100
 LISTED: Final = fields.listing_of(Plan, order=(("start_time", "desc"),))
-STATES: Final[Mapping[str, str]] = {"active": "Active", "expired": "Expired", "cancelled": "Cancelled"}
+STATES: Final[Mapping[str, Marked]] = {"active": "Active", "expired": "Expired", "cancelled": "Cancelled"}
 
 routes = Screens()
 

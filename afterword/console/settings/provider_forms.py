@@ -10,7 +10,8 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.screens import Form, Screens, Visit
+from afterword.console.inputs import same_version
+from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.console.settings.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
 from afterword.core.messaging import webhooks
 from afterword.providers import service
@@ -19,7 +20,7 @@ from afterword.web import html
 
 TITLE_CHARACTERS_MAX: Final = 200
 DOTS_MAX: Final = 100  # in a line of a description
-SECURITIES: Final[Mapping[str, str]] = {
+SECURITIES: Final[Mapping[str, Marked]] = {
     "tls": "TLS from the start (port 465)",
     "starttls": "STARTTLS (port 587)",
     "none": "None, without a password (port 25)",
@@ -33,8 +34,8 @@ class Field:
     """A setting in the form. `secret` ones are never filled in; `check`: a box to tick."""
 
     name: str
-    label: str
-    hint: str = ""
+    label: Marked
+    hint: Marked = ""
     type: Literal["text", "number", "secret", "check", "security", "area"] = "text"
     is_required: bool = True
 
@@ -128,11 +129,7 @@ async def edit_provider_page(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
 async def save_provider(visit: Visit) -> Response:
     account = await own_account_of(visit)
-
-    def expect(version: int) -> None:
-        if str(version) != visit.form.text("version"):
-            raise errors.Stale(visit.words("Somebody changed this in the meantime. Look at it, and save again."))
-
+    expect = same_version(visit, "Somebody changed this in the meantime. Look at it, and save again.")
     try:
         columns = _columns_of(visit, account.kind, is_new=False)
         changes = {**columns, "rate_ceiling": _rate(visit)}

@@ -8,16 +8,17 @@ from afterword import db as databases
 from afterword import errors
 from afterword.channels.accounts import CALLED_BACK
 from afterword.channels.base import EMAIL
-from afterword.console.screens import Screens, Visit
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.providers import ADAPTERS, PROVIDER, account_of, name_of, url_of
 from afterword.core.messaging.domain_records import SENTENCES
 from afterword.providers.domains import service as domains
 from afterword.receipts.inbound import service as inbound
 from afterword.receipts.inbound.service import ADAPTERS as FORMS
-from afterword.web import html
+from afterword.receipts.inbound.store import Endpoint
 
 RECORDS: Final = {"spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC"}
-FINDINGS: Final = {
+FINDINGS: Final[dict[str, Marked]] = {
     "good": "in order", "weak": "could be better", "wrong": "wrong", "missing": "missing", "unknown": "not known",
 }  # fmt: skip
 
@@ -99,28 +100,27 @@ async def open_address(visit: Visit) -> Response:
     return response
 
 
-@routes.get(f"{PROVIDER}/inbound/{{inbound_id}}/closing", scope="Inbound.Delete")
-async def confirm_closing(visit: Visit) -> Response:
-    words, account = visit.words, await account_of(visit)
+async def _endpoint(visit: Visit) -> Endpoint:
+    await account_of(visit)
     async with visit.read() as db:
-        endpoint = await inbound.get(db, caller=visit.caller, inbound_id=visit.id("inbound_id"))
-    return visit.confirm(
-        title=words("Close this address?"),
-        sentences=[
-            visit.site.inbound_url(endpoint.inbound_id),
-            words("Reports to it find nothing from then on, so bounces and complaints are no longer noticed."),
-        ],
-        button=words("Close the address"),
-        back=url_of(account),
-    )
+        return await inbound.get(db, caller=visit.caller, inbound_id=visit.id("inbound_id"))
 
 
-@routes.post(f"{PROVIDER}/inbound/{{inbound_id}}/closing", scope="Inbound.Delete")
-async def close_address(visit: Visit) -> Response:
-    account = await account_of(visit)
-    async with visit.write() as db:
-        await inbound.delete(db, caller=visit.caller, inbound_id=visit.id("inbound_id"), expect=lambda _: None)
-    return html.redirect(f"{url_of(account)}?done=removed")
+removal(
+    routes,
+    f"{PROVIDER}/inbound/{{inbound_id}}/closing",
+    scope="Inbound.Delete",
+    title="Close this address?",
+    sentences=lambda visit, endpoint: [
+        visit.site.inbound_url(endpoint.inbound_id),
+        visit.words("Reports to it find nothing from then on, so bounces and complaints are no longer noticed."),
+    ],
+    button="Close the address",
+    get=_endpoint,
+    remove=lambda visit, db: inbound.delete(db, caller=visit.caller, inbound_id=visit.id("inbound_id")),
+    to=PROVIDER,
+    back=PROVIDER,
+)
 
 
 @routes.get(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.channels.base import EMAIL, SMS, WEBHOOK
 from afterword.console.lists import Column, Listing
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.sending.sending import CHANNELS
 from afterword.console.settings import audit
 from afterword.core.wire.lists import Page
@@ -25,23 +25,27 @@ PROVIDER: Final = f"{PROVIDERS}/{{account_id}}"
 LISTING: Final = fields.listing_of(Provider)
 REASON_CHARACTERS_MAX: Final = 500
 # Text by kind; all but the last are added here.
-KINDS: Final = {
+KINDS: Final[dict[str, Marked]] = {
     "smtp": "Mail server (SMTP)", "sms_twilio": "SMS by Twilio", "sms_http": "SMS by another gateway",
     "smpp": "SMS by SMPP", "webhook": "Webhook with secrets of your own", "default": "The installation's own way",
 }  # fmt: skip
 # Settings that are shown, with their labels in the form.
-SETTINGS: Final = {
+SETTINGS: Final[dict[str, Marked]] = {
     "host": "Server", "port": "Port", "security": "Encryption", "username": "User name", "account_sid": "Account SID",
     "sender": "Sender", "system_id": "System ID",
 }  # fmt: skip
-STATES: Final = {"active": "sends", "paused": "paused", "resting": "rests after failures"}
-ADDRESSES: Final = {
+STATES: Final[dict[str, Marked]] = {"active": "sends", "paused": "paused", "resting": "rests after failures"}
+ADDRESSES: Final[dict[int, Marked]] = {
     EMAIL: "E-mail address",
     SMS: "Phone number, with + and country code",
     WEBHOOK: "Web address of the receiver",
 }
-ADAPTERS: Final = {"standard": "our own form, signed", "sns": "Amazon SES by SNS", "provider": "as this provider calls"}
-OUTCOMES: Final = {
+ADAPTERS: Final[dict[str, Marked]] = {
+    "standard": "our own form, signed",
+    "sns": "Amazon SES by SNS",
+    "provider": "as this provider calls",
+}
+OUTCOMES: Final[dict[str, Marked]] = {
     "accepted": "The provider took it.", "refused": "It was refused.", "retry": "It was not sent.",
     "throttled": "The provider asks to send slower.", "unknown": "Nobody knows whether it was sent.",
 }  # fmt: skip
@@ -85,7 +89,7 @@ async def pause_provider(visit: Visit) -> Response:
 async def resume_provider(visit: Visit) -> Response:
     account_id = visit.id("account_id")
     async with visit.write() as db:
-        await service.resume(db, caller=visit.caller, account_id=account_id, expect=lambda _: None)
+        await service.resume(db, caller=visit.caller, account_id=account_id)
     return html.redirect(f"{PROVIDERS}/{account_id}?done=account_resumed")
 
 
@@ -111,7 +115,7 @@ async def confirm_default(visit: Visit) -> Response:
 async def make_default(visit: Visit) -> Response:
     async with visit.write() as db:
         account = await service.update(
-            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site, expect=lambda _: None
+            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
         )
     return html.redirect(f"{url_of(account)}?done=saved")
 
@@ -161,7 +165,7 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
 async def remove_provider(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None)
+        await service.delete(db, caller=visit.caller, **visit.ids)
     return html.redirect(f"{PROVIDERS}?done=removed")
 
 

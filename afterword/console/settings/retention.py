@@ -17,17 +17,17 @@ from afterword.organizations.retention import RETENTION, Retention, require_reac
 from afterword.privacy.retention import service, store
 from afterword.privacy.retention.api import RUNS
 from afterword.privacy.retention.service import Preview
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 PATH: Final = "/console/settings/retention"
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[str, Marked]] = {
     "texts": "Answers whose words are removed: {n}", "people": "People who are forgotten: {n}",
     "items": "Messages whose address is removed: {n}", "uploads": "Files that are removed: {n}",
     "answers": "Responses that are deleted: {n}", "events": "Entries of the event log that are removed: {n}",
     "audit": "Entries of the audit log that are removed: {n}", "exports": "Files of exports that are removed: {n}",
 }  # fmt: skip
-TITLES: Final[Mapping[str, str]] = {
+TITLES: Final[Mapping[str, Marked]] = {
     "texts": "Words in answers", "people": "People", "items": "Addresses and values of messages",
     "uploads": "Files that came with answers", "answers": "Responses", "events": "Event log", "audit": "Audit log",
     "exports": "Files of exports", "deleted": "Deleted responses and messages",

@@ -10,7 +10,8 @@ from afterword import errors, ids
 from afterword.console import lists
 from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version
 from afterword.console.lists import Column, Listing
-from afterword.console.screens import Screens, Visit
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings import audit
 from afterword.console.settings import members as settings
 from afterword.core.organizations.access import ACTIONS, ENTITIES
@@ -24,14 +25,14 @@ from afterword.web import fields, html
 TOKENS: Final = "/console/settings/tokens"
 LISTING: Final = fields.listing_of(api.Token)
 TITLE_CHARACTERS_MAX: Final = 200
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[str, Marked]] = {
     "organization": "Of the organization: for a shop or another system. It stays when you leave.",
     "user": "Yours: it never opens more than your role, and ends when you leave.",
 }
 # Days, 0 for none.
-ENDS: Final[Mapping[str, str]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
+ENDS: Final[Mapping[str, Marked]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
 # Hours for which a token that was rotated goes on, 0 for none.
-OVERLAPS: Final[Mapping[str, str]] = {
+OVERLAPS: Final[Mapping[str, Marked]] = {
     "24": "for a day", "1": "for an hour", "72": "for three days", "168": "for a week",
     "0": "not at all: it ends now",
 }  # fmt: skip
@@ -141,7 +142,7 @@ async def change_token(visit: Visit) -> Response:
                 caller=visit.caller,
                 token_id=visit.id("token_id"),
                 changes=request.named(),
-                check_version=same_version(visit),
+                expect=same_version(visit),
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _edit(visit, refusal)
@@ -151,8 +152,7 @@ async def change_token(visit: Visit) -> Response:
 @routes.get(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
 async def rotation_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    token = await visit.find(service.get)
     return visit.page(
         "token_rotation.html",
         title=words("Rotate the token “{title}”", title=token.title),
@@ -177,31 +177,22 @@ async def rotate_token(visit: Visit) -> Response:
     return _made(visit, token, text, old=old)
 
 
-@routes.get(f"{TOKENS}/{{token_id}}/end", scope="Token.Delete", proof=True)
-async def confirm_end(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
-    here = f"{TOKENS}/{token.token_id}"
-    return visit.confirm(
-        title=words("End the token “{title}”?", title=token.title),
-        sentences=[
-            words("Whatever uses it is refused from this moment on. Tokens that were made with it end too."),
-            words("It cannot be made valid again."),
-        ],
-        button=words("End the token"),
-        action=f"{here}/end",
-        back=here,
-    )
-
-
-@routes.post(f"{TOKENS}/{{token_id}}/end", scope="Token.Delete", proof=True)
-async def end_token(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.revoke(
-            db, caller=visit.caller, token_id=visit.id("token_id"), check_version=lambda _: None, now=visit.now
-        )
-    return html.redirect(f"{TOKENS}?done=token_ended")
+removal(
+    routes,
+    f"{TOKENS}/{{token_id}}/end",
+    scope="Token.Delete",
+    proof=True,
+    title="End the token “{title}”?",
+    sentences=[
+        "Whatever uses it is refused from this moment on. Tokens that were made with it end too.",
+        "It cannot be made valid again.",
+    ],
+    button="End the token",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.revoke(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=TOKENS,
+    done="token_ended",
+)
 
 
 def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Response:
@@ -222,8 +213,7 @@ def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Re
 
 @routes.get(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
 async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    token = await visit.find(service.get)
     here = f"{TOKENS}/{token.token_id}"
     return form_page(
         visit,

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.nouns import screens_of, secret_page
-from afterword.console.screens import Visit
+from afterword.console.screens import Marked, Visit
 from afterword.events.deliveries import service as deliveries
 from afterword.events.deliveries import store as deliveries_store
 from afterword.events.deliveries.api import Delivery
@@ -17,7 +17,7 @@ from afterword.web import fields, html
 WEBHOOKS: Final = "/console/settings/webhooks"
 ONE: Final = f"{WEBHOOKS}/{{webhook_id}}"
 DELIVERIES: Final = fields.listing_of(Delivery)
-STATES: Final = {"pending": "Waiting", "delivered": "Delivered", "dead": "Given up"}
+STATES: Final[dict[str, Marked]] = {"pending": "Waiting", "delivered": "Delivered", "dead": "Given up"}
 
 
 routes = screens_of(WEBHOOK)

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from afterword.core.text.locales import Marked
+
 Kind = Literal["spf", "dkim", "dmarc"]
 State = Literal["good", "weak", "wrong", "missing", "unknown"]
 
@@ -31,7 +33,7 @@ SERVICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "postmarkapp.com": ("spf.mtasv.net", ("pm",)), "sendgrid.net": ("sendgrid.net", ("s1", "s2")),
     "smtp2go.com": ("spf.smtp2go.com", ()),
 }  # fmt: skip
-SENTENCES: Final[Mapping[str, tuple[State, str]]] = {
+SENTENCES: Final[Mapping[str, tuple[State, Marked]]] = {
     "spf_good": ("good", "The SPF record says who may send from this domain."),
     "spf_missing": ("missing", "There is no SPF record, so receivers cannot tell who may send from this domain."),
     "spf_many": ("wrong", "There are several SPF records, so receivers heed none. Join them into one."),

@@ -13,9 +13,10 @@ from afterword.core.questionnaires import conditions, endings, question_types
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Texts
 from afterword.core.questionnaires.endings import EndingTexts
 from afterword.core.questionnaires.question_types import TYPES, Question, Translation
+from afterword.core.text.locales import Marked
 
 # `{title}` names the question or group, `{member}` is a text of MEMBERS, `{label}` that of a choice or row.
-SENTENCES: Final[Mapping[str, str]] = {
+SENTENCES: Final[Mapping[str, Marked]] = {
     "default_locale_changed": "The default language is {after} in place of {before}.",
     "locale_added": "The language {locale} is new.", "locale_removed": "The language {locale} is gone.",
     "page_changed": "Around the questions, {member} changed ({locale}).",
@@ -54,7 +55,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "ending_changed": "Of the ending “{title}”, {member} changed.",
     "endings_moved": "The endings have another order.",
 }  # fmt: skip
-MEMBERS: Final[Mapping[str, str]] = {
+MEMBERS: Final[Mapping[str, Marked]] = {
     **{name: member.meaning for name, member in question_types.MEMBERS.items() if member.meaning},
     "welcome": "the welcome", "thank_you": "the thanks", "closed": "the text when closed",
     "expired": "the text when too late", "conditions": "the condition",

@@ -17,6 +17,7 @@ from afterword.core.reading import numbers
 from afterword.core.reading.documents import BOOLEANS, is_array, is_object
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.reading.structs import Context
+from afterword.core.text.locales import Marked
 from afterword.errors import Sentence
 
 NAMES_MAX: Final = 200
@@ -95,7 +96,7 @@ class Declared:
 
 
 def _own(
-    name: str, kind: Kind, title: str, type_name: Type = "text", *, anonymize: bool = False, of: str | None = None
+    name: str, kind: Kind, title: Marked, type_name: Type = "text", *, anonymize: bool = False, of: str | None = None
 ) -> MetadataDefinition:
     metadata_id = f"{of or ''}{name}".replace("_", "").rjust(ids.ID_CHARACTERS, "0")
     type_id = of and of.rjust(ids.ID_CHARACTERS, "0")
@@ -124,7 +125,7 @@ PRODUCT: Final = (
 """Names that the product declares: for everybody, and for the applications of a type."""
 
 _PRODUCT_IDS: Final = frozenset(one.metadata_id for one in PRODUCT)
-COMMON: Final[Mapping[str, str]] = {
+COMMON: Final[Mapping[str, Marked]] = {
     "name": "Name", "full_name": "Full name", "first_name": "First name", "last_name": "Last name",
     "company": "Company",
 }  # fmt: skip

@@ -12,6 +12,7 @@ from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Kind
 from afterword.core.reading.documents import Members, expected_of
 from afterword.core.text import placeholders
+from afterword.core.text.locales import Marked
 from afterword.errors import Sentence
 
 Number = int | float
@@ -51,7 +52,7 @@ Rule = Callable[[Members, Mapping[str, Any]], None]
 
 
 class Style(NamedTuple):
-    label: str  # in the builder
+    label: Marked  # in the builder
     control: str
 
 
@@ -70,13 +71,13 @@ class QuestionType:
     """
 
     name: str
-    label: str
+    label: Marked
     shape: Shape
     control: str = ""
     subject: Kind = "presence"
     seconds: float = 0
     form: tuple[str, ...] = ()
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels: Mapping[str, Marked] = field(default_factory=dict[str, str])
     members: Mapping[str, Reader] = field(default_factory=dict[str, Reader])
     rule: Rule | None = None
     styles: Mapping[str, Style] = field(default_factory=dict[str, Style])
@@ -268,9 +269,9 @@ class Member(NamedTuple):
     """`meaning`: in sentences about changes. `most`: characters of its field. `default`: of a document without it."""
 
     kind: Literal["text", "number", "decimal", "date", "area", "lines", "check", "choice", "checks"]
-    label: str
-    meaning: str = ""
-    hint: str = ""
+    label: Marked
+    meaning: Marked = ""
+    hint: Marked = ""
     most: int = 20
     default: object = None
 
@@ -400,12 +401,12 @@ def _check_days(members: Members, read: Mapping[str, Any]) -> None:
         members.error("date_min", "out_of_range", "The first date is after the last.")
 
 
-def _scale(name: str, label: str, **more: Any) -> QuestionType:
+def _scale(name: str, label: Marked, **more: Any) -> QuestionType:
     form = ("low_label", "high_label", "scored")
     return QuestionType(name, label, "scale", subject="integer", seconds=3, form=form, **more)
 
 
-def _contact(name: str, label: str, parts: tuple[str, ...], default: tuple[str, ...]) -> QuestionType:
+def _contact(name: str, label: Marked, parts: tuple[str, ...], default: tuple[str, ...]) -> QuestionType:
     members = {"contact_fields": _names(parts, default)}
     return QuestionType(name, label, "contact", seconds=6, members=members, parts=parts, identifies=True)
 

@@ -10,6 +10,7 @@ from langcodes.tag_parser import LanguageTagError, parse_tag
 
 LOCALE_CHARACTERS_MAX = 35
 ACCEPTED_TAGS_MAX = 20
+Marked = str  # a text that a test looks up in the catalogues, wherever it is declared or given for a parameter
 
 _SHAPE: Final = re.compile(r"(?:[A-Za-z]{2,8}|[xXiI])(?:[-_][A-Za-z0-9]{1,8})*\Z")
 _RIGHT_TO_LEFT: Final = frozenset(

@@ -9,7 +9,7 @@ from afterword.db import Database
 from afterword.events.deliveries import store
 from afterword.events.deliveries.store import Delivery, Span
 from afterword.events.sending import service as sending
-from afterword.events.webhooks import WEBHOOK, prune_webhooks
+from afterword.events.webhooks import WEBHOOK
 from afterword.nouns import service as nouns
 
 REPLAY_EVENTS_MAX: Final = 10_000  # of one request; its answer says where to go on
@@ -60,14 +60,3 @@ async def replay(
     subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
     await sending.order_deliveries(db, subjects=subjects)
     return found
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove deliveries 30 days after their end and those of deleted endpoints, then these; return the count."""
-    count = await store.prune_deliveries(
-        db,
-        finished_before=now - timedelta(days=KEPT_DAYS),
-        open_before=now - timedelta(days=OPEN_DAYS_MAX),
-        limit=limit,
-    )
-    return count or await prune_webhooks(db, limit=limit)

@@ -129,34 +129,6 @@ async def insert_span(db: Database, *, organization_id: str, webhook_id: str, sp
     return Replayed(count=row["count"], subject_ids=row["subject_ids"], last_id=last_id)
 
 
-async def prune_deliveries(  # any tenant: retention
-    db: Database, *, finished_before: datetime, open_before: datetime, limit: int
-) -> int:
-    """Remove old finished deliveries, those of deleted endpoints, and old open ones of inactive endpoints."""
-    return await db.execute(
-        """with old as materialized (
-             (select organization_id, delivery_id from delivery where finished_time < $1
-              order by finished_time limit $3)
-             union
-             (select d.organization_id, d.delivery_id
-              from (select organization_id, webhook_id from webhook where deleted_time is not null
-                    order by deleted_time limit 20) w,
-                lateral (select d.organization_id, d.delivery_id from delivery d
-                  where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id and d.state <> 'claimed'
-                  limit $3) d
-              limit $3)
-             union
-             (select d.organization_id, d.delivery_id from webhook w
-              join delivery d on d.organization_id = w.organization_id and d.webhook_id = w.webhook_id
-                and d.state in ('scheduled', 'claimed')
-              where not w.active and d.state = 'scheduled' and d.created_time < $2
-              limit $3))
-           delete from delivery d using (select * from old limit $3) o
-           where d.organization_id = o.organization_id and d.delivery_id = o.delivery_id""",
-        *(finished_before, open_before, limit),
-    )
-
-
 async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics of a whole installation
     """Figures for /metrics: deliveries by state, attempts by outcome, and the lag of each reader."""
     name, text = "afterword_webhook_deliveries", f"Deliveries by state; due ones are counted up to {FIGURE_ROWS_MAX}."

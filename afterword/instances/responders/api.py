@@ -165,7 +165,7 @@ async def update_responder(call: Call[ResponderUpdate], db: Database) -> Answer:
     await service.get(db, caller=call.caller, **call.ids)
     declared = await service.declared(db, caller=call.caller, **call.ids)
     responder = await service.change(
-        db, caller=call.caller, **call.ids, change=_change(call, declared), now=call.now, expect=call.check_version
+        db, caller=call.caller, **call.ids, change=_change(call, declared), now=call.now, expect=call.expect
     )
     return await _answer(call, db, responder)
 

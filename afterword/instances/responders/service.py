@@ -85,7 +85,13 @@ async def views_of(
 
 
 async def change(
-    db: Database, *, caller: Caller, responder_id: str, change: Change, now: datetime, expect: errors.Expect
+    db: Database,
+    *,
+    caller: Caller,
+    responder_id: str,
+    change: Change,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
 ) -> ShownResponder:
     """Change what a PATCH names; raises NotFound, Forbidden, Invalid `too_many`, and what `expect` raises."""
     found = await get(db, caller=caller, responder_id=responder_id)

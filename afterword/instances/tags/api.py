@@ -71,5 +71,5 @@ async def remove_tag(call: Call[None], db: Database) -> None:
         instance_id=call.ids["instance_id"],
         text=call.ids["tag"],
         now=call.now,
-        check_version=call.check_version,
+        expect=call.expect,
     )

@@ -1,6 +1,6 @@
 """Adds tags to instances and removes them; only changes record events."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -89,7 +89,7 @@ async def change_many(
 
 
 async def rename(
-    db: Database, *, caller: Caller, text: str, to: str, expect: errors.Expect | None = None, now: datetime
+    db: Database, *, caller: Caller, text: str, to: str, expect: errors.Expect = errors.ANY, now: datetime
 ) -> str:
     """Wherever it is; return the new name. Raises NotFound, Invalid, TagExists, Forbidden."""
     caller.require_whole()
@@ -103,8 +103,7 @@ async def rename(
     found = await store.list_instance_ids(db, **key, tag=tag, limit=RENAMED_MAX + 1)
     if not found:
         raise errors.NotFound(NO_TAG)
-    if expect is not None:
-        expect(VERSION)
+    expect(VERSION)
     if wanted == tag:
         return tag
     if await store.list_instance_ids(db, **key, tag=wanted, limit=1):
@@ -129,12 +128,12 @@ async def rename(
 
 
 async def remove(
-    db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, check_version: Callable[[int], None]
+    db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, expect: errors.Expect = errors.ANY
 ) -> None:
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
     if not await _change(db, instance, named(text), adds=False, actor=Actor.of(caller), now=now):
         raise errors.NotFound(NO_TAG)
-    check_version(VERSION)
+    expect(VERSION)
 
 
 def named(text: str) -> str:

@@ -92,7 +92,7 @@ async def get_import(call: Call[None], db: Database) -> service.Import:
 )
 async def cancel_import(call: Call[None], db: Database) -> None:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
-    call.check_version(job.version)
+    call.expect(job.version)
     await service.delete(db, job=job, now=call.now)
 
 

@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
@@ -198,13 +198,6 @@ async def fail(db: Database, *, job: Import, owner: UUID, error: str | None, now
     """
     error = error or f"Something went wrong on our side. It stopped after row {job.rows_done:,}."
     await _end(db, job=job, owner=owner, state="failed", error=error[:ERROR_CHARACTERS_MAX], now=now)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove the rests of files and forget imports when their days are over, in parts; how many rows of all kinds."""
-    count = await store.prune_pieces(db, before=now - timedelta(days=REST_DAYS), limit=max(1, limit // 100))
-    count += await store.prune_rows(db, before=now - timedelta(days=KEEP_DAYS), limit=limit)
-    return count + await store.prune_imports(db, before=now - timedelta(days=KEEP_DAYS), limit=limit)
 
 
 # Below: how, in the order of their use --------------------------------------------------------------------------------

@@ -291,39 +291,5 @@ async def delete_import(db: Database, *, organization_id: str, import_id: str) -
     )
 
 
-async def prune_pieces(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(_pruned("queue_import_piece", "number"), before, limit)
-
-
-async def prune_rows(db: Database, *, before: datetime, limit: int) -> int:
-    """Forget what became of the rows of imports that ended before a time, some at once: one has 200,000."""
-    return await db.execute(_pruned("queue_import_row", "row"), before, limit)
-
-
-async def prune_imports(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from queue_import i using (
-             select organization_id, import_id from queue_import o
-             where finished_time < $1 and not exists (
-               select from queue_import_row r
-               where r.organization_id = o.organization_id and r.import_id = o.import_id)
-             order by finished_time limit $2 for update skip locked
-           ) old where i.organization_id = old.organization_id and i.import_id = old.import_id""",
-        before,
-        limit,
-    )
-
-
 def _import(row: Row) -> Import:
     return Import(**dict(row))
-
-
-def _pruned(table: LiteralString, key: LiteralString) -> LiteralString:
-    return f"""delete from {table} where (organization_id, import_id, {key}) in (
-             select p.organization_id, p.import_id, p.{key}
-             from queue_import i
-             cross join lateral (
-               select organization_id, import_id, {key} from {table}
-               where organization_id = i.organization_id and import_id = i.import_id limit $2) p
-             where i.finished_time is not null and i.finished_time < $1
-             limit $2)"""

@@ -8,7 +8,7 @@ import dataclasses
 import hashlib
 import zlib
 from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, NamedTuple
 
 import msgspec
@@ -284,12 +284,6 @@ async def delete(db: Database, *, caller: Caller, found: AddressList, now: datet
             if import_id == found.check_id or not job.has_ended:
                 await imports.delete(db, job=job, now=now)
     await store.delete_list(db, organization_id=found.organization_id, list_id=found.list_id)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Forget files, and later the lists, when their days are over; how many."""
-    count = await store.prune_contents(db, before=now - timedelta(days=KEEP_DAYS), limit=max(1, limit // 100))
-    return count + await store.prune_lists(db, before=now - timedelta(days=RECORD_DAYS), limit=limit)
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------

@@ -203,25 +203,6 @@ async def update_columns(
     )
 
 
-async def prune_contents(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """update queue_list set content = null where (organization_id, list_id) in (
-             select organization_id, list_id from queue_list
-             where created_time < $1 and content is not null order by created_time limit $2)""",
-        before,
-        limit,
-    )
-
-
-async def prune_lists(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from queue_list where (organization_id, list_id) in (
-             select organization_id, list_id from queue_list where created_time < $1 order by created_time limit $2)""",
-        before,
-        limit,
-    )
-
-
 def _list(row: Row) -> AddressList:
     return AddressList(**dict(row))
 

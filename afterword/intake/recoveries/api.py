@@ -53,9 +53,7 @@ async def foresee_recovery(call: Call[None], db: Database) -> Answer:
     refusals=REFUSALS,
 )
 async def ask_again(call: Call[None], db: Database) -> Answer:
-    case, plan = await service.ask(
-        db, caller=call.caller, **call.ids, site=call.site, now=call.now, expect=call.check_version
-    )
+    case, plan = await service.ask(db, caller=call.caller, **call.ids, site=call.site, now=call.now, expect=call.expect)
     return Answer(_shown(call, plan, case.alert_instance_id, case.recovery_item_id))
 
 

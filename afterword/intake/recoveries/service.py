@@ -93,7 +93,13 @@ async def foresee(db: Database, *, caller: Caller, case: Case, site: Site) -> Pl
 
 
 async def ask(
-    db: Database, *, caller: Caller, alert_instance_id: str, site: Site, now: datetime, expect: errors.Expect
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    site: Site,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
 ) -> tuple[Case, Plan]:
     """Schedule the message, and note it in the case. Raises NotFound, what `foresee` and `expect` raise."""
     case = await cases.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)

@@ -57,7 +57,7 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
         db,
         reference=_reference(call),
         request=checked(call.body, declared),
-        check_version=call.check_version,
+        expect=call.expect,
         is_expected=call.if_match is not None,
         secret=call.site.secret,
     )
@@ -74,7 +74,7 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
     refusals=("item_in_dispatch", "item_closed"),
 )
 async def cancel_item_by_reference(call: Call[None], db: Database) -> None:
-    await service.cancel(db, reference=_reference(call), check_version=call.check_version)
+    await service.cancel(db, reference=_reference(call), expect=call.expect)
 
 
 def _reference(call: Call[Any]) -> Reference:

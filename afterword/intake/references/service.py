@@ -1,6 +1,6 @@
 """Items by the client's own key: the one live item that has it is read, made or changed, cancelled."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -46,7 +46,7 @@ async def put(
     *,
     reference: Reference,
     request: QueueItemRequest,
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     is_expected: bool,
     secret: bytes,
 ) -> tuple[QueueItem, bool]:
@@ -65,7 +65,7 @@ async def put(
     for _ in range(TRIES_MAX):
         found = await store.list_items_by_reference_locked(db, **reference.key)
         for item in found.values():
-            check_version(item.version)
+            expect(item.version)
             changed = await queue.replace(db, caller=reference.caller, item=item, request=request, secret=secret)
             return changed, False
         if is_expected:
@@ -77,11 +77,11 @@ async def put(
     raise ReferenceTaken
 
 
-async def cancel(db: Database, *, reference: Reference, check_version: Callable[[int], None]) -> None:
+async def cancel(db: Database, *, reference: Reference, expect: errors.Expect = errors.ANY) -> None:
     """Cancel the live item, which frees its reference; raises NotFound, Stale, InDispatch, ItemClosed."""
     await _require_pipeline(db, reference)
     item = _require(await store.list_items_by_reference_locked(db, **reference.key), reference)
-    check_version(item.version)
+    expect(item.version)
     await queue.cancel(db, caller=reference.caller, item=item)
 
 

@@ -266,10 +266,6 @@ async def settle(db: Database, *, test: TestMessage, message: Message | None, ou
     await store.settle_test_message(db, organization_id=test.organization_id, trial_id=test.trial_id, result=result)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_test_messages(db, before=now - timedelta(seconds=KEPT_SECONDS), limit=limit)
-
-
 async def _composed(
     db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime, reminder_number: int | None = None
 ) -> Message:

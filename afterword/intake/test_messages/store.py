@@ -121,12 +121,3 @@ async def delete_waiting_test_message(db: Database, *, organization_id: str, tri
         trial_id,
     )
     return count == 1
-
-
-async def prune_test_messages(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: a job for everyone
-    return await db.execute(
-        """delete from trial where (organization_id, trial_id) in (
-             select organization_id, trial_id from trial where created_time < $1 order by created_time limit $2)""",
-        before,
-        limit,
-    )

@@ -80,7 +80,7 @@ async def get_custom_domain(call: Call[None], db: Database) -> Answer:
 )
 async def set_custom_domain(call: Call[CustomDomainRequest], db: Database) -> Answer:
     domain, is_new = await service.claim(
-        db, caller=call.caller, host=call.body.host, site=call.site, now=call.now, check_version=call.check_version
+        db, caller=call.caller, host=call.body.host, site=call.site, now=call.now, expect=call.expect
     )
     answer = _shown(domain, call)
     answer.status = 201 if is_new else 200
@@ -96,7 +96,7 @@ async def set_custom_domain(call: Call[CustomDomainRequest], db: Database) -> An
     ),
 )
 async def remove_custom_domain(call: Call[None], db: Database) -> None:
-    await service.remove(db, caller=call.caller, check_version=call.check_version)
+    await service.remove(db, caller=call.caller, expect=call.expect)
 
 
 @routes.act(

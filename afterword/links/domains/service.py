@@ -5,7 +5,6 @@ this installation could claim a host whose owner forgot it. A call to the host t
 """
 
 import asyncio
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -41,7 +40,7 @@ async def get(db: Database, *, caller: Caller) -> CustomDomain:
 
 
 async def claim(
-    db: Database, *, caller: Caller, host: str, site: Site, now: datetime, check_version: Callable[[int], None]
+    db: Database, *, caller: Caller, host: str, site: Site, now: datetime, expect: errors.Expect = errors.ANY
 ) -> tuple[CustomDomain, bool]:
     """The claim of a host, and whether there was none before. Raises Invalid, Forbidden, Stale."""
     caller.require_whole()
@@ -54,7 +53,7 @@ async def claim(
         raise errors.Invalid.at("/host", "unknown_value", "This is the host of the whole installation.")
     before = await store.get_domain(db, organization_id=caller.organization_id, is_locked=True)
     if before is not None:
-        check_version(before.version)
+        expect(before.version)
         if before.host == name:
             return before, False
     new = await store.update_domain(
@@ -63,11 +62,11 @@ async def claim(
     return new, before is None
 
 
-async def remove(db: Database, *, caller: Caller, check_version: Callable[[int], None]) -> None:
+async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY) -> None:
     caller.require_whole()
     caller.require_real()
     before = errors.found(await store.get_domain(db, organization_id=caller.organization_id, is_locked=True), NO_DOMAIN)
-    check_version(before.version)
+    expect(before.version)
     await store.delete_domain(db, organization_id=caller.organization_id)
 
 

@@ -85,12 +85,7 @@ async def get_identity_provider(call: Call[None], db: Database) -> Answer:
 )
 async def set_identity_provider(call: Call[IdentityProviderRequest], db: Database) -> Answer:
     stored, is_new = await service.save(
-        db,
-        caller=call.caller,
-        values=values_of(call.body),
-        site=call.site,
-        now=call.now,
-        check_version=call.check_version,
+        db, caller=call.caller, values=values_of(call.body), site=call.site, now=call.now, expect=call.expect
     )
     answer = _shown(stored, call)
     answer.status = 201 if is_new else 200
@@ -104,7 +99,7 @@ async def set_identity_provider(call: Call[IdentityProviderRequest], db: Databas
     description="Only an owner does. Nobody logs in through it any more, and the sessions that it opened end.",
 )
 async def remove_identity_provider(call: Call[None], db: Database) -> None:
-    await service.remove(db, caller=call.caller, check_version=call.check_version)
+    await service.remove(db, caller=call.caller, expect=call.expect)
 
 
 @routes.act(

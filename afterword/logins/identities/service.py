@@ -6,7 +6,7 @@ provider of one organization cannot open what the same person does in another.
 
 import hashlib
 import hmac
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -89,7 +89,7 @@ async def save(
     values: Mapping[str, Any],
     site: Site,
     now: datetime,
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
 ) -> tuple[IdentityProvider, bool]:
     """Store the settings, and tell whether there were none before. Nobody logs in by another issuer before a check.
 
@@ -101,7 +101,7 @@ async def save(
         raise errors.Invalid.at("/issuer", "invalid_format", sentence)
     before = await store.get_provider(db, organization_id=organization_id, is_locked=True)
     if before is not None:
-        check_version(before.version)
+        expect(before.version)
     is_same = before is not None and before.issuer == issuer
     secret = before.client_secret if before is not None and is_same else None
     if "client_secret" in values:
@@ -141,12 +141,12 @@ async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> Ide
         return await get(db, caller=caller)
 
 
-async def remove(db: Database, *, caller: Caller, check_version: Callable[[int], None]) -> None:
+async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY) -> None:
     """End the log-in through it, and the sessions that it opened. Raises NotFound, Forbidden, Stale."""
     require_owner(caller)
     organization_id = caller.organization_id
     before = errors.found(await store.get_provider(db, organization_id=organization_id, is_locked=True), NO_PROVIDER)
-    check_version(before.version)
+    expect(before.version)
     await store.delete_sessions_of_identities(db, organization_id=organization_id)
     await store.delete_provider(db, organization_id=organization_id)
 
@@ -353,12 +353,7 @@ async def _admitted(db: Database, provider: IdentityProvider, identity: Identity
         return None
     if role != member.role:
         await users.update_user(
-            db,
-            caller=installation(organization_id),
-            user_id=member.user_id,
-            changes={"role": role},
-            check_version=lambda _: None,
-            now=now,
+            db, caller=installation(organization_id), user_id=member.user_id, changes={"role": role}, now=now
         )
     return member
 

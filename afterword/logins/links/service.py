@@ -99,10 +99,6 @@ async def end_resets(db: Database, *, login_id: str) -> None:
     await store.delete_links(db, purpose="reset", login_id=login_id)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_links(db, now=now, limit=limit)
-
-
 def _required(link: Link | None) -> Link:
     if link is None:
         raise LinkGone("This link has been used already, a newer one has replaced it, or its time is over.")

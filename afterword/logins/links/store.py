@@ -74,14 +74,3 @@ async def count_links(  # any tenant: a login belongs to a person
         "select count(*) from login_link where purpose = $1 and login_id = $2 and created_time > $3",
         *(purpose, login_id, after),
     )
-
-
-async def prune_links(  # any tenant: what has ended goes
-    db: Database, *, now: datetime, limit: int
-) -> int:
-    return await db.execute(
-        """delete from login_link where digest in (
-             select digest from login_link where expires_time < $1 order by expires_time limit $2)""",
-        now,
-        limit,
-    )

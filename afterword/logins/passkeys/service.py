@@ -153,10 +153,6 @@ async def remove(db: Database, *, passkey: Passkey, now: datetime) -> None:
     await audit.record_login(db, login_id=passkey.login_id, action="passkey_removed", now=now)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_challenges(db, now=now, limit=limit)
-
-
 def _challenge(site: Site, *, purpose: str, now: datetime) -> str:
     until = int((now + LIFETIME).timestamp())
     return text_of(sealing.seal(str(until), secret=site.secret, context=f"passkey {purpose}"))

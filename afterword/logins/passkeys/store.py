@@ -89,11 +89,3 @@ async def insert_challenge(  # any tenant: before the login is known
             *(digest, expires_time),
         )
     )
-
-
-async def prune_challenges(db: Database, *, now: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from login_challenge where digest in (
-             select digest from login_challenge where expires_time < $1 order by expires_time limit $2)""",
-        *(now, limit),
-    )

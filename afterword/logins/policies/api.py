@@ -65,6 +65,6 @@ async def set_login_policy(call: Call[LoginPolicyRequest], db: Database) -> Answ
         token_networks=call.body.token_networks,
         address=call.source,
         now=call.now,
-        check_version=call.check_version,
+        expect=call.expect,
     )
     return Answer(LoginPolicy.of(policy, call.zone), version=policy.version)

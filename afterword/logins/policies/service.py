@@ -3,7 +3,7 @@
 Whether a session meets it is asked at each request (`sessions.store.get_session`), however and wherever it began.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from afterword import errors
@@ -27,7 +27,7 @@ async def save(
     token_networks: Sequence[str],
     address: str | None,
     now: datetime,
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
 ) -> LoginPolicy:
     """Store the policy. `address`: of the browser or client that sets it, which must stay in; None: an operator.
 
@@ -35,7 +35,7 @@ async def save(
     """
     identities.require_owner(caller)
     before = await store.get_login_policy(db, organization_id=caller.organization_id, is_locked=True)
-    check_version(before.version)
+    expect(before.version)
     networks = {
         name: checks.normal_networks(name, given)
         for name, given in (("console_networks", console_networks), ("token_networks", token_networks))

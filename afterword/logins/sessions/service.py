@@ -143,9 +143,5 @@ async def note_use(db: Database, *, used: Mapping[str, datetime]) -> None:
         await store.update_sessions_seen(db, used=used, least_seconds=SEEN_SECONDS_MIN)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_sessions(db, now=now, seen_before=now - IDLE, limit=limit)
-
-
 def _digest(cookie: str) -> bytes:
     return hashlib.sha256(cookie.encode()).digest()

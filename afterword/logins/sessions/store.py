@@ -163,13 +163,3 @@ async def delete_sessions(  # any tenant: a login belongs to a person
     return await db.execute(
         "delete from login_session where login_id = $1 and session_id is distinct from $2", login_id, but
     )
-
-
-async def prune_sessions(  # any tenant: what has ended goes
-    db: Database, *, now: datetime, seen_before: datetime, limit: int
-) -> int:
-    return await db.execute(
-        """delete from login_session where digest in (
-             select digest from login_session where expires_time < $1 or seen_time < $2 limit $3)""",
-        *(now, seen_before, limit),
-    )

@@ -81,7 +81,7 @@ async def get_asset(call: Call[None], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_asset(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 def _shown(asset: store.Asset, call: Call[Any]) -> Asset:

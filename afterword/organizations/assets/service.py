@@ -49,7 +49,7 @@ async def keep(db: Database, *, caller: Caller, picture: Encoded, title: str | N
     )
 
 
-async def delete(db: Database, *, caller: Caller, asset_id: str, expect: errors.Expect = lambda _: None) -> None:
+async def delete(db: Database, *, caller: Caller, asset_id: str, expect: errors.Expect = errors.ANY) -> None:
     """Raises NotFound, Forbidden, Conflict `in_use` with names of what uses it, and what `expect` raises."""
     asset = await get(db, caller=caller, asset_id=asset_id, is_locked=True)
     expect(VERSION)

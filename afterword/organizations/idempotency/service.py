@@ -68,10 +68,6 @@ async def keep_idempotent_answer(
     )
 
 
-async def prune_idempotency_keys(db: database.Database, *, now: datetime, limit: int = PRUNE_ROWS_MAX) -> int:
-    return await store.prune_idempotency_keys(db, stale_time=now - timedelta(hours=KEPT_HOURS), limit=limit)
-
-
 def _in_progress() -> IdempotencyInProgress:
     return IdempotencyInProgress(
         "The first request with this Idempotency-Key is still running.", headers={"Retry-After": "1"}

@@ -56,12 +56,3 @@ async def update_kept_answer(
            where organization_id = $1 and key = $2""",
         *(organization_id, key, status, headers, body),
     )
-
-
-async def prune_idempotency_keys(db: Database, *, stale_time: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from idempotency_key where (organization_id, key) in (
-             select organization_id, key from idempotency_key where created_time <= $1
-             order by created_time limit $2 for update skip locked)""",
-        *(stale_time, limit),
-    )

@@ -121,11 +121,7 @@ async def get_token(call: Call[None], db: Database) -> Answer:
 )
 async def update_token(call: Call[TokenUpdate], db: Database) -> Answer:
     token = await service.update(
-        db,
-        caller=call.caller,
-        token_id=call.ids["token_id"],
-        changes=call.body.named(),
-        check_version=call.check_version,
+        db, caller=call.caller, token_id=call.ids["token_id"], changes=call.body.named(), expect=call.expect
     )
     return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
 
@@ -137,9 +133,7 @@ async def update_token(call: Call[TokenUpdate], db: Database) -> Answer:
     description="It ends at once and stays in the list with its `revoked_time`.",
 )
 async def revoke_token(call: Call[None], db: Database) -> None:
-    await service.revoke(
-        db, caller=call.caller, token_id=call.ids["token_id"], check_version=call.check_version, now=call.now
-    )
+    await service.revoke(db, caller=call.caller, token_id=call.ids["token_id"], expect=call.expect, now=call.now)
 
 
 @routes.post(

@@ -13,7 +13,6 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
-from afterword.organizations.checks import CheckVersion
 from afterword.organizations.tokens import access, store
 from afterword.organizations.tokens.store import Credential, Token, UserRights
 
@@ -156,12 +155,12 @@ async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
 
 
 async def update(
-    db: Database, *, caller: Caller, token_id: str, changes: Mapping[str, Any], check_version: CheckVersion
+    db: Database, *, caller: Caller, token_id: str, changes: Mapping[str, Any], expect: errors.Expect = errors.ANY
 ) -> Token:
     """Of the `title` and the `networks`; more networks open more, so the rules are those of `rotate`."""
     _require_lasting(caller)
     before = await _locked(db, caller, token_id)
-    check_version(before.version)
+    expect(before.version)
     await _require_may_hold(db, caller, before)
     title, networks = changes.get("title", before.title), before.networks
     errors.check(checks.length_errors("title", title, TITLE_CHARACTERS_MAX))
@@ -206,10 +205,12 @@ async def rotate(
     return token, text
 
 
-async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, check_version: CheckVersion) -> None:
+async def revoke(
+    db: Database, *, caller: Caller, token_id: str, now: datetime, expect: errors.Expect = errors.ANY
+) -> None:
     """Only an owner revokes an owner's. One that has ended stays ended. Raises Forbidden."""
     token = await get(db, caller=caller, token_id=token_id)
-    check_version(token.version)
+    expect(token.version)
     is_of_another = caller.role != "owner" and token.user_id not in {None, caller.user_id}
     if is_of_another and (await _rights_of(db, token)).role == "owner":
         raise errors.Forbidden("Only an owner ends the tokens of an owner.")
@@ -275,14 +276,6 @@ async def exchange(db: Database, *, credential: Credential, scopes: Collection[s
         message = f"This client has {ACCESS_TOKENS_MAX:,} living access tokens. Use one until it ends."
         raise errors.TooMany(message, headers={"Retry-After": "60"})
     return secret.text
-
-
-async def prune_access_tokens(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove access tokens that ended an hour ago or longer, at most `limit`; return the count.
-
-    For that hour requests with one get `token_expired` instead of `invalid_token`.
-    """
-    return await store.prune_access_tokens(db, ended_time=now - timedelta(seconds=ACCESS_SECONDS), limit=limit)
 
 
 async def _insert(

@@ -316,14 +316,5 @@ async def insert_access_token(
     return count == 1
 
 
-async def prune_access_tokens(db: Database, *, ended_time: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from access_token where (organization_id, access_token_id) in (
-             select organization_id, access_token_id from access_token where expires_time <= $1
-             order by expires_time limit $2 for update skip locked)""",
-        *(ended_time, limit),
-    )
-
-
 def _token(row: Row) -> Token:
     return Token(**{name: row[name] for name in Token.__dataclass_fields__})

@@ -166,12 +166,7 @@ async def get_user(call: Call[None], db: Database) -> Answer:
 )
 async def update_user(call: Call[UserUpdate], db: Database) -> service.User:
     return await service.update_user(
-        db,
-        caller=call.caller,
-        user_id=_user_id(call),
-        changes=call.body.named(),
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, user_id=_user_id(call), changes=call.body.named(), expect=call.expect, now=call.now
     )
 
 
@@ -184,9 +179,7 @@ async def update_user(call: Call[UserUpdate], db: Database) -> service.User:
     texts=("user_id",),
 )
 async def remove_user(call: Call[None], db: Database) -> None:
-    await service.remove_user(
-        db, caller=call.caller, user_id=_user_id(call), check_version=call.check_version, now=call.now
-    )
+    await service.remove_user(db, caller=call.caller, user_id=_user_id(call), expect=call.expect, now=call.now)
 
 
 def _is_own(caller: Caller, user_id: str) -> bool:

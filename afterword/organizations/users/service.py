@@ -14,7 +14,6 @@ from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
-from afterword.organizations.checks import CheckVersion
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.users import store
 from afterword.organizations.users.store import User
@@ -127,11 +126,11 @@ async def update_user(
     user_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    check_version: CheckVersion,
+    expect: errors.Expect = errors.ANY,
 ) -> User:
     """Nobody changes their own RIGHTS, and only an owner changes an owner. Raises Forbidden, LastOwner."""
     owners = await _owners(db, caller.organization_id, changes)
-    before = await _locked(db, caller, user_id, check_version)
+    before = await _locked(db, caller, user_id, expect)
     changed = {name: value for name, value in _normal(changes).items() if value != getattr(before, name)}
     if not changed:
         return before
@@ -162,11 +161,11 @@ async def update_user(
 
 
 async def remove_user(
-    db: Database, *, caller: Caller, user_id: str, now: datetime, check_version: CheckVersion
+    db: Database, *, caller: Caller, user_id: str, now: datetime, expect: errors.Expect = errors.ANY
 ) -> None:
     """Remove a user; their tokens are revoked at once. Raises NotFound, Forbidden, LastOwner."""
     owners = await store.claim_owners(db, organization_id=caller.organization_id)
-    before = await _locked(db, caller, user_id, check_version)
+    before = await _locked(db, caller, user_id, expect)
     if before.user_id != caller.user_id:
         require_may_touch(caller, before)
     _require_another_owner(owners, user_id)
@@ -180,11 +179,11 @@ async def remove_user(
         await events.record(db, events=[_event(removed, "removed", actor=Actor.of(caller), now=now)])
 
 
-async def _locked(db: Database, caller: Caller, user_id: str, check_version: CheckVersion) -> User:
+async def _locked(db: Database, caller: Caller, user_id: str, expect: errors.Expect = errors.ANY) -> User:
     found = await store.get_user(db, organization_id=caller.organization_id, user_id=user_id, is_locked=True)
     if found is None:
         raise errors.NotFound("There is no such user.")
-    check_version(found.version)
+    expect(found.version)
     return found
 
 

@@ -105,7 +105,7 @@ async def get_policy(call: Call[None], db: Database) -> Answer:
 )
 async def replace_policy(call: Call[ContactPolicyRequest], db: Database) -> Answer:
     policy = await service.replace(
-        db, caller=call.caller, wanted=call.body.document, check_version=call.check_version, now=db.clock.now()
+        db, caller=call.caller, wanted=call.body.document, expect=call.expect, now=db.clock.now()
     )
     return Answer(_shown(policy, call.zone), version=policy.version)
 

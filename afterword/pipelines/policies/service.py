@@ -1,7 +1,7 @@
 """Replaces an organization's contact policy."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, time
 from typing import Any
 
@@ -16,17 +16,17 @@ from afterword.pipelines.policies.store import ContactPolicy, DailyWindow
 
 
 async def replace(
-    db: Database, *, caller: Caller, wanted: Mapping[str, Any], check_version: Callable[[int], None], now: datetime
+    db: Database, *, caller: Caller, wanted: Mapping[str, Any], expect: errors.Expect = errors.ANY, now: datetime
 ) -> ContactPolicy:
     """Replace the policy, if this one is new; workers read it with their next claim.
 
-    Raises Forbidden, Stale (by `check_version`), and Invalid: hours that leave a pipeline no time of a week, or a
+    Raises Forbidden, Stale (by `expect`), and Invalid: hours that leave a pipeline no time of a week, or a
     country without the region that its holidays need.
     """
     caller.require_whole()
     caller.require_real()
     before = await store.get_policy_locked(db, organization_id=caller.organization_id)
-    check_version(before.version)
+    expect(before.version)
     document: dict[str, Any] = {**wanted, "holidays": sorted(set(wanted["holidays"]))}
     if document == {name: getattr(before, name) for name in store.EDITABLE}:
         return before

@@ -19,14 +19,14 @@ from afterword.db import Database
 from afterword.pipelines.resources import PipelineUpdate, sentences_of
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires.condition_rows import Subjects
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 LOST: Final = "—"  # in place of a value that the audit log does not keep
 CHANGES_MAX: Final = 1_000  # older ones are listed without their sentences
 ACTIONS: Final = ("created", "changed")
 KEPT: Final = frozenset({"paused"})  # taking a version back sends nothing by itself
 
-MEMBERS: Final[Mapping[str, tuple[str, str]]] = {
+MEMBERS: Final[Mapping[str, tuple[str, Marked]]] = {
     "description": ("name", "The description changed."),
     "locale": ("message", "The language of messages without one changed."),
     "priority": ("effort", "The priority changed."),
@@ -40,7 +40,7 @@ TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "reminders": ("reminders",),
     "conditions": ("conditions",),
 }  # fmt: skip
-CHANGED: Final[Mapping[str, str]] = {
+CHANGED: Final[Mapping[str, Marked]] = {
     "message": "The texts of its messages changed.",
     "reminders": "The reminders changed.",
     "conditions": "The conditions changed.",

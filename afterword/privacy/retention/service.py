@@ -1,25 +1,20 @@
-"""Removing personal data by its age: a run a day for each kind of data that an organization has a period for.
-
-A run is worked off in turns of one transaction each. The row of the ledger keeps in the same transaction how far it is,
-so a process that dies repeats or loses nothing, and another goes on.
-"""
+"""Removing personal data by its age: a run a day for each kind of data that an organization has a period for."""
 
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Literal
 
-import structlog
-
-from afterword import errors, ids
+from afterword import ids
 from afterword.alerts.cases import service as cases
 from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
-from afterword.db import Database, savepoint
+from afterword.db import Database
+from afterword.db.steps import StepResult, take
 from afterword.events import service as events
 from afterword.events.log import service as log
 from afterword.events.log import store as log_store
@@ -30,8 +25,6 @@ from afterword.privacy.rows import service as rows
 from afterword.privacy.subjects.store import Person
 from afterword.reports.rollups import service as rollups
 from afterword.responses.rows import service as responses
-
-logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audit", "exports", "deleted"]
 
@@ -53,15 +46,6 @@ VALUE_BLANKS: Final[Mapping[str, Any]] = {
 WHOLE_BLANKS: Final[Mapping[str, Any]] = {**rows.INSTANCE_BLANKS, **rows.TAG_BLANKS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """The result of a turn. `mark`: the position of the walk, None: at its end; `waits`: to be repeated later."""
-
-    counts: Counter[str] = field(default_factory=Counter[str])
-    mark: str | None = None
-    waits: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The rows that a run of this kind would touch; `is_more`: more than `count`."""
@@ -72,7 +56,7 @@ class Preview:
     is_more: bool
 
 
-Work = Callable[[Database, Run, datetime], Awaitable[Turn]]
+Work = Callable[[Database, Run, datetime], Awaitable[StepResult]]
 
 
 async def work_next(db: Database, *, now: datetime) -> int:
@@ -80,14 +64,7 @@ async def work_next(db: Database, *, now: datetime) -> int:
     run = await store.claim_run(db, now=now) or await _begin(db, now=now)
     if run is None:
         return 0
-    try:
-        async with savepoint(db):
-            turn = await TURNS[run.kind](db, run, now)
-    except errors.Unavailable:
-        raise
-    except Exception:  # of one organization's rows
-        logger.exception("a turn of retention failed", run_id=run.run_id, kind=run.kind)
-        turn = Turn(waits=True)
+    turn = await take(db, TURNS[run.kind](db, run, now), run_id=run.run_id, kind=run.kind)
     counts = Counter(run.counts) + turn.counts
     key = {"organization_id": run.organization_id, "run_id": run.run_id}
     if turn.waits:
@@ -127,7 +104,7 @@ def before_time(due: Due, *, now: datetime) -> datetime:
     return periods.day_start(periods.day_of(before, zone), zone)
 
 
-async def _items(db: Database, run: Run, now: datetime) -> Turn:
+async def _items(db: Database, run: Run, now: datetime) -> StepResult:
     del now
     found = await store.list_old_items(
         db,
@@ -144,10 +121,10 @@ async def _items(db: Database, run: Run, now: datetime) -> Turn:
         counts = await rows.blank_items(
             db, organization_id=run.organization_id, item_ids=found.ids, salt=salt, is_change=False
         )
-    return Turn(counts=counts, mark=found.last)
+    return StepResult(counts=counts, mark=found.last)
 
 
-async def _texts(db: Database, run: Run, now: datetime) -> Turn:
+async def _texts(db: Database, run: Run, now: datetime) -> StepResult:
     return await _of_instances(db, run, now, partial(_remove_texts, db, run, now))
 
 
@@ -159,7 +136,7 @@ async def _remove_texts(db: Database, run: Run, now: datetime, instance_ids: Seq
     return counts
 
 
-async def _people(db: Database, run: Run, now: datetime) -> Turn:
+async def _people(db: Database, run: Run, now: datetime) -> StepResult:
     """First the values of responses, then people, suppressed addresses that are nobody's, and what the log has of them.
 
     The mark begins with the name of the part.
@@ -191,7 +168,7 @@ async def _remove_values(db: Database, run: Run, now: datetime, instance_ids: Se
     return counts
 
 
-async def _forget_people(db: Database, run: Run) -> Turn:
+async def _forget_people(db: Database, run: Run) -> StepResult:
     key = {"organization_id": run.organization_id}
     found = await store.list_old_responders(
         db, **key, after=run.mark, before=run.before_time, scanned_max=SCANNED_MAX, limit=PEOPLE_MAX
@@ -199,7 +176,7 @@ async def _forget_people(db: Database, run: Run) -> Turn:
     counts = Counter[str]()
     if found.ids:
         if not await events.claim_reader(db, reader=responses.READER):
-            return Turn(waits=True)
+            return StepResult(waits=True)
         known = await store.list_identifiers(db, **key, responder_ids=found.ids)
         for responder_id, (keys, written) in known.items():
             texts = sorted({text.lower() for text in written})
@@ -208,10 +185,10 @@ async def _forget_people(db: Database, run: Run) -> Turn:
             counts += more
         instance_ids = await store.list_instances_of(db, **key, responder_ids=found.ids)
         await responses.rewrite(db, **key, instance_ids=instance_ids)
-    return Turn(counts=counts, mark=found.last)
+    return StepResult(counts=counts, mark=found.last)
 
 
-async def _forget_suppressions(db: Database, run: Run) -> Turn:
+async def _forget_suppressions(db: Database, run: Run) -> StepResult:
     found = await store.update_suppressions_of_nobody(
         db, organization_id=run.organization_id, before=run.before_time, limit=ITEMS_MAX
     )
@@ -219,10 +196,10 @@ async def _forget_suppressions(db: Database, run: Run) -> Turn:
         db, organization_id=run.organization_id, subject_ids=found, blanks=rows.SUPPRESSION_BLANKS
     )
     counts["Suppression"] += len(found)
-    return Turn(counts=counts, mark=found[-1] if len(found) == ITEMS_MAX else None)
+    return StepResult(counts=counts, mark=found[-1] if len(found) == ITEMS_MAX else None)
 
 
-async def _forget_lifted(db: Database, run: Run) -> Turn:
+async def _forget_lifted(db: Database, run: Run) -> StepResult:
     count, last = await store.update_events_of_suppressions(
         db,
         organization_id=run.organization_id,
@@ -231,10 +208,10 @@ async def _forget_lifted(db: Database, run: Run) -> Turn:
         blanks=rows.SUPPRESSION_BLANKS,
         scanned_max=SCANNED_MAX,
     )
-    return Turn(counts=Counter({"Event": count}), mark=last)
+    return StepResult(counts=Counter({"Event": count}), mark=last)
 
 
-async def _uploads(db: Database, run: Run, now: datetime) -> Turn:
+async def _uploads(db: Database, run: Run, now: datetime) -> StepResult:
     del now
     key = {"organization_id": run.organization_id}
     found = await store.list_instances_with_files(
@@ -243,19 +220,19 @@ async def _uploads(db: Database, run: Run, now: datetime) -> Turn:
     counts = Counter[str]()
     if found.ids:
         if not await events.claim_reader(db, reader=responses.READER):
-            return Turn(waits=True)
+            return StepResult(waits=True)
         counts["File"] += await store.delete_answers_with_files(
             db, **key, instance_ids=found.ids, before=run.before_time
         )
         counts += await rows.blank_events(db, **key, subject_ids=found.ids, blanks=TEXT_BLANKS)
         await responses.rewrite(db, **key, instance_ids=found.ids)
-    return Turn(counts=counts, mark=found.last)
+    return StepResult(counts=counts, mark=found.last)
 
 
-async def _answers(db: Database, run: Run, now: datetime) -> Turn:
+async def _answers(db: Database, run: Run, now: datetime) -> StepResult:
     """The counts of these days are closed first, so that reports go on showing them."""
     if not run.mark and not await rollups.freeze(db, organization_id=run.organization_id, before=run.before_time):
-        return Turn(waits=True)
+        return StepResult(waits=True)
     return await _of_instances(db, run, now, partial(_delete_instances, db, run))
 
 
@@ -267,27 +244,27 @@ async def _delete_instances(db: Database, run: Run, instance_ids: Sequence[str])
     return counts
 
 
-async def _deleted(db: Database, run: Run, now: datetime) -> Turn:
+async def _deleted(db: Database, run: Run, now: datetime) -> StepResult:
     """Responses go whole. Items stay, without the person, until the installation's own limit."""
     del now
     key: dict[str, Any] = {"organization_id": run.organization_id, "before": run.before_time}
     if not await events.claim_reader(db, reader=responses.READER):
-        return Turn(waits=True)
+        return StepResult(waits=True)
     found = await store.list_deleted_instances_locked(db, **key, limit=INSTANCES_MAX)
     if found:
-        return Turn(counts=await _delete_instances(db, run, found), mark="more")
+        return StepResult(counts=await _delete_instances(db, run, found), mark="more")
     found = await store.list_deleted_items(db, **key, limit=ITEMS_MAX)
     if not found:
-        return Turn()
+        return StepResult()
     counts = await rows.blank_items(
         db, organization_id=run.organization_id, item_ids=found, salt=secrets.token_bytes(SALT_BYTES), is_change=False
     )
-    return Turn(counts=counts, mark="more")
+    return StepResult(counts=counts, mark="more")
 
 
 async def _of_instances(
     db: Database, run: Run, now: datetime, act: Callable[[Sequence[str]], Awaitable[Counter[str]]]
-) -> Turn:
+) -> StepResult:
     """One step of the walk over instances. Their rows of responses are made anew of what is left."""
     del now
     key = {"organization_id": run.organization_id}
@@ -297,28 +274,28 @@ async def _of_instances(
     counts = Counter[str]()
     if found.ids:
         if not await events.claim_reader(db, reader=responses.READER):
-            return Turn(waits=True)
+            return StepResult(waits=True)
         locked = await store.list_instances_locked(db, **key, instance_ids=found.ids, before=run.before_time)
         counts = await act(locked)
         await responses.rewrite(db, **key, instance_ids=locked)
-    return Turn(counts=counts, mark=found.last)
+    return StepResult(counts=counts, mark=found.last)
 
 
-async def _events(db: Database, run: Run, now: datetime) -> Turn:
+async def _events(db: Database, run: Run, now: datetime) -> StepResult:
     del now
     count = await log.prune_of(db, organization_id=run.organization_id, before=run.before_time, limit=ROWS_MAX)
-    return Turn(counts=Counter({"Event": count}), mark="more" if count == ROWS_MAX else None)
+    return StepResult(counts=Counter({"Event": count}), mark="more" if count == ROWS_MAX else None)
 
 
-async def _audit(db: Database, run: Run, now: datetime) -> Turn:
+async def _audit(db: Database, run: Run, now: datetime) -> StepResult:
     del now
     count = await store.prune_audit(db, organization_id=run.organization_id, before=run.before_time, limit=ROWS_MAX)
-    return Turn(counts=Counter({"Audit": count}), mark="more" if count == ROWS_MAX else None)
+    return StepResult(counts=Counter({"Audit": count}), mark="more" if count == ROWS_MAX else None)
 
 
-async def _exports(db: Database, run: Run, now: datetime) -> Turn:
+async def _exports(db: Database, run: Run, now: datetime) -> StepResult:
     count = await store.update_exports_to_end(db, organization_id=run.organization_id, before=run.before_time, now=now)
-    return Turn(counts=Counter({"Export": count}))
+    return StepResult(counts=Counter({"Export": count}))
 
 
 TURNS: Final[Mapping[str, Work]] = {

@@ -135,7 +135,7 @@ async def save_draft(call: Call[Definition], db: Database) -> Answer:
         questionnaire=questionnaire,
         document=msgspec.structs.asdict(call.body),
         caller=call.caller,
-        check_version=call.check_version,
+        expect=call.expect,
         is_strict=call.strict,
         now=call.now,
     )
@@ -161,7 +161,7 @@ async def begin_draft_anew(call: Call[None], db: Database) -> Answer:
         questionnaire=questionnaire,
         version_id=call.ids["version_id"],
         caller=call.caller,
-        check_version=call.check_version,
+        expect=call.expect,
         now=call.now,
     )
     return await _saved(call, db, questionnaire, draft, is_new=is_new)
@@ -175,7 +175,7 @@ async def begin_draft_anew(call: Call[None], db: Database) -> Answer:
 )
 async def discard_draft(call: Call[None], db: Database) -> None:
     questionnaire = await access.lock(db, caller=call.caller, **call.ids)
-    await service.discard(db, questionnaire=questionnaire, check_version=call.check_version)
+    await service.discard(db, questionnaire=questionnaire, expect=call.expect)
 
 
 @routes.post(

@@ -19,7 +19,6 @@ from afterword.core.reading.findings import Finding, Findings
 from afterword.coupons import pools as coupons
 from afterword.db import Database
 from afterword.organizations.assets import store as assets
-from afterword.organizations.checks import CheckVersion
 from afterword.questionnaires import access
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.drafts import store
@@ -51,7 +50,7 @@ async def save(
     questionnaire: Questionnaire,
     document: Mapping[str, object],
     caller: Caller,
-    check_version: CheckVersion,
+    expect: errors.Expect = errors.ANY,
     is_strict: bool,
     now: datetime,
     made_for: Sources = NO_SOURCES,
@@ -63,7 +62,7 @@ async def save(
     `made_for`: see `core.questionnaires.translations.outdated_after`.
     """
     before = await store.get_draft(db, **questionnaire.key)
-    check_version(-1 if before is None else before.revision)
+    expect(-1 if before is None else before.revision)
     known = await _known(db, questionnaire, before)
     kept = drafts.prepared(document, known=known, new_id=lambda: ids.ordered(now))
     findings = Findings(strict=is_strict)
@@ -82,12 +81,12 @@ async def restore(
     questionnaire: Questionnaire,
     version_id: str,
     caller: Caller,
-    check_version: CheckVersion,
+    expect: errors.Expect = errors.ANY,
     now: datetime,
 ) -> tuple[Draft, bool]:
     """`questionnaire` is locked; also returns whether it is the first draft."""
     before = await store.get_draft(db, **questionnaire.key)
-    check_version(-1 if before is None else before.revision)
+    expect(-1 if before is None else before.revision)
     version = await version_of(db, questionnaire, version_id)
     document = core_definition.document_of(version.definition)
     return await _keep(db, questionnaire, before, document, sources={}, now=now, by=caller.actor_id)
@@ -158,9 +157,9 @@ async def follow(db: Database, *, organization_id: str, questionnaire_id: str, v
     )
 
 
-async def discard(db: Database, *, questionnaire: Questionnaire, check_version: CheckVersion) -> None:
+async def discard(db: Database, *, questionnaire: Questionnaire, expect: errors.Expect = errors.ANY) -> None:
     """Delete the draft; `questionnaire` is locked. Raises NoDraft, Stale."""
-    check_version((await get(db, **questionnaire.key)).revision)
+    expect((await get(db, **questionnaire.key)).revision)
     await store.delete_draft(db, **questionnaire.key)
 
 
@@ -296,7 +295,6 @@ async def edit(db: Database, *, caller: Caller, questionnaire_id: str, change: C
         questionnaire=questionnaire,
         document=document,
         caller=caller,
-        check_version=lambda _: None,  # the change was made of this very revision: the questionnaire is locked
         is_strict=False,
         now=now,
     )

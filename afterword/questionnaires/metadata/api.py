@@ -86,18 +86,12 @@ async def _get(call: Call[None], db: Database, kind: Kind) -> store.Definition:
 
 async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind) -> store.Definition:
     return await service.change(
-        db,
-        caller=call.caller,
-        kind=kind,
-        **call.ids,
-        columns=call.body.named(),
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, kind=kind, **call.ids, columns=call.body.named(), expect=call.expect, now=call.now
     )
 
 
 async def _delete(call: Call[None], db: Database, kind: Kind) -> None:
-    await service.delete(db, caller=call.caller, kind=kind, **call.ids, check_version=call.check_version)
+    await service.delete(db, caller=call.caller, kind=kind, **call.ids, expect=call.expect)
 
 
 def _handler(function: Callable[[Call[Any], Database, Kind], Awaitable[object]], kind: Kind, name: str) -> Handler:

@@ -1,7 +1,7 @@
 """Declares metadata names, and caches those of each application for a moment."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -111,11 +111,11 @@ async def change(
     kind: Kind,
     metadata_id: str,
     columns: Mapping[str, Any],
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     now: datetime,
 ) -> Definition:
     """Set these columns. Raises NotFound, Stale, Forbidden (the product's, or out of reach)."""
-    before = await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
+    before = await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, expect=expect)
     after = await store.update_definition(
         db, organization_id=caller.organization_id, metadata_id=metadata_id, **columns, now=now, by=caller.actor_id
     )
@@ -124,21 +124,21 @@ async def change(
 
 
 async def delete(
-    db: Database, *, caller: Caller, kind: Kind, metadata_id: str, check_version: Callable[[int], None]
+    db: Database, *, caller: Caller, kind: Kind, metadata_id: str, expect: errors.Expect = errors.ANY
 ) -> None:
     """Delete a definition; values of its name stay, undeclared. Raises as `change` does."""
-    await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
+    await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, expect=expect)
     await store.delete_definition(db, organization_id=caller.organization_id, metadata_id=metadata_id)
     _forget(caller.organization_id)
 
 
 async def _changeable(
-    db: Database, *, caller: Caller, kind: Kind, metadata_id: str, check_version: Callable[[int], None]
+    db: Database, *, caller: Caller, kind: Kind, metadata_id: str, expect: errors.Expect = errors.ANY
 ) -> Definition:
     # Locked, so that the checked version is the changed one.
     await store.claim_names(db, organization_id=caller.organization_id)
     found = await get(db, caller=caller, kind=kind, metadata_id=metadata_id)
-    check_version(found.version)
+    expect(found.version)
     if found.read_only:
         raise errors.Forbidden("This name belongs to the product and cannot be changed.")
     if found.level != "application":

@@ -157,13 +157,7 @@ async def _save(call: Call[Any], db: Database, locale: str | None, rows: list[Ro
     if isinstance(rows, errors.Refusal):
         raise rows
     shown, unknown = await service.save(
-        db,
-        questionnaire=questionnaire,
-        locale=locale,
-        rows=rows,
-        caller=call.caller,
-        check_version=call.check_version,
-        now=call.now,
+        db, questionnaire=questionnaire, locale=locale, rows=rows, caller=call.caller, expect=call.expect, now=call.now
     )
     return _answer(shown, unknown)
 

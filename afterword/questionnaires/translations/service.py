@@ -16,7 +16,6 @@ from afterword.core.reading.findings import Findings
 from afterword.core.wire import translation_files
 from afterword.core.wire.translation_files import MEDIA_TYPES, Format, Row
 from afterword.db import Database
-from afterword.organizations.checks import CheckVersion
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts.store import Draft
 from afterword.questionnaires.store import Questionnaire
@@ -49,7 +48,7 @@ async def save(
     locale: str | None,
     rows: Sequence[Row],
     caller: Caller,
-    check_version: CheckVersion,
+    expect: errors.Expect = errors.ANY,
     now: datetime,
 ) -> tuple[Shown, list[str]]:
     """Save translations by their keys; also returns the keys that no text has, in order.
@@ -69,7 +68,7 @@ async def save(
         questionnaire=questionnaire,
         document=core_drafts.shown(document),
         caller=caller,
-        check_version=check_version,
+        expect=expect,
         is_strict=False,
         now=now,
         made_for={locale: {row.key: _made_for(row, texts[row.key], before.outdated) for row in known if row.target}},

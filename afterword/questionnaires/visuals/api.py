@@ -138,13 +138,13 @@ async def get_visual(call: Call[None], db: Database) -> service.Visual:
 )
 async def change_visual(call: Call[VisualUpdate], db: Database) -> service.Visual:
     return await service.change(
-        db, caller=call.caller, **call.ids, columns=call.body.named(), check_version=call.check_version, now=call.now
+        db, caller=call.caller, **call.ids, columns=call.body.named(), expect=call.expect, now=call.now
     )
 
 
 @routes.delete(f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Delete", summary="Delete questionnaire visual")
 async def delete_visual(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, check_version=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 @routes.get(

@@ -1,6 +1,6 @@
 """Creates, changes, activates and deletes visuals."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -70,13 +70,13 @@ async def change(
     questionnaire_id: str,
     visual_id: str,
     columns: Mapping[str, Any],
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     now: datetime,
 ) -> Visual:
     """Set these columns; activation deactivates the other visual. Raises NotFound, Stale, Invalid."""
     await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
-    check_version(before.version)
+    expect(before.version)
     if "configuration" in columns:
         await check(db, caller=caller, configuration=columns["configuration"])
     # Compared as texts, because the order of a configuration's keys counts.
@@ -91,11 +91,11 @@ async def change(
 
 
 async def delete(
-    db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str, check_version: Callable[[int], None]
+    db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str, expect: errors.Expect = errors.ANY
 ) -> None:
     await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
-    check_version(before.version)
+    expect(before.version)
     await store.delete_visual(db, organization_id=before.organization_id, visual_id=visual_id)
 
 

@@ -45,7 +45,7 @@ async def try_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
         caller=call.caller,
         **call.ids,
         changes=call.body.given,
-        check_version=call.check_version,
+        expect=call.expect,
         now=call.now,
         networks=call.site.networks,
     )

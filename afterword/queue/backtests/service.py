@@ -1,13 +1,14 @@
 """Decides anew about the invitations of the last days, each at its send time, by stored and by changed rules."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
 
+from afterword import errors
 from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.decisions import REMINDER
@@ -54,7 +55,7 @@ async def try_change(
     questionnaire_id: str,
     pipeline_id: str,
     changes: Mapping[str, Any],
-    check_version: Callable[[int], None],
+    expect: errors.Expect = errors.ANY,
     now: datetime,
     networks: Sequence[Network],
 ) -> TriedChange:
@@ -65,7 +66,7 @@ async def try_change(
         questionnaire_id=questionnaire_id,
         pipeline_id=pipeline_id,
         changes=changes,
-        check_version=check_version,
+        expect=expect,
         networks=networks,
     )
     items = await list_newest(db, caller=caller, pipeline_id=pipeline_id, now=now)

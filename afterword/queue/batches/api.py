@@ -103,7 +103,7 @@ async def get_batch(call: Call[None], db: Database) -> store.Batch:
 )
 async def stop_batch(call: Call[None], db: Database) -> None:
     job = await service.get(db, caller=call.caller, **call.ids)
-    call.check_version(job.version)
+    call.expect(job.version)
     await service.stop(db, job=job, now=call.now)
 
 

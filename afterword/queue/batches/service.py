@@ -173,10 +173,6 @@ async def fail(db: Database, *, job: Batch, owner: UUID, error: str | None, now:
     await store.BATCHES.end(db, job=job, owner=owner, state="failed", now=now, error=error[:ERROR_CHARACTERS_MAX])
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_batches(db, before=now - timedelta(days=KEEP_DAYS), limit=limit)
-
-
 def _caller(job: Batch) -> Caller:
     """Whoever asked for it, as far as items are concerned."""
     is_user, created_by = job.actor_kind == "user", job.created_by or ""
@@ -236,9 +232,7 @@ async def _act(db: Database, *, job: Batch, caller: Caller, item_id: str, secret
     else:
         change = QueueItemUpdate(send_time=Moment(job.send_time, job.send_offset_minutes or 0))
     try:
-        await queue.change(
-            db, caller=caller, item_id=item_id, change=change, check_version=lambda _: None, secret=secret
-        )
+        await queue.change(db, caller=caller, item_id=item_id, change=change, secret=secret)
     except errors.Refusal:  # it is being sent, or came to its end meanwhile
         return "refused"
     return "changed"

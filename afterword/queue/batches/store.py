@@ -193,15 +193,5 @@ async def delete_batch(db: Database, *, organization_id: str, batch_id: str) -> 
     await db.execute("delete from queue_batch where organization_id = $1 and batch_id = $2", organization_id, batch_id)
 
 
-async def prune_batches(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from queue_batch b using (
-             select organization_id, batch_id from queue_batch
-             where finished_time < $1 order by finished_time limit $2 for update skip locked) old
-           where b.organization_id = old.organization_id and b.batch_id = old.batch_id""",
-        *(before, limit),
-    )
-
-
 def _batch(row: Row) -> Batch:
     return Batch(**dict(row))

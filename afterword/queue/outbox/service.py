@@ -1,7 +1,6 @@
 """Keeps messages in place of sending them, and shows them."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from email import message_from_bytes, policy
 from typing import Any, Final
 
@@ -55,10 +54,6 @@ def content_of(message: WholeMessage) -> Content:
         return Content([], "", message.content.decode("utf-8", "replace"))
     headers = [(name, str(mail[name])) for name in SHOWN_HEADERS if mail[name] is not None]
     return Content(headers, _part(mail.get_body(("html",))), _part(mail.get_body(("plain",))))
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_messages(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
 
 
 def _kept(message: Message) -> bytes:

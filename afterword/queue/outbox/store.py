@@ -124,12 +124,3 @@ async def list_messages(  # any tenant: a page of the installation's operator
         *(limit, offset),
     )
     return [OutboxMessage(**row) for row in rows]
-
-
-async def prune_messages(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: a job for everyone
-    return await db.execute(
-        """delete from outbox_message where (organization_id, message_id) in (
-             select organization_id, message_id from outbox_message where created_time < $1
-             order by created_time limit $2)""",
-        *(before, limit),
-    )

@@ -86,4 +86,4 @@ async def get_inbound(call: Call[None], db: Database) -> Answer:
     description="Calls to it find nothing from then on.",
 )
 async def close_inbound(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.expect)

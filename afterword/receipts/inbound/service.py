@@ -139,7 +139,7 @@ async def create(
     return await get(db, caller=caller, inbound_id=inbound_id), key
 
 
-async def delete(db: Database, *, caller: Caller, inbound_id: str, expect: errors.Expect) -> None:
+async def delete(db: Database, *, caller: Caller, inbound_id: str, expect: errors.Expect = errors.ANY) -> None:
     """Close an address of the caller's organization. Raises NotFound, Forbidden, and what `expect` raises."""
     caller.require_real()
     await get(db, caller=caller, inbound_id=inbound_id)

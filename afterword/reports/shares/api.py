@@ -60,7 +60,7 @@ async def create_report_share(call: Call[ReportShareRequest], db: Database) -> A
 @routes.delete("/report/custom/{report_id}/share/{share_id}", scope="Report.Update", summary="End a link to a report")
 async def delete_report_share(call: Call[None], db: Database) -> None:
     report_id, share_id = call.ids["report_id"], call.ids["share_id"]
-    await service.end(db, caller=call.caller, report_id=report_id, share_id=share_id, expect=call.check_version)
+    await service.end(db, caller=call.caller, report_id=report_id, share_id=share_id, expect=call.expect)
 
 
 def url_of(public_url: str, organization_id: str, secret: str) -> str:

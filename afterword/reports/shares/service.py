@@ -63,7 +63,7 @@ async def list_of(db: Database, *, caller: Caller, report_id: str) -> list[Share
 
 
 async def end(
-    db: Database, *, caller: Caller, report_id: str, share_id: str, expect: errors.Expect | None = None
+    db: Database, *, caller: Caller, report_id: str, share_id: str, expect: errors.Expect = errors.ANY
 ) -> None:
     """Raises NotFound, Forbidden for test tokens, and what `expect` raises, before which nothing is kept."""
     caller.require_real()
@@ -71,8 +71,7 @@ async def end(
     key = {"organization_id": caller.organization_id, "report_id": report_id, "share_id": share_id}
     if not await store.delete_share(db, **key):
         raise errors.NotFound("There is no such link.")
-    if expect is not None:
-        expect(VERSION)
+    expect(VERSION)
 
 
 async def read(db: Database, *, organization_id: str, secret: str, now: datetime) -> tuple[CustomReport, Plan]:
@@ -85,10 +84,6 @@ async def read(db: Database, *, organization_id: str, secret: str, now: datetime
     reader = _reader(organization_id, tuple(share.application_ids))
     report = await custom_reports.get(db, caller=reader, report_id=share.report_id)
     return report, await _plan(db, caller=reader, report=report, now=now)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_shares(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
 
 
 def _reader(organization_id: str, application_ids: tuple[str, ...]) -> Caller:

@@ -67,12 +67,3 @@ async def delete_share(db: Database, *, organization_id: str, report_id: str, sh
         "delete from report_share where organization_id = $1 and report_id = $2 and share_id = $3",
         *(organization_id, report_id, share_id),
     )
-
-
-async def prune_shares(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from report_share where (organization_id, share_id) in (
-             select organization_id, share_id from report_share
-             where expires_time < $1 order by expires_time limit $2)""",
-        *(before, limit),
-    )

@@ -88,7 +88,7 @@ async def list_organization_tags(call: Call[None], db: Database) -> Answer:
 async def rename_tag(call: Call[TagUpdate], db: Database) -> Answer:
     text = call.ids["tag"]
     to = text if call.body.tag is UNSET else call.body.tag
-    tag = await tags.rename(db, caller=call.caller, text=text, to=to, expect=call.check_version, now=call.now)
+    tag = await tags.rename(db, caller=call.caller, text=text, to=to, expect=call.expect, now=call.now)
     ids = await tags_store.list_instance_ids(
         db, organization_id=call.caller.organization_id, tag=tag, limit=tags.RENAMED_MAX
     )
@@ -103,7 +103,7 @@ async def rename_tag(call: Call[TagUpdate], db: Database) -> Answer:
     description="At most ten thousand. Workers go on with what the request left.",
 )
 async def delete_tag(call: Call[None], db: Database) -> None:
-    await service.remove_everywhere(db, caller=call.caller, **call.ids, expect=call.check_version, now=call.now)
+    await service.remove_everywhere(db, caller=call.caller, **call.ids, expect=call.expect, now=call.now)
 
 
 @routes.post(
@@ -142,4 +142,4 @@ async def get_tagging(call: Call[None], db: Database) -> Answer:
     description="Changes back what it changed, within thirty days; GET tells how far that has come.",
 )
 async def undo_tagging(call: Call[None], db: Database) -> None:
-    await service.undo(db, caller=call.caller, **call.ids, expect=call.check_version, now=call.now)
+    await service.undo(db, caller=call.caller, **call.ids, expect=call.expect, now=call.now)

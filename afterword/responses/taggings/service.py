@@ -5,7 +5,7 @@ be changed back.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from afterword import errors, ids
@@ -54,7 +54,7 @@ async def begin(
 
 
 async def remove_everywhere(
-    db: Database, *, caller: Caller, tag: str, expect: errors.Expect | None = None, now: datetime
+    db: Database, *, caller: Caller, tag: str, expect: errors.Expect = errors.ANY, now: datetime
 ) -> Tagging:
     """Remove a tag from all that have it. Raises NotFound, Forbidden, Invalid for more than FOUND_MAX."""
     caller.require_whole()
@@ -65,8 +65,7 @@ async def remove_everywhere(
     )
     if not found:
         raise errors.NotFound("There is no such tag.")
-    if expect is not None:
-        expect(tags.VERSION)
+    expect(tags.VERSION)
     if len(found) > FOUND_MAX:
         message = f"More than {FOUND_MAX:,} responses have this tag: remove it by period, from the list of responses."
         raise errors.Invalid.at("/tag", "too_many", message)
@@ -104,7 +103,7 @@ async def get(db: Database, *, caller: Caller, tagging_id: str) -> Tagging:
 
 
 async def undo(
-    db: Database, *, caller: Caller, tagging_id: str, expect: errors.Expect | None = None, now: datetime
+    db: Database, *, caller: Caller, tagging_id: str, expect: errors.Expect = errors.ANY, now: datetime
 ) -> Tagging:
     """Change back what was changed, also while it is under way; again it does nothing.
 
@@ -115,8 +114,7 @@ async def undo(
     )
     if found is None:
         raise errors.NotFound(NO_TAGGING)
-    if expect is not None:
-        expect(found.version)
+    expect(found.version)
     if found.state not in {"running", "done"}:
         return found
     await store.update_to_undoing(db, organization_id=caller.organization_id, tagging_id=tagging_id, now=now)
@@ -130,11 +128,6 @@ async def work_next(db: Database, *, now: datetime) -> int:
         return 0
     await _do_part(db, tagging=tagging, now=now)
     return 1
-
-
-async def prune(db: Database, *, now: datetime) -> int:
-    """Forget old taggings: they cannot be undone any more."""
-    return await store.prune_taggings(db, before=now - timedelta(days=KEEP_DAYS), limit=PRUNED_MAX)
 
 
 async def _do_part(db: Database, *, tagging: Tagging, now: datetime) -> Tagging:

@@ -140,14 +140,3 @@ async def update_to_undoing(db: Database, *, organization_id: str, tagging_id: s
            where organization_id = $1 and tagging_id = $2""",
         *(organization_id, tagging_id, now),
     )
-
-
-async def prune_taggings(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove taggings from before, with their lists of responses; the tags stay."""
-    return await db.execute(
-        """delete from tagging t using (
-             select organization_id, tagging_id from tagging where created_time < $1
-             order by created_time limit $2) old
-           where t.organization_id = old.organization_id and t.tagging_id = old.tagging_id""",
-        *(before, limit),
-    )

@@ -14,7 +14,7 @@ import pytest
 
 from afterword import db
 from afterword.exports import service
-from afterword.worker.exports import Exporter
+from afterword.worker.long_work import Exporter
 from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.console.responses.test_responses import links_of
 from tests.console.responses.test_responses import shop as shop  # noqa: PLC0414  a fixture

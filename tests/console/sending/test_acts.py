@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from afterword.channels.base import Refused
 from afterword.console.sending.acts import NEW
-from afterword.worker.batches import BatchWorker
+from afterword.worker.long_work import BatchWorker
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.dates import YEAR

@@ -16,7 +16,7 @@ import xlsxwriter
 
 from afterword.console import screens
 from afterword.core.wire import list_columns, tables
-from afterword.worker.imports import Importer
+from afterword.worker.long_work import Importer
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.dates import YEAR

@@ -79,7 +79,6 @@ async def connect(office: Office, provider: Provider, *, site: Site = SITE, **va
             values={**VALUES, "issuer": provider.issuer, **values},
             site=site,
             now=database.clock.now(),
-            check_version=lambda _: None,
         )
         now = database.clock.now()
     assert (await service.check(office.pool, caller=caller, site=site, now=now)).problem is None
@@ -358,10 +357,10 @@ class TestSettings:
             with pytest.raises(service.errors.Forbidden, match="owner"):
                 await service.save(
                     database, caller=admin, values={**VALUES, "issuer": provider.issuer}, site=SITE,
-                    now=database.clock.now(), check_version=lambda _: None,
+                    now=database.clock.now(),
                 )  # fmt: skip
             with pytest.raises(service.errors.Forbidden, match="owner"):
-                await service.remove(database, caller=admin, check_version=lambda _: None)
+                await service.remove(database, caller=admin)
 
     async def test_secret_stays_with_its_issuer(self, office: Office, provider: Provider) -> None:
         await connect(office, provider)
@@ -371,7 +370,7 @@ class TestSettings:
             async with db.transaction(office.pool) as database:
                 stored, is_new = await service.save(
                     database, caller=caller, values={**kept, "issuer": issuer}, site=SITE,
-                    now=database.clock.now(), check_version=lambda _: None,
+                    now=database.clock.now(),
                 )  # fmt: skip
             assert (has_secret, has_secret, False) == (
                 stored.has_client_secret,
@@ -385,9 +384,7 @@ class TestSettings:
             await person.log_in()
             assert 200 == (await person.client.get("/console/settings/account")).status_code
             async with db.transaction(office.pool) as database:
-                await service.remove(
-                    database, caller=installation(office.organization_id), check_version=lambda _: None
-                )
+                await service.remove(database, caller=installation(office.organization_id))
             assert 303 == (await person.client.get("/console/settings/account")).status_code
             assert 404 == (await person.client.get("/console/login/with/kalamata/start")).status_code
 

@@ -40,7 +40,6 @@ async def require(office: Office, *, caller: Caller | None = None, address: str 
             **{**NOTHING, **policy},
             address=address,
             now=database.clock.now(),
-            check_version=lambda _: None,
         )
 
 

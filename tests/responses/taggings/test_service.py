@@ -10,6 +10,7 @@ from afterword import db, errors
 from afterword.core.organizations.access import Caller
 from afterword.instances.tags import service as tags
 from afterword.responses.taggings import service
+from tests.pruning import prune
 from tests.reports.conftest import NPS, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 from tests.responses.test_service import now_of
@@ -116,7 +117,7 @@ async def test_forgotten(house: House, answered: list[str]) -> None:
     made = await ask(house, {"tag": "late"})
     async with db.transaction(house.pool) as database:
         now = database.clock.now()
-        assert 0 == await service.prune(database, now=now)
-        assert 1 == await service.prune(database, now=now + timedelta(days=service.KEEP_DAYS, minutes=1))
+        assert 0 == await prune(database, "taggings", now=now)
+        assert 1 == await prune(database, "taggings", now=now + timedelta(days=service.KEEP_DAYS, minutes=1))
     assert 404 == (await house.get(f"{PATH}/{made['tagging_id']}")).status_code
     assert answered == await tagged(house)

@@ -1,0 +1,62 @@
+"""Removals: one declaration registers the page that asks, and the act behind its button."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from starlette.responses import Response
+
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.db import Database
+from afterword.web import html
+
+_BLANK: Final = re.compile(r"\{(\w+)\}")
+Thing = TypeVar("Thing")
+
+
+def removal(
+    routes: Screens,
+    path: str,
+    *,
+    scope: str | None = None,
+    proof: bool = False,
+    title: Marked,
+    sentences: Sequence[Marked] | Callable[[Visit, Thing], Sequence[str]],
+    button: Marked,
+    get: Callable[[Visit], Awaitable[Thing]],
+    remove: Callable[[Visit, Database], Awaitable[object]],
+    to: str,
+    done: str = "removed",
+    back: str = "",
+) -> None:
+    """Register GET and POST of `path`, with texts that stand in the catalogue.
+
+    `get` finds the thing: a record, or a mapping; the blanks of `title` and `sentences` are its members. `to`: the page
+    that follows, which says `done`, unless `remove` returns a response. `back`: the page before, else one step up. Both
+    may have parameters of `path`.
+    """
+
+    async def ask(visit: Visit) -> Response:
+        thing = await get(visit)
+        said = sentences(visit, thing) if callable(sentences) else [_filled(visit, one, thing) for one in sentences]
+        return visit.confirm(
+            title=_filled(visit, title, thing),
+            sentences=said,
+            button=visit.words(button),
+            back=back.format(**visit.ids),
+        )
+
+    async def act(visit: Visit) -> Response:
+        async with visit.write() as db:
+            answer = await remove(visit, db)
+        return answer if isinstance(answer, Response) else html.redirect(f"{to.format(**visit.ids)}?done={done}")
+
+    routes.get(path, scope=scope, proof=proof)(ask)
+    routes.post(path, scope=scope, proof=proof)(act)
+
+
+def _filled(visit: Visit, text: str, thing: object) -> str:
+    values: Mapping[str, Any] = {
+        name: thing[name] if isinstance(thing, Mapping) else getattr(thing, name) for name in _BLANK.findall(text)
+    }
+    return visit.words(text, **values)

@@ -1,0 +1,163 @@
+-- access tokens: kept for 1:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.access_token_id from access_token o
+             where o.expires_time <= $1 and true order by o.expires_time limit $2 for update skip locked)
+           delete from access_token t using old where (t.organization_id, t.access_token_id) = (old.organization_id, old.access_token_id);
+
+-- sessions: kept for 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.digest from login_session o
+             where o.expires_time <= $1 and true order by o.expires_time limit $2 for update skip locked)
+           delete from login_session t using old where (t.digest) = (old.digest);
+
+-- idle sessions: kept for 14 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.digest from login_session o
+             where o.seen_time <= $1 and true order by o.seen_time limit $2 for update skip locked)
+           delete from login_session t using old where (t.digest) = (old.digest);
+
+-- log-in links: kept for 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.digest from login_link o
+             where o.expires_time <= $1 and true order by o.expires_time limit $2 for update skip locked)
+           delete from login_link t using old where (t.digest) = (old.digest);
+
+-- challenges of passkeys: kept for 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.digest from login_challenge o
+             where o.expires_time <= $1 and true order by o.expires_time limit $2 for update skip locked)
+           delete from login_challenge t using old where (t.digest) = (old.digest);
+
+-- failed log-ins: kept for 0:15:00, at most 1000 at once
+with old as materialized (
+             select o.key from login_failure o
+             where o.since <= $1 and true order by o.since limit $2 for update skip locked)
+           delete from login_failure t using old where (t.key) = (old.key);
+
+-- idempotency keys: kept for 1 day, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.key from idempotency_key o
+             where o.created_time <= $1 and true order by o.created_time limit $2 for update skip locked)
+           delete from idempotency_key t using old where (t.organization_id, t.key) = (old.organization_id, old.key);
+
+-- links to reports: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.share_id from report_share o
+             where o.expires_time <= $1 and true order by o.expires_time limit $2 for update skip locked)
+           delete from report_share t using old where (t.organization_id, t.share_id) = (old.organization_id, old.share_id);
+
+-- files of exports: kept for 0:00:00, at most 200 at once
+with old as materialized (
+             select o.organization_id, o.export_id, o.number from export x cross join lateral (
+               select organization_id, export_id, number from export_piece p
+               where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o
+             where x.expires_time <= $1 and x.state = 'expired' limit $2)
+           delete from export_piece t using old where (t.organization_id, t.export_id, t.number) = (old.organization_id, old.export_id, old.number);
+
+-- exports: kept for 90 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.export_id from export o
+             where o.expires_time <= $1 and o.state in ('expired', 'failed', 'cancelled') order by o.expires_time limit $2 for update skip locked)
+           delete from export t using old where (t.organization_id, t.export_id) = (old.organization_id, old.export_id);
+
+-- rests of imports: kept for 7 days, 0:00:00, at most 10 at once
+with old as materialized (
+             select o.organization_id, o.import_id, o.number from queue_import x cross join lateral (
+               select organization_id, import_id, number from queue_import_piece p
+               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o
+             where x.finished_time <= $1 and true limit $2)
+           delete from queue_import_piece t using old where (t.organization_id, t.import_id, t.number) = (old.organization_id, old.import_id, old.number);
+
+-- rows of imports: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.import_id, o.row from queue_import x cross join lateral (
+               select organization_id, import_id, row from queue_import_row p
+               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o
+             where x.finished_time <= $1 and true limit $2)
+           delete from queue_import_row t using old where (t.organization_id, t.import_id, t.row) = (old.organization_id, old.import_id, old.row);
+
+-- imports: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.import_id from queue_import o
+             where o.finished_time <= $1 and not exists (select from queue_import_row r
+               where r.organization_id = o.organization_id and r.import_id = o.import_id) order by o.finished_time limit $2 for update skip locked)
+           delete from queue_import t using old where (t.organization_id, t.import_id) = (old.organization_id, old.import_id);
+
+-- files of lists: kept for 7 days, 0:00:00, at most 10 at once
+with old as materialized (
+             select o.organization_id, o.list_id from queue_list o
+             where o.created_time <= $1 and o.content is not null order by o.created_time limit $2 for update skip locked)
+           update queue_list t set content = null from old where (t.organization_id, t.list_id) = (old.organization_id, old.list_id);
+
+-- lists: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.list_id from queue_list o
+             where o.created_time <= $1 and true order by o.created_time limit $2 for update skip locked)
+           delete from queue_list t using old where (t.organization_id, t.list_id) = (old.organization_id, old.list_id);
+
+-- acts on many items: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.batch_id from queue_batch o
+             where o.finished_time <= $1 and true order by o.finished_time limit $2 for update skip locked)
+           delete from queue_batch t using old where (t.organization_id, t.batch_id) = (old.organization_id, old.batch_id);
+
+-- the outbox: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.message_id from outbox_message o
+             where o.created_time <= $1 and true order by o.created_time limit $2 for update skip locked)
+           delete from outbox_message t using old where (t.organization_id, t.message_id) = (old.organization_id, old.message_id);
+
+-- test messages: kept for 0:20:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.trial_id from trial o
+             where o.created_time <= $1 and true order by o.created_time limit $2 for update skip locked)
+           delete from trial t using old where (t.organization_id, t.trial_id) = (old.organization_id, old.trial_id);
+
+-- deliveries: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.delivery_id from delivery o
+             where o.finished_time <= $1 and true order by o.finished_time limit $2 for update skip locked)
+           delete from delivery t using old where (t.organization_id, t.delivery_id) = (old.organization_id, old.delivery_id);
+
+-- deliveries that wait for webhooks that are switched off: kept for 90 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.delivery_id from webhook w join delivery o on o.organization_id = w.organization_id and o.webhook_id = w.webhook_id
+               and o.state in ('scheduled', 'claimed')
+             where o.created_time <= $1 and not w.active and o.state = 'scheduled' limit $2)
+           delete from delivery t using old where (t.organization_id, t.delivery_id) = (old.organization_id, old.delivery_id);
+
+-- deliveries of deleted webhooks: kept for 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.delivery_id from (select organization_id, webhook_id, deleted_time from webhook where deleted_time is not null
+               order by deleted_time limit 20) w, lateral (
+               select d.organization_id, d.delivery_id from delivery d
+               where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id and d.state <> 'claimed'
+               limit $2) o
+             where w.deleted_time <= $1 and true limit $2)
+           delete from delivery t using old where (t.organization_id, t.delivery_id) = (old.organization_id, old.delivery_id);
+
+-- webhooks: kept for 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.webhook_id from webhook o
+             where o.deleted_time <= $1 and not exists (select from delivery d
+               where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id) order by o.deleted_time limit $2 for update skip locked)
+           delete from webhook t using old where (t.organization_id, t.webhook_id) = (old.organization_id, old.webhook_id);
+
+-- notifications: kept for 90 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.notification_id from notification o
+             where o.created_time <= $1 and true order by o.created_time limit $2 for update skip locked)
+           delete from notification t using old where (t.organization_id, t.notification_id) = (old.organization_id, old.notification_id);
+
+-- notice mails: kept for 90 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.mail_id from notice_mail o
+             where o.finished_time <= $1 and true order by o.finished_time limit $2 for update skip locked)
+           delete from notice_mail t using old where (t.organization_id, t.mail_id) = (old.organization_id, old.mail_id);
+
+-- taggings: kept for 30 days, 0:00:00, at most 5 at once
+with old as materialized (
+             select o.organization_id, o.tagging_id from tagging o
+             where o.created_time <= $1 and true order by o.created_time limit $2 for update skip locked)
+           delete from tagging t using old where (t.organization_id, t.tagging_id) = (old.organization_id, old.tagging_id);
+
