@@ -21,7 +21,7 @@ async def make_token(
         _, text = await service.create_token(
             database,
             organization_id=organization_id,
-            title="Test",
+            title="Tests",
             scopes=scopes,
             kind="user" if user_id else "organization",
             user_id=user_id,

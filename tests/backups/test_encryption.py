@@ -1,5 +1,8 @@
 """Backups in the format of age: what opens them, and what does not."""
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +14,7 @@ from afterword.backups.encryption import CannotOpen, identities_of, sealer_of, u
 
 AGE: Final[Any] = pyrage
 CONTENT = b"rows and rows"
+TRIES_MAX = 10
 
 
 def identity_in(folder: Path) -> tuple[Path, str]:
@@ -73,5 +77,13 @@ def test_passphrase_beside_a_recipient(tmp_path: Path) -> None:
     with pytest.raises(CannotOpen):
         identities_of(key=sealer.key, passphrase="wrong horse battery", file=None)
     for passphrase, key_file in (("correct horse battery", None), (None, file)):
-        identities = identities_of(key=sealer.key, passphrase=passphrase, file=key_file)
+        identities = opened(partial(identities_of, key=sealer.key, passphrase=passphrase, file=key_file))
         assert CONTENT == unseal(sealed, identities=identities)
+
+
+def opened(open_key: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+    """The identities; age refuses a passphrase where the machine is too slow in that moment."""
+    for _ in range(TRIES_MAX - 1):
+        with suppress(CannotOpen):
+            return open_key()
+    return open_key()

@@ -3,6 +3,7 @@
 from tests.alerts.conftest import Desk
 from tests.alerts.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.alerts.messages.test_messages import case_of_ann
+from tests.conftest import client as client  # noqa: PLC0414  a fixture
 
 
 async def test_refusals(desk: Desk) -> None:

@@ -151,8 +151,11 @@ async def _webhook_of(visit: Visit) -> Account:
 
 def _secret(visit: Visit, account: Account, secret: str, *, url: str) -> Response:
     return visit.page(
-        "webhook_secret.html",
+        "noun_secret.html",
         title=visit.words("The secret of “{title}”", title=name_of(visit, account)),
+        sentence=visit.words(
+            "Copy the secret now: it is shown this once. Your system checks the signature of each delivery with it."
+        ),
         secret=secret,
         url=url,
     )
