@@ -37,22 +37,29 @@ async def compare(
     found: list[Finding] = []
     trials = {"instance": requests.instance_trial, "list": requests.list_trial, "post": requests.post_trial}
     async with web(stage) as (process, port), web(stage, checkout=other) as (other_process, other_port):
+        if "console" in parts:  # the first, as it fills an organization that has nothing
+            found += _told(await _pages(stage, (port, other_port), responses=responses, rounds=rounds))
         for name, trial_of in trials.items():
             if name in parts:
                 trial = await trial_of(stage, port)
-                found += await _rates(stage, name, trial, (port, other_port), rounds=rounds, seconds=seconds)
+                found += _told(await _rates(stage, name, trial, (port, other_port), rounds=rounds, seconds=seconds))
         if "memory" in parts:
             for one in (port, other_port):
                 await requests.load_both(stage, one, seconds=seconds)
             ours, theirs = (rest.memory_mb(each.pid) or 1.0 for each in (process, other_process))
             found.append(Ratio("Memory of a web process", OTHER, "MB", [(1 / ours, 1 / theirs)], FLOORS["memory"]))
             print(f"  {ours:.1f} MB beside {theirs:.1f} MB", flush=True)
-        if "console" in parts:
-            found += await _pages(stage, (port, other_port), responses=responses, rounds=rounds)
     if "queue" in parts:
         async with _moving(stage, CHECKOUT) as ours, _moving(stage, other) as theirs:
             pairs = [(await _moved(ours), await _moved(theirs)) for _ in range(rounds)]
         found.append(Ratio("Claim, begin, settle", OTHER, "items a second", pairs, FLOORS["queue"]))
+    return found
+
+
+def _told(found: list[Ratio]) -> list[Ratio]:
+    """Print each as soon as it is known."""
+    for finding in found:
+        print(finding.as_row(), flush=True)
     return found
 
 
