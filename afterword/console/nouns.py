@@ -70,7 +70,7 @@ class _NounScreens:
         page = Page.first(listing, limit=most) if is_whole else page_of(listing, visit.query)
         noun.allow(visit.caller, "list")
         async with visit.read() as db:
-            found = await service.rows(noun, db, **visit.caller.reach, page=page)
+            found = await service.rows(noun, db, **visit.caller.reach, user_id=visit.caller.user_id, page=page)
         return visit.page(
             "things.html",
             title=words(screens.title),

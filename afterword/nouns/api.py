@@ -1,6 +1,6 @@
 """The routes of a noun: list, create, get, update, delete."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from afterword.core.wire.lists import Rows
@@ -68,7 +68,8 @@ def _key(noun: Noun[Any], call: Call[Any]) -> Any:
 def _list(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
     async def listed(call: Call[Any], db: Database) -> Answer:
         noun.allow(call.caller, "list")
-        return await answer_of_rows(noun, call, db, await service.rows(noun, db, **call.caller.reach, page=call.page))
+        rows = await service.rows(noun, db, **call.caller.reach, user_id=call.caller.user_id, page=call.page)
+        return await answer_of_rows(noun, call, db, rows)
 
     return listed
 
@@ -88,18 +89,16 @@ async def answer_of(
 ) -> Answer:
     """The answer with the secrets that it alone shows."""
     location = f"{noun.path.format_map(call.ids)}/{getattr(made.record, noun.key)}" if is_new else None
-    [given] = await _given(noun, call, db, [made.record])
+    [given] = [{}] if noun.show is None else await noun.show(call, db, [made.record])
     shown = structs.resource_of(noun).of(made.record, call.zone, **given, **made.shown)
     return Answer(shown, version=version_of(made.record), location=location)
 
 
 async def answer_of_rows(noun: Noun[R], call: Call[Any], db: Database, rows: Rows[R]) -> Answer:
-    resource, given = structs.resource_of(noun), iter(await _given(noun, call, db, rows.items))
+    if noun.show is None:
+        return Answer(record=rows)
+    resource, given = structs.resource_of(noun), iter(await noun.show(call, db, rows.items))
     return Answer(rows.map(lambda one: resource.of(one, call.zone, **next(given))))
-
-
-async def _given(noun: Noun[R], call: Call[Any], db: Database, rows: Sequence[R]) -> Sequence[Mapping[str, Any]]:
-    return [{}] * len(rows) if noun.show is None else await noun.show(call, db, rows)
 
 
 def _get(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
