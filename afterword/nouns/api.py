@@ -88,7 +88,9 @@ async def answer_of(
     noun: Noun[R], call: Call[Any], db: Database, made: service.Made[R], *, is_new: bool = True
 ) -> Answer:
     """The answer with the secrets that it alone shows."""
-    location = f"{noun.path.format_map(call.ids)}/{getattr(made.record, noun.key)}" if is_new else None
+    path = noun.path.format_map(call.ids)
+    one = f"{path}/{getattr(made.record, noun.key)}" if "get" in noun.operations else path
+    location = one if is_new else None
     [given] = [{}] if noun.show is None else await noun.show(call, db, [made.record])
     shown = structs.resource_of(noun).of(made.record, call.zone, **given, **made.shown)
     return Answer(shown, version=version_of(made.record), location=location)
