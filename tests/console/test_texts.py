@@ -39,7 +39,6 @@ from afterword.console.settings import (
     logins,
     metadata_names,
     notifications,
-    organization,
     plans,
     provider_forms,
     provider_records,
@@ -227,8 +226,6 @@ def shown() -> set[str]:
     for one in (
         *(one for part in pipeline_parts.PARTS.values() for one in part.inputs),
         *contact_policy.INPUTS,
-        *organization.ORGANIZATION_INPUTS,
-        *organization.APPLICATION_INPUTS,
         *metadata_names.NAME_INPUTS,
         *links.INPUTS,
         *boxes.INPUTS,

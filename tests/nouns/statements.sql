@@ -13,9 +13,6 @@ select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids
 from alert t
 where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
 
--- alert: count
-select count(*) from alert t where t.organization_id = $1 and t.deleted_time is null;
-
 -- alert: insert
 insert into alert as t (organization_id, alert_id, application_id, title, description, questionnaire_ids, trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours, subscriber_user_ids, escalation_hours, escalation_severity, escalation_user_id, assignment,
   created_time, updated_time, created_by, updated_by)
@@ -71,6 +68,40 @@ returning t.status_id, t.title, t.description, t.color, t.closing, t.application
 
 -- alert_status: delete
 delete from alert_status t where t.organization_id = $1 and t.status_id = $2;
+
+-- application: get
+select t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from application t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.application_id = $3;
+
+-- application: get_locked
+select t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from application t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.application_id = $3 for no key update of t;
+
+-- application: list
+select t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from application t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- application: insert
+insert into application as t (organization_id, application_id, display_name, application_type_id, description, time_zone, default_locale, website_urls, brand, active,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.display_name, s.application_type_id, s.description, s.time_zone, s.default_locale, s.website_urls, s.brand, s.active, $4, $4, $5, $5
+from jsonb_populate_record(null::application, $3::jsonb) s
+returning t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- application: update
+update application t
+set display_name = s.display_name, description = s.description, time_zone = s.time_zone, default_locale = s.default_locale, website_urls = s.website_urls, brand = s.brand, active = s.active,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from application o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.application_id = $2 and o.organization_id = $1 and o.application_id = $2
+  and (t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active) is distinct from (s.display_name, s.description, s.time_zone, s.default_locale, s.website_urls, s.brand, s.active)
+returning t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- application: delete
+delete from application t where t.organization_id = $1 and t.application_id = $2;
 
 -- coupon_pool: get
 select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
@@ -184,6 +215,30 @@ returning t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.c
 delete from legal_hold t where t.organization_id = $1 and t.hold_id = $2;
 
 -- organization: get
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1 and t.organization_id = $2;
+
+-- organization: get_locked
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1 and t.organization_id = $2 for no key update of t;
+
+-- organization: list
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1;
+
+-- organization: update
+update organization t
+set display_name = s.display_name, legal_name = s.legal_name, postal_address = s.postal_address, default_locale = s.default_locale, locales = s.locales, brand = s.brand, time_zone = s.time_zone, minimum_base = s.minimum_base, first_weekday = s.first_weekday, anonymize_after_days = s.anonymize_after_days, delete_after_days = s.delete_after_days,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from organization o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = $1 and o.organization_id = $2
+  and (t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days) is distinct from (s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.brand, s.time_zone, s.minimum_base, s.first_weekday, s.anonymize_after_days, s.delete_after_days)
+returning t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- organization: get
 select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t
 where t.organization_id = $1 and t.organization_id = $2;
@@ -192,6 +247,11 @@ where t.organization_id = $1 and t.organization_id = $2;
 select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t
 where t.organization_id = $1 and t.organization_id = $2 for no key update of t;
+
+-- organization: list
+select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1;
 
 -- organization: update
 update organization t

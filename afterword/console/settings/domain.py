@@ -8,7 +8,8 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, placed, shown
 from afterword.console.screens import Screens, Visit
-from afterword.console.settings.organization import DOMAIN, ORGANIZATION
+from afterword.console.settings.organization import DOMAIN
+from afterword.console.settings.organization import PATH as ORGANIZATION
 from afterword.links.domains import service, store
 from afterword.links.domains.api import parts_of
 from afterword.links.domains.store import CustomDomain

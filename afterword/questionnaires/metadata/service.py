@@ -12,7 +12,7 @@ from afterword.core.questionnaires.metadata import Declared, Kind
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.organizations import checks
-from afterword.organizations import store as accounts_store
+from afterword.organizations.applications import get_has_type
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import store
 from afterword.questionnaires.metadata.store import Definition
@@ -151,7 +151,7 @@ async def _require_known(db: Database, *, caller: Caller, columns: Mapping[str, 
     application_id, type_id = columns["application_id"], columns["application_type_id"]
     if application_id is not None:
         wrong += await checks.reach_errors(db, caller=caller, application_id=application_id)
-    if type_id is not None and await accounts_store.get_application_type(db, application_type_id=type_id) is None:
+    if type_id is not None and not await get_has_type(db, application_type_id=type_id):
         wrong.append(FieldError("unknown_id", "There is no such application type.", pointer="/application_type_id"))
     errors.check(wrong)
 
