@@ -64,7 +64,7 @@ from afterword.providers import api as providers_api
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
 from afterword.questionnaires.library import api as library_api
-from afterword.questionnaires.metadata import api as metadata_api
+from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.translations import api as translations_api
 from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
@@ -196,7 +196,7 @@ def api_routes() -> list[Routes]:
         questionnaires_api.version_routes,
         visuals_api.routes,
         assets_api.routes,
-        metadata_api.routes,
+        metadata.routes,
         instances_api.routes,
         instances_api.of_questionnaires,
         coupon_pools.routes,

@@ -47,7 +47,7 @@ class _NounScreens:
         self._noun, self._screens = noun, noun.screens
         self._list = noun.screens.path
         self._one = f"{self._list}/{{{noun.key}}}"
-        self._inputs = inputs_of(noun)
+        self._inputs, self._later = inputs_of(noun), inputs_of(noun, later=True)
         self._options = options
 
     def declare(self, without: Collection[Part]) -> Screens:
@@ -106,7 +106,7 @@ class _NounScreens:
     async def update(self, visit: Visit) -> Response:
         noun = self._noun
         try:
-            request = read_as(structs.update_of(noun), document_of(visit.form, self._inputs), visit)
+            request = read_as(structs.update_of(noun), document_of(visit.form, self._later), visit)
             async with visit.write() as db:
                 key, changes = self._key(visit), request.named()
                 await service.update(noun, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
@@ -139,7 +139,7 @@ class _NounScreens:
             title=_title(noun, row) if row else words(screens.new),
             back=(_title(noun, row), here) if row and screens.has_page else (words(screens.title), self._list),
             action=f"{here}/edit" if row and screens.has_page else here,
-            inputs=self._inputs,
+            inputs=self._later if row else self._inputs,
             stored=row or _blank(noun),
             version=version_of(row) if row else "",
             refusal=refusal,
@@ -174,11 +174,12 @@ class _NounScreens:
         return {**line, **(screens.row(visit.words, row) if screens.row else {})}
 
 
-def inputs_of(noun: Noun[Any]) -> tuple[Input, ...]:
-    """The fields of the form: the members with a label."""
+def inputs_of(noun: Noun[Any], *, later: bool = False) -> tuple[Input, ...]:
+    """The fields of the form of a new one, or of a change: the members with a label."""
     order = noun.screens.inputs if noun.screens else ()
     members = sorted(noun.members, key=lambda one: order.index(one.name) if one.name in order else len(order))
     marked = [(one, one.role) for one in members if isinstance(one.role, Editable) and one.role.label]
+    marked = [(one, role) for one, role in marked if not (later and role.once)]
     return tuple(
         Input(one.name, role.kind, role.label, role.hint, role.options, required=_is_required(one.type, role))
         for one, role in marked

@@ -18,6 +18,7 @@ from afterword.core.reading.structs import Context
 from afterword.core.text import locales, registers
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
+from afterword.db.columns import columns_of
 from afterword.errors import FieldError
 from afterword.nouns import service as nouns
 from afterword.nouns import structs
@@ -71,6 +72,9 @@ class Organization(Record, kw_only=True):
     first_weekday: Annotated[Weekday, Editable("Weeks begin on", "", "choice")]
     anonymize_after_days: Annotated[Days | None, Editable()]
     delete_after_days: Annotated[DaysKept | None, Editable()]
+
+
+_COLUMNS: Final = columns_of(Organization)
 
 
 class BillingUpdate(fields.Request):
@@ -287,16 +291,13 @@ async def get_organization(db: Database, *, organization_id: str, is_locked: boo
 async def get_organization_by_domain(  # any tenant: operators name it
     db: Database, *, domain: str
 ) -> Organization | None:
-    organization_id = await db.fetch_value("select organization_id from organization where domain = lower($1)", domain)
-    return await get_organization(db, organization_id=organization_id) if organization_id else None
+    row = await db.fetch_row(f"select {_COLUMNS} from organization where domain = lower($1)", domain)
+    return Organization(**row) if row else None
 
 
 async def list_organizations(db: Database, *, limit: int = 500) -> list[Organization]:  # any tenant: for operators
-    rows = await db.fetch(
-        "select organization_id from organization order by created_time, organization_id limit $1", limit
-    )
-    found = [await get_organization(db, organization_id=row["organization_id"]) for row in rows]
-    return [one for one in found if one is not None]
+    rows = await db.fetch(f"select {_COLUMNS} from organization order by created_time, organization_id limit $1", limit)
+    return [Organization(**row) for row in rows]
 
 
 async def _insert_organization(

@@ -18,6 +18,7 @@ from afterword.core.organizations.access import ROLE_SCOPES, Caller, installatio
 from afterword.core.text import locales
 from afterword.core.wire.lists import Criterion, Page, Rows
 from afterword.db import Database, Taken
+from afterword.db.columns import columns_of
 from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
@@ -144,6 +145,7 @@ USER = Noun(
     check=_check,
     delete=_remove,
 )
+_COLUMNS: Final = columns_of(User)
 USERS: Final = structs.listing_of(USER)
 _Shown: Any = structs.resource_of(USER)
 routes = Routes(tag="Users")
@@ -395,12 +397,12 @@ async def get_user(db: Database, *, organization_id: str, user_id: str, is_locke
 
 
 async def get_user_by_email(db: Database, *, organization_id: str, email: str) -> User | None:
-    user_id = await db.fetch_value(
-        """select user_id from organization_user
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and lower(email) = lower($2) and removed_time is null""",
         *(organization_id, email),
     )
-    return await get_user(db, organization_id=organization_id, user_id=user_id) if user_id else None
+    return User(**row) if row else None
 
 
 async def list_users(db: Database, *, organization_id: str, page: Page, with_service: bool) -> Rows[User]:

@@ -73,7 +73,7 @@ OTHERS = tuple(  # with texts of the console
 )
 REFUSALS = {
     "FieldError", "at", "Sentence", "Conflict", "Forbidden", "Gone", "Invalid", "Malformed", "NotFound", "Stale",
-    "SystemStatus", "TooLarge", "TooMany", "found",
+    "LastOwner", "SystemStatus", "Taken", "TooLarge", "TooMany", "found",
 }  # fmt: skip
 REFUSING = (  # modules with sentences of refusals that screens say
     "alerts/cases/service.py",
@@ -108,7 +108,6 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "logins/passkeys/service.py",
     "logins/policies/service.py",
     "logins/service.py",
-    "organizations/users/service.py",
     "pipelines/policies/service.py",
     "pipelines/service.py",
     "questionnaires/service.py",
@@ -226,7 +225,7 @@ def shown() -> set[str]:
     for one in (
         *(one for part in pipeline_parts.PARTS.values() for one in part.inputs),
         *contact_policy.INPUTS,
-        *metadata_names.NAME_INPUTS,
+        *metadata_names.NAME_INPUTS[:1],
         *links.INPUTS,
         *boxes.INPUTS,
         *domain.INPUTS,
@@ -249,7 +248,7 @@ def _refused() -> set[str]:
     found |= {noun.nothing for noun in all_nouns()}
     for path in (one for name in ("service", "store") for one in SOURCE.rglob(f"{name}.py")):
         found |= {text for text in sentences(path) if text.startswith("There is no such ")}
-    for path in (one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")):
+    for path in (*(one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")), *noun_files()):
         found |= {*EXPECTED.findall(path.read_text(encoding="utf-8"))}
     return found
 

@@ -214,6 +214,80 @@ returning t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.c
 -- legal_hold: delete
 delete from legal_hold t where t.organization_id = $1 and t.hold_id = $2;
 
+-- metadata_definition: get
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'questionnaire' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3;
+
+-- metadata_definition: get_locked
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'questionnaire' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3 for no key update of t;
+
+-- metadata_definition: list
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'questionnaire' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- metadata_definition: count
+select count(*) from metadata_definition t where t.organization_id = $1 and t.kind = 'questionnaire';
+
+-- metadata_definition: insert
+insert into metadata_definition as t (organization_id, metadata_id, name, title, type, anonymize, level, application_id, application_type_id, kind,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.name, s.title, s.type, s.anonymize, s.level, s.application_id, s.application_type_id, s.kind, $4, $4, $5, $5
+from jsonb_populate_record(null::metadata_definition, $3::jsonb) s
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: update
+update metadata_definition t
+set title = s.title, anonymize = s.anonymize,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from metadata_definition o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.metadata_id = $2 and o.organization_id = $1 and o.metadata_id = $2
+  and (t.title, t.anonymize) is distinct from (s.title, s.anonymize)
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: delete
+delete from metadata_definition t where t.organization_id = $1 and t.metadata_id = $2;
+
+-- metadata_definition: get
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'responder' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3;
+
+-- metadata_definition: get_locked
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'responder' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3 for no key update of t;
+
+-- metadata_definition: list
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'responder' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- metadata_definition: count
+select count(*) from metadata_definition t where t.organization_id = $1 and t.kind = 'responder';
+
+-- metadata_definition: insert
+insert into metadata_definition as t (organization_id, metadata_id, name, title, type, anonymize, level, application_id, application_type_id, kind,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.name, s.title, s.type, s.anonymize, s.level, s.application_id, s.application_type_id, s.kind, $4, $4, $5, $5
+from jsonb_populate_record(null::metadata_definition, $3::jsonb) s
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: update
+update metadata_definition t
+set title = s.title, anonymize = s.anonymize,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from metadata_definition o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.metadata_id = $2 and o.organization_id = $1 and o.metadata_id = $2
+  and (t.title, t.anonymize) is distinct from (s.title, s.anonymize)
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: delete
+delete from metadata_definition t where t.organization_id = $1 and t.metadata_id = $2;
+
 -- organization: get
 select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t
