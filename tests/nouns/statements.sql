@@ -336,6 +336,37 @@ where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = 
   and (t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days) is distinct from (s.anonymize_after_days, s.delete_after_days, s.texts_days, s.people_days, s.items_days, s.uploads_days, s.answers_days, s.events_days, s.audit_days, s.exports_days)
 returning t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
+-- organization_user: get
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization_user t
+where t.organization_id = $1 and t.removed_time is null and t.user_id = $2;
+
+-- organization_user: get_locked
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization_user t
+where t.organization_id = $1 and t.removed_time is null and t.user_id = $2 for no key update of t;
+
+-- organization_user: list
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization_user t
+where t.organization_id = $1 and t.removed_time is null;
+
+-- organization_user: insert
+insert into organization_user as t (organization_id, user_id, role, email, first_name, middle_name, last_name, display_name, locale, time_zone, application_ids, active, service, invited_time,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.role, s.email, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.active, s.service, s.invited_time, $4, $4, $5, $5
+from jsonb_populate_record(null::organization_user, $3::jsonb) s
+returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- organization_user: update
+update organization_user t
+set role = s.role, first_name = s.first_name, middle_name = s.middle_name, last_name = s.last_name, display_name = s.display_name, locale = s.locale, time_zone = s.time_zone, application_ids = s.application_ids, active = s.active,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from organization_user o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.user_id = $2 and o.organization_id = $1 and o.user_id = $2 and t.removed_time is null
+  and (t.role, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.application_ids, t.active) is distinct from (s.role, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.active)
+returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
 -- public_link: get
 select t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from public_link t
@@ -401,9 +432,6 @@ select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2;
 
--- report_digest: count
-select count(*) from report_digest t where t.organization_id = $1;
-
 -- report_digest: insert
 insert into report_digest as t (organization_id, digest_id, frequency, day, report_id, hour, locale, user_id, due_time,
   created_time)
@@ -428,9 +456,6 @@ where t.organization_id = $1 and (t.user_id = $2 or t.shared) and t.view_id = $3
 select t.view_id, t.user_id, t.title, t.query, t.shared, t.organization_id, t.created_time
 from response_view t
 where t.organization_id = $1 and (t.user_id = $2 or t.shared);
-
--- response_view: count
-select count(*) from response_view t where t.organization_id = $1;
 
 -- response_view: insert
 insert into response_view as t (organization_id, view_id, title, query, shared, user_id,
