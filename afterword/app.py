@@ -43,13 +43,16 @@ from afterword.logins import api as logins_api
 from afterword.logins.identities import api as identities_api
 from afterword.logins.policies import api as login_policies_api
 from afterword.logins.sessions.seen import Seen
-from afterword.organizations import api as accounts_api
+from afterword.organizations import applications, users
 from afterword.organizations import pages as accounts_pages
 from afterword.organizations import retention as organization_retention
+from afterword.organizations import service as organizations
 from afterword.organizations.assets import api as assets_api
 from afterword.organizations.assets import pages as assets_pages
 from afterword.organizations.idempotency import service as idempotency
+from afterword.organizations.plans import api as plans_api
 from afterword.organizations.tokens import access
+from afterword.organizations.tokens import api as tokens_api
 from afterword.organizations.tokens.access import Ticks
 from afterword.people import api as people_api
 from afterword.pipelines import api as pipelines_api
@@ -61,7 +64,7 @@ from afterword.providers import api as providers_api
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
 from afterword.questionnaires.library import api as library_api
-from afterword.questionnaires.metadata import api as metadata_api
+from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.translations import api as translations_api
 from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
@@ -174,7 +177,11 @@ def create_app(
 def api_routes() -> list[Routes]:
     """The routes of all packages, in the order of the reference."""
     return [
-        accounts_api.routes,
+        applications.routes,
+        organizations.routes,
+        users.routes,
+        tokens_api.routes,
+        plans_api.routes,
         domains_api.routes,
         identities_api.routes,
         login_policies_api.routes,
@@ -189,7 +196,7 @@ def api_routes() -> list[Routes]:
         questionnaires_api.version_routes,
         visuals_api.routes,
         assets_api.routes,
-        metadata_api.routes,
+        metadata.routes,
         instances_api.routes,
         instances_api.of_questionnaires,
         coupon_pools.routes,

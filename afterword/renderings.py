@@ -33,8 +33,7 @@ from afterword.organizations.plans import api as plans_api
 from afterword.organizations.plans import store as plans_store
 from afterword.organizations.tokens import api as tokens_api
 from afterword.organizations.tokens import store as tokens_store
-from afterword.organizations.users import api as people_api
-from afterword.organizations.users import store as people_store
+from afterword.organizations.users import USER, User
 from afterword.pipelines import resources as pipelines_resources
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
@@ -214,7 +213,7 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _import,
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
     "suppression": _suppression, "plan": _row(plans_api.Plan.of, plans_store.Plan),
-    "user": _row(people_api.User.of, people_store.User), "token": _token,
+    "user": _row(resource_of(USER).of, User), "token": _token,
     "webhook": _row(resource_of(WEBHOOK).of, Webhook),
 }  # fmt: skip
 """By the event's type, else by its family. A family that is not here is shown as the log has it."""

@@ -90,7 +90,9 @@ async def list_accounts(*, organization: OnlyDomain = None) -> None:
     """List the accounts, one a line."""
     async with open_transaction() as (_, database):
         owner = None if organization is None else await organization_of(database, organization)
-        found = await store.list_accounts(database, organization_id=owner and owner.organization_id, limit=ACCOUNTS_MAX)
+        found = await store.list_accounts(
+            database, organization_id=owner.organization_id if owner else None, limit=ACCOUNTS_MAX
+        )
     lines = [_line(account) for account in found]
     print("\n".join(lines) or "No account: organizations get one with their first pipeline.")
 

@@ -21,8 +21,8 @@ from afterword import telemetry as collecting
 from afterword.cli import CommandError, copies
 from afterword.core.wire.site import Site
 from afterword.keys import Secret
-from afterword.organizations import store as organizations
-from afterword.organizations.store import Organization
+from afterword.organizations import service as organizations
+from afterword.organizations.service import Organization
 
 SECRET_FILE = "secret"  # noqa: S105  a file's name
 BEFORE_FILE = "secret.before"

@@ -12,7 +12,7 @@ from afterword.core.organizations.access import installation
 from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
 from afterword.logins.policies import service as policies
-from afterword.organizations import checks, service, store
+from afterword.organizations import checks, service
 
 ORGANIZATIONS_MAX = 1_000
 _OPTIONS: Final[Mapping[str, str]] = {
@@ -46,7 +46,7 @@ async def create(
         postal_address: The address at the foot of its mails, where a law asks for one.
     """
     async with open_transaction() as (_, database):
-        if await store.get_organization_by_domain(database, domain=domain) is not None:
+        if await service.get_organization_by_domain(database, domain=domain) is not None:
             raise db.Taken(f"There is an organization with the domain “{domain}” already.")
         now = database.clock.now()
         wrong = checks.email_errors(owner)
@@ -80,7 +80,7 @@ async def unlock(domain: str, /) -> None:
         domain: Its short name.
     """
     async with open_transaction() as (_, database):
-        organization = await store.get_organization_by_domain(database, domain=domain)
+        organization = await service.get_organization_by_domain(database, domain=domain)
         if organization is None:
             raise errors.NotFound(f"There is no organization with the domain “{domain}”.")
         await policies.save(
@@ -100,7 +100,7 @@ async def unlock(domain: str, /) -> None:
 async def list_organizations() -> None:
     """List the organizations, one a line."""
     async with open_transaction() as (_, database):
-        found = await store.list_organizations(database, limit=ORGANIZATIONS_MAX)
+        found = await service.list_organizations(database, limit=ORGANIZATIONS_MAX)
     lines = [
         f"{one.domain}  {one.organization_id}, “{one.display_name}”, since {format_time(one.created_time)}"
         for one in found

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from afterword import errors
 from afterword.cli.context import OrganizationDomain, open_organization, read_text
-from afterword.organizations import store
+from afterword.organizations.applications import get_first_application_id
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires.library import service as library
 from afterword.questionnaires.service import Imported
@@ -48,7 +48,7 @@ async def import_file(
     with suppress(_Checked):
         async with open_organization(organization) as (context, database, owner):
             organization_id, public_url = owner.organization_id, context.site.public_url
-            chosen = application or await store.get_first_application_id(database, organization_id=organization_id)
+            chosen = application or await get_first_application_id(database, organization_id=organization_id)
             if chosen is None:
                 raise errors.NotFound("The organization has no application yet.")
             imported = await questionnaires.import_file(

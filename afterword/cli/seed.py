@@ -11,8 +11,9 @@ from afterword import db
 from afterword.cli.context import open_pool, shell_lines
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
-from afterword.organizations import service, store
-from afterword.organizations.store import Organization
+from afterword.organizations import service
+from afterword.organizations.applications import get_first_application_id
+from afterword.organizations.service import Organization
 from afterword.pipelines.starters import service as starters
 
 DOMAIN: Final = "demo"
@@ -80,11 +81,11 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
 
 
 async def _organization(database: db.Database, domain: str, *, now: datetime) -> tuple[Organization, str]:
-    found = await store.get_organization_by_domain(database, domain=domain)
+    found = await service.get_organization_by_domain(database, domain=domain)
     organization = found or await service.create_organization(
         database, domain=domain, display_name="Demo Shop", postal_address="1 Harbour Street, 12345 Sampletown", now=now
     )
-    application_id = await store.get_first_application_id(database, organization_id=organization.organization_id)
+    application_id = await get_first_application_id(database, organization_id=organization.organization_id)
     if application_id is None:
         application = await service.create_application(
             database, organization_id=organization.organization_id, display_name="Demo Shop", now=now

@@ -7,7 +7,7 @@ from afterword.core.wire.site import Site
 from afterword.logins import store
 from afterword.logins.links import service as links
 from afterword.logins.links.store import Link
-from afterword.organizations import store as organizations
+from afterword.organizations import service as organizations
 
 
 async def setup(*, organization: OrganizationDomain = None) -> None:

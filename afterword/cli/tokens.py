@@ -12,10 +12,10 @@ from afterword.cli.context import OrganizationDomain, open_organization, open_tr
 from afterword.core.organizations.access import SCOPES
 from afterword.db import Database
 from afterword.events.service import Actor
-from afterword.organizations.store import Organization
+from afterword.organizations import users
+from afterword.organizations.service import Organization
 from afterword.organizations.tokens import service
 from afterword.organizations.tokens import store as tokens
-from afterword.organizations.users import store as users
 
 ALL_SCOPES: Final = "all"
 _BEGINNING: Final = re.compile(r"(?:afw_)?([0-9A-Za-z]{8,16})\Z")

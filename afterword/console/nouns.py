@@ -1,29 +1,32 @@
 """The screens of nouns: the list, the form of one and its removal, all from the declaration."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final, Literal
 
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.alerts.statuses import STATUS
-from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
+from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
 from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
-from afterword.core.wire.lists import Page
 from afterword.nouns import declaration, service, structs
 from afterword.nouns.declaration import Editable, Noun, R, version_of
-from afterword.nouns.service import PRODUCT_ROWS_MAX, Made
+from afterword.nouns.service import Made
 from afterword.organizations.retention import HOLD
 from afterword.web import html
 
+OptionsOf = Callable[[Visit, Any], Awaitable[Options]]
 Part = Literal["list", "new", "edit", "removal"]
 NOUNS: Final[tuple[Noun[Any], ...]] = (HOLD, STATUS)  # those without screens made by hand
 
 
-def screens_of(noun: Noun[R], *, without: Collection[Part] = ()) -> Screens:
-    """The screens of a noun, to which a module with screens made by hand adds its own, in place of those `without`."""
-    return _NounScreens(noun).declare(without)
+def screens_of(noun: Noun[R], *, without: Collection[Part] = (), options: OptionsOf | None = None) -> Screens:
+    """The screens of a noun, to which a module with screens made by hand adds its own, in place of those `without`.
+
+    `options`: those of choices that are made for the visit and the row, which is None in the form of a new one.
+    """
+    return _NounScreens(noun, options).declare(without)
 
 
 def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
@@ -39,12 +42,13 @@ def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
 
 
 class _NounScreens:
-    def __init__(self, noun: Noun[Any]) -> None:
+    def __init__(self, noun: Noun[Any], options: OptionsOf | None) -> None:
         assert noun.screens is not None, f"{noun.one} declares its screens"  # noqa: S101
         self._noun, self._screens = noun, noun.screens
         self._list = noun.screens.path
         self._one = f"{self._list}/{{{noun.key}}}"
-        self._inputs = inputs_of(noun)
+        self._inputs, self._later = inputs_of(noun), inputs_of(noun, later=True)
+        self._options = options
 
     def declare(self, without: Collection[Part]) -> Screens:
         routes, scope_of, proof = Screens(), self._noun.scope_of, self._screens.proof
@@ -66,8 +70,7 @@ class _NounScreens:
         noun, screens, words = self._noun, self._screens, visit.words
         is_whole = noun.order != declaration.NEWEST_FIRST  # such a list is short, and has no pages
         listing = structs.listing_of(noun)
-        most = (noun.most or 0) + PRODUCT_ROWS_MAX
-        page = Page.first(listing, limit=most) if is_whole else page_of(listing, visit.query)
+        page = service.whole_page(noun) if is_whole else page_of(listing, visit.query)
         noun.allow(visit.caller, "list")
         async with visit.read() as db:
             found = await service.rows(noun, db, **visit.caller.reach, user_id=visit.caller.user_id, page=page)
@@ -89,9 +92,7 @@ class _NounScreens:
         try:
             request = read_as(structs.creation_of(noun), document_of(visit.form, self._inputs), visit)
             async with visit.write() as db:
-                made = await service.create(
-                    noun, db, caller=visit.caller, columns=request.named(), site=visit.site, now=visit.now
-                )
+                made = await service.create(noun, db, columns=request.named(), **visit.acting)
         except (errors.Invalid, errors.Forbidden) as refusal:
             return await self.form(visit, None, refusal)
         if made.shown:
@@ -105,18 +106,10 @@ class _NounScreens:
     async def update(self, visit: Visit) -> Response:
         noun = self._noun
         try:
-            request = read_as(structs.update_of(noun), document_of(visit.form, self._inputs), visit)
+            request = read_as(structs.update_of(noun), document_of(visit.form, self._later), visit)
             async with visit.write() as db:
-                await service.update(
-                    noun,
-                    db,
-                    caller=visit.caller,
-                    key=self._key(visit),
-                    changes=request.named(),
-                    site=visit.site,
-                    now=visit.now,
-                    expect=same_version(visit),
-                )
+                key, changes = self._key(visit), request.named()
+                await service.update(noun, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
         except (errors.Invalid, errors.Forbidden, errors.Stale, errors.Conflict) as refusal:
             return await self.form(visit, await self._row(visit), refusal)
         back = f"{self._list}/{self._key(visit)}" if self._screens.has_page else self._list
@@ -134,9 +127,7 @@ class _NounScreens:
     async def remove(self, visit: Visit) -> Response:
         await self._row(visit)
         async with visit.write() as db:
-            await service.delete(
-                self._noun, db, caller=visit.caller, key=self._key(visit), site=visit.site, now=visit.now
-            )
+            await service.delete(self._noun, db, key=self._key(visit), **visit.acting)
         return html.redirect(f"{self._list}?done=removed")
 
     async def form(self, visit: Visit, row: Any = None, refusal: errors.Refusal | None = None) -> Response:
@@ -148,10 +139,11 @@ class _NounScreens:
             title=_title(noun, row) if row else words(screens.new),
             back=(_title(noun, row), here) if row and screens.has_page else (words(screens.title), self._list),
             action=f"{here}/edit" if row and screens.has_page else here,
-            inputs=self._inputs,
+            inputs=self._later if row else self._inputs,
             stored=row or _blank(noun),
             version=version_of(row) if row else "",
             refusal=refusal,
+            options=await self._options(visit, row) if self._options else None,
             links=[(words(screens.removal_button), f"{here}/removal")] if may_remove else (),
             thing=(noun.table, str(getattr(row, noun.key))) if row else None,
         )
@@ -182,11 +174,12 @@ class _NounScreens:
         return {**line, **(screens.row(visit.words, row) if screens.row else {})}
 
 
-def inputs_of(noun: Noun[Any]) -> tuple[Input, ...]:
-    """The fields of the form: the members with a label."""
+def inputs_of(noun: Noun[Any], *, later: bool = False) -> tuple[Input, ...]:
+    """The fields of the form of a new one, or of a change: the members with a label."""
     order = noun.screens.inputs if noun.screens else ()
     members = sorted(noun.members, key=lambda one: order.index(one.name) if one.name in order else len(order))
     marked = [(one, one.role) for one in members if isinstance(one.role, Editable) and one.role.label]
+    marked = [(one, role) for one, role in marked if not (later and role.once)]
     return tuple(
         Input(one.name, role.kind, role.label, role.hint, role.options, required=_is_required(one.type, role))
         for one, role in marked
@@ -198,7 +191,7 @@ def _title(noun: Noun[Any], row: Any) -> str:
 
 
 def _is_required(kind: Any, role: Editable) -> bool:
-    return role.kind in {"number", "text"} and type(None) not in getattr(kind, "__args__", ())
+    return role.kind in {"number", "text", "choice"} and type(None) not in getattr(kind, "__args__", ())
 
 
 def _blank(noun: Noun[Any]) -> Mapping[str, Any] | object:

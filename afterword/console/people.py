@@ -13,7 +13,6 @@ from afterword import errors
 from afterword.console.lists import SEARCH_CHARACTERS, Column, Listing, address, key_of, page_links, page_of, read_key
 from afterword.console.response_list import BANDS, CHANNELS
 from afterword.console.screens import Screens, Visit, download
-from afterword.console.settings.metadata_names import NAMES
 from afterword.core.charts.trend import Point, trend
 from afterword.core.questionnaires.metadata import GLOBAL, name_of
 from afterword.core.wire.lists import Page
@@ -26,8 +25,8 @@ from afterword.people import api, service
 from afterword.people import store as people_store
 from afterword.people.store import Entry
 from afterword.privacy import service as erasures
-from afterword.questionnaires.metadata import store as metadata
-from afterword.questionnaires.metadata.service import DEFINITIONS_MAX
+from afterword.questionnaires.metadata import service as metadata
+from afterword.questionnaires.metadata.service import DEFINITIONS_MAX, LISTING
 from afterword.responders import store as responders_store
 from afterword.responders import suppressions
 from afterword.responders.store import Responder, Suppression
@@ -201,7 +200,7 @@ async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | 
 
 async def _values(visit: Visit, db: Database, person: Responder) -> list[tuple[str, str]]:
     """The values of the person, with the titles that the organization or the product gave to the names."""
-    page = Page.first(NAMES, limit=DEFINITIONS_MAX)
+    page = Page.first(LISTING, limit=DEFINITIONS_MAX)
     found = await metadata.list_definitions(db, **visit.caller.part, kind="responder", page=page)
     titles = {one.name: one.title for one in found.items if not one.read_only}
     return [

@@ -195,6 +195,11 @@ class Visit(Guest):
         return sessions.is_proven(self.session, now=self.now)
 
     @property
+    def acting(self) -> dict[str, Any]:
+        """The arguments that every change of a noun takes."""
+        return {"caller": self.caller, "site": self.site, "now": self.now}
+
+    @property
     def ids(self) -> Mapping[str, Any]:
         """The parameters of the path, texts, as services name them."""
         return self.request.path_params

@@ -18,7 +18,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.demonstration import store
 from afterword.nouns import service as nouns
-from afterword.organizations.users import service as users
+from afterword.organizations import users
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports.custom_reports import REPORT
 from afterword.reports.resources import ReportSpec, document_of

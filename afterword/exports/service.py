@@ -34,7 +34,7 @@ from afterword.exports.formats import missing_extra, writer_of
 from afterword.exports.store import VALUE_SCOPES, Export, Scanned
 from afterword.exports.writers import Writer
 from afterword.instances import facts
-from afterword.organizations import store as accounts_store
+from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire
@@ -214,7 +214,7 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         )
         for questionnaire_id in (export.questionnaire_ids or filter(None, [export.questionnaire_id]))
     ]
-    organization = await accounts_store.get_organization(db, organization_id=organization_id)
+    organization = await accounts.get_organization(db, organization_id=organization_id)
     declared = [
         await metadata.declared(db, organization_id=organization_id, application_id=application_id)
         for application_id in sorted({one.owner_application_id for one in questionnaires})

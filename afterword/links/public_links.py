@@ -31,7 +31,7 @@ from afterword.nouns.service import Made
 from afterword.nouns.structs import creation_of, listing_of, resource_of, update_of
 from afterword.questionnaires import access
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.metadata.api import Name
+from afterword.questionnaires.metadata.service import Name
 from afterword.responders import store as responders_store
 from afterword.web import fields
 from afterword.web.fields import UNSET

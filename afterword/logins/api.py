@@ -5,8 +5,7 @@ from afterword.core.wire import times
 from afterword.db import Database
 from afterword.logins import store
 from afterword.logins.links import service as links
-from afterword.organizations.users import service as users
-from afterword.organizations.users import store as users_store
+from afterword.organizations import users
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -32,7 +31,7 @@ class Invitation(fields.Answer):
 async def invite_user_by_mail(call: Call[None], db: Database) -> Answer:
     call.caller.require_real()
     organization_id, user_id = call.caller.organization_id, call.ids["user_id"]
-    user = await users_store.get_user(db, organization_id=organization_id, user_id=user_id)
+    user = await users.get_user(db, organization_id=organization_id, user_id=user_id)
     if user is None or not user.active:
         raise errors.NotFound("There is no such user.")
     users.require_may_touch(call.caller, user)

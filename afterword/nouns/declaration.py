@@ -38,6 +38,8 @@ OPERATIONS: Final = tuple(RIGHTS)
 NEWEST_FIRST: Final[Sequence[tuple[str, Direction]]] = (("created_time", "desc"),)
 _INTEGER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 
+NO_SITE: Final = Site("", b"")  # of changes whose rules ask for no address of ours
+
 # Conditions on the row `t` for callers who see a part: $2 has their applications, $3 says that they see tests alone.
 OF_APPLICATION: Final[LiteralString] = (
     "(t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2))"

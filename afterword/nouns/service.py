@@ -91,8 +91,7 @@ async def every(
     test_only: bool = False,
 ) -> list[R]:
     """All rows in their own order; there are at most so many as an organization may have, and those of the product."""
-    assert noun.most is not None, f"{noun.many} are limited"  # noqa: S101
-    page = Page.first(structs.listing_of(noun), limit=noun.most + PRODUCT_ROWS_MAX)
+    page = whole_page(noun)
     reach = {"organization_id": organization_id, "application_ids": application_ids, "test_only": test_only}
     return (await rows(noun, db, **reach, page=page)).items
 
@@ -187,7 +186,14 @@ async def delete(
 
 async def delete_row(noun: Noun[R], change: Change[R]) -> None:
     """Raises Dangling while something refers to it."""
-    await change.db.execute(statements_of(noun).delete, change.caller.organization_id, change.key)
+    with _keys(noun):
+        await change.db.execute(statements_of(noun).delete, change.caller.organization_id, change.key)
+
+
+def whole_page(noun: Noun[Any]) -> Page:
+    """The page of all rows of an organization, and of the product."""
+    assert noun.most is not None, f"{noun.many} have a limit"  # noqa: S101
+    return Page.first(structs.listing_of(noun), limit=noun.most + PRODUCT_ROWS_MAX)
 
 
 def columns_of(noun: Noun[R], record: R) -> dict[str, Any]:

@@ -47,9 +47,9 @@ def statements_of(noun: Noun[Any]) -> Statements:
         leading=leading,
         get=one,
         get_locked=f"{one} {noun.lock} of t",
-        list=listed if not noun.is_single else "",
+        list=listed,
         list_of=f"{listed} and t.{noun.parent} = {numbers[leading + 1]}" if noun.parent else "",
-        count=f"select count(*) from {noun.table} t where {counted}" if "create" in noun.operations else "",
+        count=f"select count(*) from {noun.table} t where {counted}" if noun.most is not None else "",
         insert=_insert(noun) if "create" in noun.operations else "",
         update=_update(noun, taken) if "update" in noun.operations else "",
         delete=f"delete from {noun.table} t where t.organization_id = $1 and t.{noun.key} = $2"

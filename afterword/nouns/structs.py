@@ -3,10 +3,10 @@
 import functools
 import operator
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
@@ -17,10 +17,23 @@ from afterword.nouns.declaration import Editable, Hidden, Member, Noun, Role, Sh
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
+Made = TypeVar("Made")
 _SHOWN_KINDS: Final = frozenset({"id", "date_time", "date", "clock"})  # whose annotation stays in the resource
 
 
-@cache
+def _once_a_record(make: Callable[[Noun[Any]], Made]) -> Callable[[Noun[Any]], Made]:
+    """Nouns that share a record share its structs: the document of the API names each once."""
+    made: dict[type, Made] = {}
+
+    def of_noun(noun: Noun[Any]) -> Made:
+        if noun.record not in made:
+            made[noun.record] = make(noun)
+        return made[noun.record]
+
+    return of_noun
+
+
+@_once_a_record
 def creation_of(noun: Noun[Any]) -> type[fields.Request]:
     defaults = {one.name: one for one in msgspec.structs.fields(noun.record)}
     declared = [
@@ -30,13 +43,13 @@ def creation_of(noun: Noun[Any]) -> type[fields.Request]:
     return _request(f"{noun.record.__name__}Request", declared, noun.about_create)
 
 
-@cache
+@_once_a_record
 def update_of(noun: Noun[Any]) -> type[fields.Request]:
     declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in noun.editable(later=True)]
     return _request(f"{noun.record.__name__}Update", declared, noun.about_update)
 
 
-@cache
+@_once_a_record
 def resource_of(noun: Noun[Any]) -> type[fields.Resource]:
     """Every member that is not hidden; the organization behind the key, the times of changes last."""
     shown: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.organizations import store
+from afterword.organizations import applications
 
 APPLICATIONS_MAX = 100
 
@@ -67,7 +67,7 @@ async def application_errors(
     new = [one for one in application_ids if one not in known]
     if not new:
         return []
-    found = await store.list_application_ids(db, organization_id=organization_id, among=new)
+    found = await applications.list_application_ids(db, organization_id=organization_id, among=new)
     reached = found & set(among) if among else found
     return [
         FieldError("unknown_id", "There is no such application.", pointer=f"/application_ids/{index}")
@@ -80,7 +80,7 @@ async def reach_errors(
     db: Database, *, caller: Caller, application_id: str, pointer: str = "/application_id"
 ) -> list[FieldError]:
     """The error at `pointer` if the application is unknown, or not one of the caller's."""
-    found = await store.get_application(
+    found = await applications.get_application(
         db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
     )
     return [] if found else [FieldError("unknown_id", "There is no such application.", pointer=pointer)]

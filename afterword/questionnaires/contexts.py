@@ -11,7 +11,7 @@ from afterword.core.organizations.access import VALUE_SCOPES, Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
-from afterword.organizations import store as organizations
+from afterword.organizations import service as organizations
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 

@@ -19,7 +19,8 @@ from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.organizations import checks
-from afterword.organizations import store as accounts_store
+from afterword.organizations import service as accounts
+from afterword.organizations.applications import get_application
 from afterword.questionnaires import access, files, store
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
@@ -149,7 +150,7 @@ async def import_file(
     A file equal to the published version makes no version. `actor` is the caller, None the
     operator. Raises InvalidFile with every error, NotFound for an unknown application, Archived.
     """
-    if await accounts_store.get_application(db, organization_id=organization_id, application_id=application_id) is None:
+    if await get_application(db, organization_id=organization_id, application_id=application_id) is None:
         raise errors.NotFound("There is no such application.")
     before = await _lock_by_slug(db, organization_id=organization_id, application_id=application_id, slug=slug)
     if before is not None and before.archived_time is not None:
@@ -223,7 +224,7 @@ async def _from_library(
         raise errors.Invalid.at("/library_name", "exclusive", "Give this or `template_questionnaire_id`.")
     if name not in library.NAMES:
         raise errors.Invalid.at("/library_name", "unknown_id", "There is no such questionnaire in the library.")
-    organization = await accounts_store.get_organization(db, organization_id=caller.organization_id)
+    organization = await accounts.get_organization(db, organization_id=caller.organization_id)
     known = library.get(name).definition
     default = wanted or locales.match(caller.default_locale, known.locales, known.default_locale)
     found, definition = library.draft(

@@ -21,9 +21,9 @@ from afterword.nouns import service as nouns
 from afterword.nouns.api import route_of
 from afterword.nouns.declaration import Change, Editable, Hidden, Noun, OwnRecord
 from afterword.nouns.structs import listing_of, resource_of
-from afterword.organizations import store as organizations
-from afterword.organizations.store import Organization
-from afterword.organizations.users import store as users
+from afterword.organizations import service as organizations
+from afterword.organizations import users
+from afterword.organizations.service import Organization
 from afterword.reports import custom_reports
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes

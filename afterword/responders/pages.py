@@ -9,7 +9,7 @@ from starlette.responses import Response
 from afterword import db, errors, ids
 from afterword.core.answers.form_tokens import is_token, token_of
 from afterword.core.wire.site import Site
-from afterword.organizations import store as accounts_store
+from afterword.organizations import service as accounts
 from afterword.responders import service, store
 from afterword.responders.store import Address
 from afterword.texts import Texts, accepted, texts
@@ -64,7 +64,7 @@ async def _address(database: db.Database, unsubscribe_id: str) -> Address:
 
 async def _reader(request: Request, database: db.Database, address: Address) -> tuple[str, Texts]:
     """The name of the sender, and the page's texts in the responder's language, if it is known."""
-    organization = await accounts_store.get_organization(database, organization_id=address.organization_id)
+    organization = await accounts.get_organization(database, organization_id=address.organization_id)
     responder = await store.get_responder(
         database, organization_id=address.organization_id, responder_id=address.responder_id
     )

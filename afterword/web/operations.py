@@ -116,6 +116,7 @@ class Options(TypedDict, total=False):
     more_scopes: tuple[str, ...]  # needed besides `scope`
     texts: tuple[str, ...]  # path parameters that are no ids
     own: Own  # callers that need no scope, by the path's parameters: for their own objects
+    name: str  # of the operation, where it is not that of its handler
     status: int  # where it is not 200, 201 or 204 as the method has it
     other_statuses: tuple[int, ...]  # of success, that the handler's answers may have besides
     depth_max: int  # of the body's JSON

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from afterword import db
-from afterword.organizations import store as organizations_store
-from afterword.organizations.users import store as users_store
+from afterword.organizations import users
+from afterword.organizations.applications import get_first_application_id
 from tests.cli.shell import found, shell
 
 
@@ -31,8 +31,8 @@ class TestOrganization:
         assert ["ORGANIZATION_DOMAIN", "ORGANIZATION_ID", "APPLICATION_ID", "USER_ID"] == list(founded)
         organization_id = founded["ORGANIZATION_ID"]
         async with db.connection(pool) as database:
-            owner = await users_store.get_user(database, organization_id=organization_id, user_id=founded["USER_ID"])
-            first = await organizations_store.get_first_application_id(database, organization_id=organization_id)
+            owner = await users.get_user(database, organization_id=organization_id, user_id=founded["USER_ID"])
+            first = await get_first_application_id(database, organization_id=organization_id)
         assert owner is not None
         assert ("owner", "ann@acme.example") == (owner.role, owner.email)
         assert first == founded["APPLICATION_ID"]

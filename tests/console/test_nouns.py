@@ -10,19 +10,21 @@ import pytest
 from afterword.nouns.declaration import Noun
 from tests.console.cases import test_statuses
 from tests.console.sending.test_pipelines import version_of
-from tests.console.settings import test_coupons, test_retention, test_webhooks
+from tests.console.settings import test_coupons, test_organization, test_retention, test_webhooks
 from tests.logins.conftest import PASSWORD, Office, browser_of, found, log_in
 from tests.nouns.declared import all_nouns
 
 WITH_SCREENS: Final = tuple(noun for noun in all_nouns() if noun.screens)
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_status": test_statuses.FORM,
+    "application": test_organization.SHOP,
     "coupon_pool": test_coupons.FORM,
     "legal_hold": test_retention.FORM,
     "webhook": test_webhooks.FORM,
 }
 WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "alert_status": test_statuses.WRONG,
+    "application": test_organization.WRONG,
     "coupon_pool": test_coupons.WRONG,
     "legal_hold": test_retention.WRONG,
     "webhook": test_webhooks.WRONG,

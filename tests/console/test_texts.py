@@ -32,7 +32,7 @@ OTHERS = tuple(  # with texts of the console
 )
 REFUSALS = {
     "FieldError", "at", "Sentence", "Conflict", "Forbidden", "Gone", "Invalid", "Malformed", "NotFound", "Stale",
-    "SystemStatus", "TooLarge", "TooMany", "found", "same_version",
+    "LastOwner", "SystemStatus", "Taken", "TooLarge", "TooMany", "found", "same_version",
 }  # fmt: skip
 REFUSING = (  # modules with sentences of refusals that screens say
     "alerts/cases/service.py",
@@ -67,7 +67,6 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "logins/passkeys/service.py",
     "logins/policies/service.py",
     "logins/service.py",
-    "organizations/users/service.py",
     "pipelines/policies/service.py",
     "pipelines/service.py",
     "questionnaires/service.py",
@@ -173,6 +172,10 @@ def parts_of(value: ast.expr, annotation: ast.Subscript) -> Iterator[tuple[ast.e
         yield from zip(value.elts, kinds if is_fixed else [kinds[0]] * len(value.elts), strict=True)
 
 
+def files_of_nouns() -> Iterator[Path]:
+    yield from (path for path in SOURCE.rglob("*.py") if "nouns.declaration import" in path.read_text(encoding="utf-8"))
+
+
 def _refused() -> set[str]:
     """The sentences of refusals that screens say."""
     found = NOUNS | {placeholders.KNOWN} | {noun.nothing for noun in all_nouns()}
@@ -180,7 +183,7 @@ def _refused() -> set[str]:
         found |= sentences(SOURCE / name)
     for path in (one for name in ("service", "store") for one in SOURCE.rglob(f"{name}.py")):
         found |= {text for text in sentences(path) if text.startswith("There is no such ")}
-    for path in (one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")):
+    for path in (*(one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")), *files_of_nouns()):
         found |= {*EXPECTED.findall(path.read_text(encoding="utf-8"))}
     return found
 

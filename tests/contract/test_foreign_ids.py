@@ -59,7 +59,7 @@ OF_US_ALONE: Final = {
     "list_pools": "asks for ours",
     "count_pools_locked": "asks for ours",
     "count_places": "counts none for a foreign quota",
-    "get_total": "asks for ours",
+    "get_total_locked": "asks for ours",
     "list_plans": "asks for ours",
     "count_plans": "asks for ours",
     "count_other_organizations": "whether ours is alone on the installation",

@@ -13,9 +13,6 @@ select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids
 from alert t
 where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
 
--- alert: count
-select count(*) from alert t where t.organization_id = $1 and t.deleted_time is null;
-
 -- alert: insert
 insert into alert as t (organization_id, alert_id, application_id, title, description, questionnaire_ids, trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours, subscriber_user_ids, escalation_hours, escalation_severity, escalation_user_id, assignment,
   created_time, updated_time, created_by, updated_by)
@@ -71,6 +68,40 @@ returning t.status_id, t.title, t.description, t.color, t.closing, t.application
 
 -- alert_status: delete
 delete from alert_status t where t.organization_id = $1 and t.status_id = $2;
+
+-- application: get
+select t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from application t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.application_id = $3;
+
+-- application: get_locked
+select t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from application t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.application_id = $3 for no key update of t;
+
+-- application: list
+select t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from application t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- application: insert
+insert into application as t (organization_id, application_id, display_name, application_type_id, description, time_zone, default_locale, website_urls, brand, active,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.display_name, s.application_type_id, s.description, s.time_zone, s.default_locale, s.website_urls, s.brand, s.active, $4, $4, $5, $5
+from jsonb_populate_record(null::application, $3::jsonb) s
+returning t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- application: update
+update application t
+set display_name = s.display_name, description = s.description, time_zone = s.time_zone, default_locale = s.default_locale, website_urls = s.website_urls, brand = s.brand, active = s.active,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from application o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.application_id = $2 and o.organization_id = $1 and o.application_id = $2
+  and (t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active) is distinct from (s.display_name, s.description, s.time_zone, s.default_locale, s.website_urls, s.brand, s.active)
+returning t.application_id, t.application_type_id, t.display_name, t.description, t.time_zone, t.default_locale, t.website_urls, t.brand, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- application: delete
+delete from application t where t.organization_id = $1 and t.application_id = $2;
 
 -- coupon_pool: get
 select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
@@ -183,6 +214,104 @@ returning t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.c
 -- legal_hold: delete
 delete from legal_hold t where t.organization_id = $1 and t.hold_id = $2;
 
+-- metadata_definition: get
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'questionnaire' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3;
+
+-- metadata_definition: get_locked
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'questionnaire' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3 for no key update of t;
+
+-- metadata_definition: list
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'questionnaire' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- metadata_definition: count
+select count(*) from metadata_definition t where t.organization_id = $1 and t.kind = 'questionnaire';
+
+-- metadata_definition: insert
+insert into metadata_definition as t (organization_id, metadata_id, name, title, type, anonymize, level, application_id, application_type_id, kind,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.name, s.title, s.type, s.anonymize, s.level, s.application_id, s.application_type_id, s.kind, $4, $4, $5, $5
+from jsonb_populate_record(null::metadata_definition, $3::jsonb) s
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: update
+update metadata_definition t
+set title = s.title, anonymize = s.anonymize,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from metadata_definition o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.metadata_id = $2 and o.organization_id = $1 and o.metadata_id = $2
+  and (t.title, t.anonymize) is distinct from (s.title, s.anonymize)
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: delete
+delete from metadata_definition t where t.organization_id = $1 and t.metadata_id = $2;
+
+-- metadata_definition: get
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'responder' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3;
+
+-- metadata_definition: get_locked
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'responder' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.metadata_id = $3 for no key update of t;
+
+-- metadata_definition: list
+select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from metadata_definition t
+where t.organization_id = $1 and t.kind = 'responder' and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- metadata_definition: count
+select count(*) from metadata_definition t where t.organization_id = $1 and t.kind = 'responder';
+
+-- metadata_definition: insert
+insert into metadata_definition as t (organization_id, metadata_id, name, title, type, anonymize, level, application_id, application_type_id, kind,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.name, s.title, s.type, s.anonymize, s.level, s.application_id, s.application_type_id, s.kind, $4, $4, $5, $5
+from jsonb_populate_record(null::metadata_definition, $3::jsonb) s
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: update
+update metadata_definition t
+set title = s.title, anonymize = s.anonymize,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from metadata_definition o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.metadata_id = $2 and o.organization_id = $1 and o.metadata_id = $2
+  and (t.title, t.anonymize) is distinct from (s.title, s.anonymize)
+returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- metadata_definition: delete
+delete from metadata_definition t where t.organization_id = $1 and t.metadata_id = $2;
+
+-- organization: get
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1 and t.organization_id = $2;
+
+-- organization: get_locked
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1 and t.organization_id = $2 for no key update of t;
+
+-- organization: list
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1;
+
+-- organization: update
+update organization t
+set display_name = s.display_name, legal_name = s.legal_name, postal_address = s.postal_address, default_locale = s.default_locale, locales = s.locales, brand = s.brand, time_zone = s.time_zone, minimum_base = s.minimum_base, first_weekday = s.first_weekday, anonymize_after_days = s.anonymize_after_days, delete_after_days = s.delete_after_days,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from organization o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = $1 and o.organization_id = $2
+  and (t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days) is distinct from (s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.brand, s.time_zone, s.minimum_base, s.first_weekday, s.anonymize_after_days, s.delete_after_days)
+returning t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
 -- organization: get
 select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t
@@ -193,6 +322,11 @@ select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_d
 from organization t
 where t.organization_id = $1 and t.organization_id = $2 for no key update of t;
 
+-- organization: list
+select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1;
+
 -- organization: update
 update organization t
 set anonymize_after_days = s.anonymize_after_days, delete_after_days = s.delete_after_days, texts_days = s.texts_days, people_days = s.people_days, items_days = s.items_days, uploads_days = s.uploads_days, answers_days = s.answers_days, events_days = s.events_days, audit_days = s.audit_days, exports_days = s.exports_days,
@@ -201,6 +335,37 @@ from organization o, jsonb_populate_record(o, $3::jsonb) s
 where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = $1 and o.organization_id = $2
   and (t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days) is distinct from (s.anonymize_after_days, s.delete_after_days, s.texts_days, s.people_days, s.items_days, s.uploads_days, s.answers_days, s.events_days, s.audit_days, s.exports_days)
 returning t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- organization_user: get
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization_user t
+where t.organization_id = $1 and t.removed_time is null and t.user_id = $2;
+
+-- organization_user: get_locked
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization_user t
+where t.organization_id = $1 and t.removed_time is null and t.user_id = $2 for no key update of t;
+
+-- organization_user: list
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization_user t
+where t.organization_id = $1 and t.removed_time is null;
+
+-- organization_user: insert
+insert into organization_user as t (organization_id, user_id, role, email, first_name, middle_name, last_name, display_name, locale, time_zone, application_ids, active, service, invited_time,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.role, s.email, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.active, s.service, s.invited_time, $4, $4, $5, $5
+from jsonb_populate_record(null::organization_user, $3::jsonb) s
+returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- organization_user: update
+update organization_user t
+set role = s.role, first_name = s.first_name, middle_name = s.middle_name, last_name = s.last_name, display_name = s.display_name, locale = s.locale, time_zone = s.time_zone, application_ids = s.application_ids, active = s.active,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from organization_user o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.user_id = $2 and o.organization_id = $1 and o.user_id = $2 and t.removed_time is null
+  and (t.role, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.application_ids, t.active) is distinct from (s.role, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.active)
+returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- public_link: get
 select t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
@@ -267,9 +432,6 @@ select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2;
 
--- report_digest: count
-select count(*) from report_digest t where t.organization_id = $1;
-
 -- report_digest: insert
 insert into report_digest as t (organization_id, digest_id, frequency, day, report_id, hour, locale, user_id, due_time,
   created_time)
@@ -294,9 +456,6 @@ where t.organization_id = $1 and (t.user_id = $2 or t.shared) and t.view_id = $3
 select t.view_id, t.user_id, t.title, t.query, t.shared, t.organization_id, t.created_time
 from response_view t
 where t.organization_id = $1 and (t.user_id = $2 or t.shared);
-
--- response_view: count
-select count(*) from response_view t where t.organization_id = $1;
 
 -- response_view: insert
 insert into response_view as t (organization_id, view_id, title, query, shared, user_id,

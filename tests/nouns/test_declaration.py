@@ -5,7 +5,9 @@ from typing import Annotated, Any, Final
 import pytest
 
 from afterword import errors
+from afterword.nouns.api import routes_of
 from afterword.nouns.declaration import Change, Editable, Hidden, Noun, Record
+from afterword.nouns.structs import resource_of
 from afterword.web import fields
 
 
@@ -39,6 +41,34 @@ def test_members() -> None:
     assert "updated_by" == names[-1]
     assert ["title", "room_id", "note"] == [one.name for one in SHELF.editable()]  # required ones first
     assert ["title", "note"] == [one.name for one in SHELF.editable(later=True)]
+
+
+class Setting(Record, kw_only=True):
+    """A setting, of which each organization has one."""
+
+    color: Annotated[fields.Text100, Editable("Colour")]
+
+
+def test_single() -> None:
+    """Its key is the organization's, and its right may be another than the operation's."""
+    setting = Noun(
+        record=Setting,
+        table="organization",
+        one="setting",
+        many="settings",
+        tag="Settings",
+        path="/organization/{organization_id}/setting",
+        scope="Organization",
+        operations=("get", "update"),
+        is_single=True,
+        hides=("created_time", "created_by"),
+        rights={"get": "Update"},
+    )
+    assert ["organization_id", "color", "version"] == [one.name for one in setting.members[:3]]
+    assert ("organization_id", "There is no such organization.") == (setting.key, setting.nothing)
+    assert {"organization_id", "color", "updated_time", "updated_by"} == {*resource_of(setting).__struct_fields__}
+    assert ["Organization.Update"] * 2 == [setting.scope_of("get"), setting.scope_of("update")]
+    assert ["/organization/{organization_id}/setting"] * 2 == [one.path for one in routes_of(setting).all]
 
 
 @pytest.mark.parametrize("text", ["", "0", "007", "1e2", "\u0661", "9999999999", "x", "-1"])

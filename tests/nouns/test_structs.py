@@ -25,6 +25,7 @@ def test_requests_and_forms(noun: Noun[Any]) -> None:
     assert noun.screens is None or {name for name, role in editable.items() if role.label} == {
         one.name for one in inputs_of(noun)
     }
+    assert {one.name for one in inputs_of(noun, later=True)} <= set(update.__struct_fields__)
 
 
 @each_noun

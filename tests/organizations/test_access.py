@@ -12,28 +12,28 @@ from hypothesis import strategies as st
 
 from afterword import db, errors, ids
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES, Caller
-from afterword.organizations import service, store
+from afterword.organizations import service
 from afterword.organizations.tokens import access
 from afterword.organizations.tokens import store as tokens_store
-from afterword.organizations.users.store import User
+from afterword.organizations.users import User
 
 SCOPE = "Queue.Create"
 
 
 @pytest.fixture
-async def organization(database: db.Database) -> store.Organization:
+async def organization(database: db.Database) -> service.Organization:
     return await service.create_organization(
         database, domain="demo", display_name="Demo", time_zone="Europe/Athens", now=database.clock.now()
     )
 
 
 @pytest.fixture
-async def token(database: db.Database, organization: store.Organization) -> str:
+async def token(database: db.Database, organization: service.Organization) -> str:
     return (await make(database, organization))[1]
 
 
 async def make(
-    database: db.Database, organization: store.Organization, *, scopes: tuple[str, ...] = (SCOPE,)
+    database: db.Database, organization: service.Organization, *, scopes: tuple[str, ...] = (SCOPE,)
 ) -> tuple[tokens_store.Token, str]:
     return await service.create_token(
         database,
@@ -131,7 +131,7 @@ class TestRefusals:
             await authenticate(database, f"Bearer {token}", query_names=("page", name))
         assert "unauthenticated" == caught.value.code
 
-    async def test_revoked(self, database: db.Database, organization: store.Organization) -> None:
+    async def test_revoked(self, database: db.Database, organization: service.Organization) -> None:
         made, text = await make(database, organization)
         await service.revoke_token(
             database,
@@ -141,7 +141,7 @@ class TestRefusals:
         )
         await self.check_invalid(await refusal(database, f"Bearer {text}"), code="token_revoked")
 
-    async def test_expired(self, database: db.Database, organization: store.Organization) -> None:
+    async def test_expired(self, database: db.Database, organization: service.Organization) -> None:
         made, text = await make(database, organization)
         await database.execute("update token set expires_time = now() - interval '1 second'")
         await self.check_invalid(await refusal(database, f"Bearer {text}"), code="token_expired")
@@ -154,7 +154,7 @@ class TestRefusals:
         signed = token[:21] + access.mint().text[21:53]
         await self.check_invalid(await refusal(database, f"Bearer {signed}{access.checksum(signed)}"))
 
-    async def test_user_is_gone(self, database: db.Database, organization: store.Organization) -> None:
+    async def test_user_is_gone(self, database: db.Database, organization: service.Organization) -> None:
         _, text = await make_users(database, organization, role="owner")
         await database.execute("update organization_user set active = false")
         await self.check_invalid(await refusal(database, f"Bearer {text}"), code="token_revoked")
@@ -193,7 +193,7 @@ class TestCaller:
         assert "demo" == (await authenticate(database, other.format(token), token)).domain
 
     async def test_organizations_are_apart(
-        self, database: db.Database, organization: store.Organization, token: str
+        self, database: db.Database, organization: service.Organization, token: str
     ) -> None:
         other = await service.create_organization(
             database, domain="other", display_name="Other", now=database.clock.now()
@@ -204,7 +204,7 @@ class TestCaller:
 
     @pytest.mark.parametrize("role", ROLE_SCOPES)
     async def test_user_has_what_the_role_has_now(
-        self, database: db.Database, organization: store.Organization, role: str
+        self, database: db.Database, organization: service.Organization, role: str
     ) -> None:
         user, text = await make_users(database, organization, role="owner")
         await database.execute("update organization_user set role = $1", role)
@@ -213,7 +213,7 @@ class TestCaller:
         assert (user.user_id, user.user_id, "user") == (caller.user_id, caller.actor_id, caller.actor_kind)
 
     async def test_user_has_no_more_than_the_token(
-        self, database: db.Database, organization: store.Organization
+        self, database: db.Database, organization: service.Organization
     ) -> None:
         _, text = await make_users(database, organization, role="agent", scopes={"Queue.Create", "Queue.Read"})
         assert {"Queue.Read"} == (await authenticate(database, f"Bearer {text}")).scopes
@@ -231,7 +231,7 @@ class TestCaller:
     async def test_applications(
         self,
         database: db.Database,
-        organization: store.Organization,
+        organization: service.Organization,
         of_token: tuple[str, ...],
         of_user: tuple[str, ...],
         both: tuple[str, ...],
@@ -293,7 +293,7 @@ class TestCache:
             await authenticate(database, f"Bearer {token}", cache=cache)
 
     async def test_keeps_no_refusals_and_no_more_than_its_size(
-        self, database: db.Database, clock: Standing, organization: store.Organization
+        self, database: db.Database, clock: Standing, organization: service.Organization
     ) -> None:
         cache, tokens = access.TokenCache(size_max=2), list[str]()
         for _ in range(3):
@@ -349,7 +349,7 @@ TOKEN = access.mint().text
 
 
 async def make_users(
-    database: db.Database, organization: store.Organization, *, role: str, scopes: frozenset[str] | set[str] = SCOPES
+    database: db.Database, organization: service.Organization, *, role: str, scopes: frozenset[str] | set[str] = SCOPES
 ) -> tuple[User, str]:
     now = database.clock.now()
     user = await service.create_user(

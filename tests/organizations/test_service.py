@@ -6,10 +6,10 @@ import pytest
 
 from afterword import db, errors
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service, store
+from afterword.organizations import service, users
+from afterword.organizations.applications import CUSTOM_APPLICATION_TYPE_ID, get_application
 from afterword.organizations.tokens import access
 from afterword.organizations.tokens import store as tokens_store
-from afterword.organizations.users import store as users_store
 
 
 def codes(refused: pytest.ExceptionInfo[errors.Invalid]) -> list[tuple[str | None, str]]:
@@ -66,9 +66,9 @@ class TestCreateOrganization:
             now=database.clock.now(),
         )
         assert "el-gr" == organization.default_locale
-        assert organization == await store.get_organization(database, organization_id=organization.organization_id)
-        assert organization == await store.get_organization_by_domain(database, domain="SHOP-1")
-        assert [organization] == await store.list_organizations(database)
+        assert organization == await service.get_organization(database, organization_id=organization.organization_id)
+        assert organization == await service.get_organization_by_domain(database, domain="SHOP-1")
+        assert [organization] == await service.list_organizations(database)
 
 
 class TestCreateApplication:
@@ -96,9 +96,9 @@ class TestCreateApplication:
         application = await service.create_application(
             database, organization_id=organization_id, display_name="Shop", now=database.clock.now()
         )
-        assert store.CUSTOM_APPLICATION_TYPE_ID == application.application_type_id
+        assert CUSTOM_APPLICATION_TYPE_ID == application.application_type_id
         for among in ((), (application.application_id,)):
-            assert application == await store.get_application(
+            assert application == await get_application(
                 database, organization_id=organization_id, application_id=application.application_id, among=among
             )
 
@@ -138,7 +138,7 @@ class TestCreateUser:
         user = await service.create_user(
             database, organization_id=organization_id, email="ann@example.com", role="agent", now=database.clock.now()
         )
-        assert user == await users_store.get_user(database, organization_id=organization_id, user_id=user.user_id)
+        assert user == await users.get_user(database, organization_id=organization_id, user_id=user.user_id)
 
 
 class TestCreateToken:

@@ -75,9 +75,15 @@ class TestDeclare:
         assert 409 == (await api.post(QUESTIONNAIRE, body)).status_code
         assert 201 == (await api.post(QUESTIONNAIRE, {**body, "application_id": await api.application()})).status_code
 
-    async def test_too_many(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "DEFINITIONS_MAX", 1)
-        await api.post(QUESTIONNAIRE, named())
+    async def test_too_many(self, api: Api) -> None:
+        """Those of the other kind are not counted."""
+        async with db.transaction(api.pool) as database:
+            await database.execute(
+                """insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, level)
+                   select $1, lpad(n::text, 22, '0'), 'questionnaire', 'name_' || n, 'Basket', 'text', 'organization'
+                   from generate_series(1, $2::int) n""",
+                *(api.house.organization_id, service.DEFINITIONS_MAX),
+            )
         assert [("", "too_many")] == api.wrong(await api.post(QUESTIONNAIRE, named("other")))
         assert 201 == (await api.post(RESPONDER, named())).status_code
 

@@ -13,7 +13,7 @@ from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import DAYS_DEFAULT, DAYS_MAX, Bucket, Period
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.organizations import store as organizations
+from afterword.organizations import service as organizations
 
 ROWS_MAX: Final = 100
 HOUR_SECONDS: Final = 3_600

@@ -20,9 +20,7 @@ from afterword.logins.passkeys import service as passkeys
 from afterword.logins.service import Attempt
 from afterword.logins.sessions import service as sessions
 from afterword.logins.store import Login
-from afterword.organizations import checks
-from afterword.organizations.users import service as users
-from afterword.organizations.users import store as users_store
+from afterword.organizations import checks, users
 from afterword.web import html, static
 
 ACCOUNT: Final = "/console/settings/account"
@@ -211,9 +209,7 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
     login_id = visit.session.login_id
     async with visit.read() as db:
         login = await _any_login_of(visit, db)
-        user = await users_store.get_user(
-            db, organization_id=visit.session.organization_id, user_id=visit.session.user_id
-        )
+        user = await users.get_user(db, organization_id=visit.session.organization_id, user_id=visit.session.user_id)
         opened = await sessions.list_open(db, login_id=login_id, now=visit.now)
         memberships = await store.list_memberships(db, login_id=login_id)
         codes = await store.count_recovery_codes(db, login_id=login_id)

@@ -21,10 +21,8 @@ from afterword.logins.service import Attempt
 from afterword.logins.sessions import service as sessions
 from afterword.logins.store import Login
 from afterword.organizations import service as organizations
-from afterword.organizations import store as organizations_store
-from afterword.organizations.store import Organization
-from afterword.organizations.users import service as users
-from afterword.organizations.users import store as users_store
+from afterword.organizations import users
+from afterword.organizations.service import Organization
 from afterword.questionnaires import store as questionnaires_store
 from afterword.web import html, static
 
@@ -363,14 +361,14 @@ async def _login_of(db: Database, link: Link) -> Login:
 
 
 async def _organization_of(db: Database, link: Link) -> Organization:
-    found = await organizations_store.get_organization(db, organization_id=link.organization_id or "")
+    found = await organizations.get_organization(db, organization_id=link.organization_id or "")
     if found is None:
         raise links.LinkGone("The organization of this link is gone.")
     return found
 
 
 async def _require_invited(db: Database, link: Link) -> None:
-    user = await users_store.get_user(db, organization_id=link.organization_id or "", user_id=link.user_id or "")
+    user = await users.get_user(db, organization_id=link.organization_id or "", user_id=link.user_id or "")
     if user is None or not user.active:
         raise links.LinkGone("This invitation was withdrawn.")
 

@@ -27,13 +27,13 @@ from afterword.instances.issuing import service as issuing
 from afterword.instances.issuing.service import IssueInput
 from afterword.instances.previews import pages as previews
 from afterword.intake.test_messages import api as test_messages
+from afterword.nouns import service as nouns
 from afterword.organizations import checks
 from afterword.organizations import service as organizations
-from afterword.organizations import store as organizations_store
 from afterword.organizations.assets import encoding
 from afterword.organizations.assets import service as assets
 from afterword.organizations.assets.api import MEDIA_TYPES
-from afterword.organizations.store import Organization
+from afterword.organizations.service import ORGANIZATION, Organization
 from afterword.pipelines import store as pipelines_store
 from afterword.pipelines.starters import service as starters
 from afterword.providers import service as providers_service
@@ -46,7 +46,7 @@ from afterword.queue.resources import QueueItemRequest
 from afterword.web import html
 
 WELCOME: Final = "/console/welcome"
-ORGANIZATION: Final = f"{WELCOME}/organization"
+PATH: Final = f"{WELCOME}/organization"
 QUESTIONNAIRE: Final = f"{WELCOME}/questionnaire"
 LANGUAGES: Final = {"en": "English", "el": "Ελληνικά", "de": "Deutsch", "ar": "العربية"}  # of the customers' pages
 COLOR: Final = "#005d69"  # that of a page without a visual
@@ -97,10 +97,10 @@ async def welcome(visit: Visit) -> Response:
         begun = await _questionnaires(visit, db)
     if begun:
         return html.redirect(HOME)
-    return html.redirect(QUESTIONNAIRE if organization.version > 1 else ORGANIZATION)
+    return html.redirect(QUESTIONNAIRE if organization.version > 1 else PATH)
 
 
-@routes.get(ORGANIZATION, scope="Organization.Update")
+@routes.get(PATH, scope="Organization.Update")
 async def organization_page(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await _organization(visit, db)
@@ -114,7 +114,7 @@ async def organization_page(visit: Visit) -> Response:
     return _organization_form(visit, given, logo=found.brand.get("logo"))
 
 
-@routes.post(ORGANIZATION, scope="Organization.Update")
+@routes.post(PATH, scope="Organization.Update")
 async def save_organization(visit: Visit) -> Response:
     form = visit.form
     given: dict[str, Any] = {
@@ -140,7 +140,7 @@ async def save_organization(visit: Visit) -> Response:
             if logo is not None:
                 asset = await assets.keep(db, caller=visit.caller, picture=logo, title=None, now=visit.now)
                 changes["brand"] = {**brand, "logo": asset.path}
-            await organizations.update_organization(db, caller=visit.caller, changes=changes, now=visit.now)
+            await _change(visit, db, changes)
     except errors.Invalid as invalid:
         async with visit.read() as db:
             shown = (await _organization(visit, db)).brand.get("logo")
@@ -175,12 +175,7 @@ async def take_questionnaire(visit: Visit) -> Response:
                 now=visit.now,
             )
             if color != organization.brand.get("color_primary", COLOR):
-                await organizations.update_organization(
-                    db,
-                    caller=visit.caller,
-                    changes={"brand": {**organization.brand, "color_primary": color}},
-                    now=visit.now,
-                )
+                await _change(visit, db, {"brand": {**organization.brand, "color_primary": color}})
     except (errors.Invalid, errors.Conflict) as refusal:
         return _questionnaire_form(visit, name, COLOR, refusal)
     return html.redirect(f"{WELCOME}/{started.questionnaire_id}/message")
@@ -287,8 +282,12 @@ async def _questionnaires(visit: Visit, db: Database) -> Collection[str]:
 
 
 async def _organization(visit: Visit, db: Database) -> Organization:
-    found = await organizations_store.get_organization(db, organization_id=visit.caller.organization_id)
-    return errors.found(found, "There is no such organization.")
+    return await nouns.get(ORGANIZATION, db, caller=visit.caller, key=visit.caller.organization_id)
+
+
+async def _change(visit: Visit, db: Database, changes: dict[str, Any]) -> None:
+    key = visit.caller.organization_id
+    await nouns.update(ORGANIZATION, db, key=key, changes=changes, **visit.acting)
 
 
 async def _pipeline(visit: Visit, db: Database) -> str:

@@ -10,7 +10,7 @@ from afterword import errors
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.questionnaires.links import ONE, change, link_of
 from afterword.console.screens import Marked, Screens, Visit
-from afterword.console.settings.organization import APPLICATION
+from afterword.console.settings.organization import APPLICATIONS
 from afterword.core.wire.origins import origins_of
 from afterword.instances.previews import service as previews
 from afterword.links.boxes import service as boxes
@@ -83,7 +83,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         is_shown=link.box is not None,
         snippet=f'<script async src="{script}" data-link="{url}"></script>',
         sites=origins_of(application.website_urls),
-        application_url=f"{APPLICATION}/{application.application_id}" if visit.may_open(APPLICATION) else "",
+        application_url=f"{APPLICATIONS}/{application.application_id}" if visit.may_open(APPLICATIONS) else "",
         preview_url=f"{previews.address_of(permission, site=visit.site)}?box=1",
         **filled(visit, INPUTS, SimpleNamespace(**stored), version=link.version, refusal=refusal),
     )

@@ -18,7 +18,7 @@ from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
 from afterword.console.text import actor_text, near_moment
 from afterword.core.wire.lists import Criterion, Page
-from afterword.organizations.users import store as users_store
+from afterword.organizations.users import USERS, list_users
 from afterword.texts import Marked, Texts
 
 AUDIT: Final = "/console/settings/audit"
@@ -153,10 +153,10 @@ async def audit_page(visit: Visit) -> Response:
         found = await store.list_entries(
             db, organization_id=visit.caller.organization_id, page=page, actions=actions, thing_kinds=kinds
         )
-        users = await users_store.list_users(
+        users = await list_users(
             db,
             organization_id=visit.caller.organization_id,
-            page=Page.first(settings.USERS, limit=settings.LISTED_MAX),
+            page=Page.first(USERS, limit=settings.LISTED_MAX),
             with_service=True,
         )
     last = found.items[-1] if found.has_more else None

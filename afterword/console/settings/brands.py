@@ -21,17 +21,18 @@ from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.instances.previews import service as previews
 from afterword.instances.previews.service import BrandLevel
-from afterword.organizations import service
-from afterword.organizations import store as organizations_store
+from afterword.nouns import service as nouns
+from afterword.organizations.applications import APPLICATION
 from afterword.organizations.assets import service as assets
 from afterword.organizations.assets import store as assets_store
+from afterword.organizations.service import ORGANIZATION
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
 from afterword.web import fields, html
 
 BRAND: Final = "/console/settings/brand"
-APPLICATION: Final = f"{BRAND}/{{application_id}}"
+ONE: Final = f"{BRAND}/{{application_id}}"
 KEPT: Final = "kept"  # in place of a logo that has no address
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 OFFERED_MAX: Final = 12  # pictures
@@ -78,7 +79,7 @@ class Branded:
     application_id: str | None = None
 
 
-@routes.post(APPLICATION, scope="Application.Update")
+@routes.post(ONE, scope="Application.Update")
 @routes.post(BRAND, scope="Organization.Update")
 async def _save(visit: Visit) -> Response:
     """Save the brand, or keep an uploaded picture and show what the form says."""
@@ -94,16 +95,11 @@ async def _save(visit: Visit) -> Response:
                 brand["logo"] = asset.path
             if visit.form.text("go") == "show":
                 return html.redirect(_address(branded, brand, _seen(visit.form)))
-            change: dict[str, Any] = {
-                "caller": visit.caller,
-                "changes": {"brand": brand},
-                "now": visit.now,
-                "expect": same_version(visit),
-            }
+            change: dict[str, Any] = {"changes": {"brand": brand}, "expect": same_version(visit), **visit.acting}
             if branded.application_id is None:
-                await service.update_organization(db, **change)
+                await nouns.update(ORGANIZATION, db, key=visit.caller.organization_id, **change)
             else:
-                await service.update_application(db, application_id=branded.application_id, **change)
+                await nouns.update(APPLICATION, db, key=branded.application_id, **change)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal, typed=brand)
     return html.redirect(address(branded.url, _seen(visit.form), done="saved"))
@@ -112,13 +108,11 @@ async def _save(visit: Visit) -> Response:
 async def _branded(visit: Visit, db: Database) -> Branded:
     """Raises NotFound."""
     caller = visit.caller
-    organization = await organizations_store.get_organization(db, organization_id=caller.organization_id)
-    if organization is None:
-        service.refuse_unknown()
+    organization = await nouns.get(ORGANIZATION, db, caller=caller, key=caller.organization_id)
     if "application_id" not in visit.request.path_params:
         names: dict[str, Any] = {"name": organization.display_name, "brand": organization.brand}
         return Branded(url=BRAND, level="organization", base=visuals.DEFAULT, version=organization.version, **names)
-    application = await service.get_application(db, caller=caller, **visit.ids)
+    application = await nouns.get(APPLICATION, db, caller=caller, key=visit.id("application_id"))
     return Branded(
         url=f"{BRAND}/{application.application_id}",
         level="application",
@@ -166,7 +160,7 @@ def _address(branded: Branded, brand: Mapping[str, Any], seen: Mapping[str, str]
     return address(branded.url, {"typed": 1, **shown, **seen})
 
 
-@routes.get(APPLICATION, scope="Application.Update")
+@routes.get(ONE, scope="Application.Update")
 @routes.get(BRAND, scope="Organization.Update")
 async def _show(
     visit: Visit, refusal: errors.Refusal | None = None, *, typed: Mapping[str, Any] | None = None

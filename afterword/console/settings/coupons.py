@@ -109,8 +109,7 @@ async def remove_pool(visit: Visit) -> Response:
         if pool.given_count:
             await withdraw(db, caller=visit.caller, pool_id=pool_id)
         else:
-            act = {"site": visit.site, "now": visit.now}
-            await nouns.delete(POOL, db, caller=visit.caller, key=pool_id, **act)
+            await nouns.delete(POOL, db, key=pool_id, **visit.acting)
     return html.redirect(f"{PATH}/{pool_id}?done=removed" if pool.given_count else f"{PATH}?done=removed")
 
 

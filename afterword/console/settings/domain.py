@@ -9,7 +9,8 @@ from afterword import errors
 from afterword.console.inputs import Input, placed, shown
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
-from afterword.console.settings.organization import DOMAIN, ORGANIZATION
+from afterword.console.settings.organization import DOMAIN
+from afterword.console.settings.organization import PATH as ORGANIZATION
 from afterword.links.domains import service, store
 from afterword.links.domains.api import parts_of
 from afterword.links.domains.store import CustomDomain

@@ -9,7 +9,8 @@ from afterword import errors
 from afterword.console.inputs import Input, document_of, filled, placed, read_as
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
-from afterword.console.settings.organization import IDENTITY, ORGANIZATION
+from afterword.console.settings.organization import IDENTITY
+from afterword.console.settings.organization import PATH as ORGANIZATION
 from afterword.core.organizations.identities import ROLES
 from afterword.logins.identities import service, store
 from afterword.logins.identities.api import IdentityProviderRequest, login_url, values_of

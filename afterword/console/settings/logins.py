@@ -7,7 +7,8 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.screens import Screens, Visit
-from afterword.console.settings.organization import LOGINS, ORGANIZATION
+from afterword.console.settings.organization import LOGINS
+from afterword.console.settings.organization import PATH as ORGANIZATION
 from afterword.logins.identities import service as identities
 from afterword.logins.policies import service, store
 from afterword.logins.policies.api import LoginPolicyRequest

@@ -12,14 +12,14 @@ from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
 from afterword.logins.links import service as links
-from afterword.organizations import api as organizations_api
-from afterword.organizations import store as organizations_store
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
+from afterword.organizations import users
+from afterword.organizations.applications import APPLICATION, Application
 from afterword.organizations.tokens import api as tokens_api
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.tokens import store as tokens_store
-from afterword.organizations.users import api as users_api
-from afterword.organizations.users import service as users
-from afterword.organizations.users import store as users_store
+from afterword.organizations.users import USER, USERS, User
 from afterword.web import fields, html
 
 PEOPLE: Final = "/console/settings/people"
@@ -32,9 +32,7 @@ ROLES: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     ("agent", "Agent", "Reads responses and works on cases."),
 )
 LISTED_MAX: Final = 200
-USERS: Final = fields.listing_of(users_api.User)
 TOKENS: Final = fields.listing_of(tokens_api.Token)
-APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
 
 routes = Screens()
 
@@ -139,7 +137,7 @@ removal(
 @routes.get(PEOPLE, scope="User.Read")
 async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        members = await users_store.list_users(
+        members = await users.list_users(
             db,
             organization_id=visit.caller.organization_id,
             page=Page.first(USERS, limit=LISTED_MAX),
@@ -179,7 +177,7 @@ def _typed(visit: Visit, *names: str) -> dict[str, Any]:
     return {**{name: visit.form.text(name) for name in (*names, "role")}, "applications": visit.form.all("application")}
 
 
-async def _tokens_of(visit: Visit, db: Database, account: users_store.User) -> list[tokens_store.Token]:
+async def _tokens_of(visit: Visit, db: Database, account: User) -> list[tokens_store.Token]:
     """Those that have not ended."""
     caller, owner = visit.caller, Criterion("EQUAL", TOKENS.columns["user_id"], account.user_id)
     found = await tokens_store.list_tokens(
@@ -192,17 +190,12 @@ async def _tokens_of(visit: Visit, db: Database, account: users_store.User) -> l
     return [token for token in found.items if not tokens.has_ended(token, now=visit.now)]
 
 
-async def applications_of(visit: Visit, db: Database) -> list[organizations_store.Application]:
-    found = await organizations_store.list_applications(
-        db,
-        organization_id=visit.caller.organization_id,
-        among=visit.caller.application_ids,
-        page=Page.first(APPLICATIONS, limit=LISTED_MAX),
-    )
-    return found.items
+async def applications_of(visit: Visit, db: Database) -> list[Application]:
+    page = Page.first(structs.listing_of(APPLICATION), limit=LISTED_MAX)
+    return (await nouns.rows(APPLICATION, db, **visit.caller.reach, page=page)).items
 
 
-async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> users_store.User:
+async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> User:
     """A user of the posted role and applications; without `email` a service."""
     return await users.invite(
         db,
@@ -217,8 +210,5 @@ async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str
     )
 
 
-async def _user(visit: Visit, db: Database) -> users_store.User:
-    user = await users_store.get_user(db, organization_id=visit.caller.organization_id, user_id=visit.id("user_id"))
-    if user is None:
-        raise errors.NotFound("There is no such user.")
-    return user
+async def _user(visit: Visit, db: Database) -> User:
+    return await nouns.get(USER, db, caller=visit.caller, key=visit.id("user_id"))

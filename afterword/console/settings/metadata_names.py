@@ -4,58 +4,40 @@ from types import SimpleNamespace
 from typing import Final, cast
 from urllib.parse import urlencode
 
-import msgspec
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.lists import Listing, Tab, address, page_links, page_of
+from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import applications_of
 from afterword.core.questionnaires.metadata import Kind
 from afterword.db import Database
-from afterword.questionnaires.metadata import service, store
-from afterword.questionnaires.metadata.api import (
-    MetadataDefinition,
-    MetadataDefinitionRequest,
-    MetadataDefinitionUpdate,
-)
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
+from afterword.questionnaires.metadata import service
+from afterword.questionnaires.metadata.service import LISTING, NAMES, QUESTIONNAIRE_NAME, MetadataDefinition
 from afterword.queue.service import VALUE_SCOPES
 from afterword.search.seen import service as seen_metadata
 from afterword.search.seen.service import NEWEST, SeenName
 from afterword.texts import Marked, Texts
-from afterword.web import fields, html
+from afterword.web import html
 
 METADATA: Final = "/console/settings/metadata"
 ONE: Final = f"{METADATA}/{{kind}}/{{metadata_id}}"
-NAMES: Final = fields.listing_of(MetadataDefinition)
 KINDS: Final[tuple[tuple[str, Marked], ...]] = (("questionnaire", "Of the order"), ("responder", "Of the person"))
-TYPES: Final[tuple[tuple[str, Marked], ...]] = (
-    ("text", "text"),
-    ("number", "number"),
-    ("date", "date"),
-    ("boolean", "yes or no"),
-)
 VALUES_SHOWN: Final = 4
 VALUE_CHARACTERS_MAX: Final = 40
-LEVELS: Final[tuple[tuple[str, Marked], ...]] = (
-    ("organization", "all applications"),
-    ("application", "one application"),
-)
-TITLE_INPUTS: Final = (
-    Input("title", "text", "Title", required=True),
-    Input("anonymize", "switch", "Removed when a person is made anonymous", options=(("", "no"), ("1", "yes"))),
-)
+TITLE_INPUTS: Final = inputs_of(QUESTIONNAIRE_NAME, later=True)
+# As they are asked for: what it is, then what it is called.
 NAME_INPUTS: Final = (
     Input("kind", "choice", "Belongs", options=KINDS, required=True),
-    Input("name", "text", "Name", "As your system sends it: letters, digits and underscores.", required=True),
-    Input("type", "choice", "Type", options=TYPES, required=True),
-    Input("level", "choice", "For", options=LEVELS, required=True),
-    Input("application_id", "choice", "Application", "Where it is for one."),
+    *(one for one in inputs_of(QUESTIONNAIRE_NAME) if one not in TITLE_INPUTS),
     *TITLE_INPUTS,
 )
-
+TYPES: Final = dict({one.name: one.options for one in NAME_INPUTS}["type"])
 
 routes = Screens()
 
@@ -65,7 +47,7 @@ async def list_names(visit: Visit) -> Response:
     words = visit.words
     kind = _kind(visit.query.get("kind", ""))
     async with visit.read() as db:
-        found = await store.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(NAMES, visit.query))
+        found = await service.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(LISTING, visit.query))
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
         caller = visit.caller
         may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
@@ -91,7 +73,7 @@ async def list_names(visit: Visit) -> Response:
                     {
                         "url": "" if one.read_only else f"{METADATA}/{kind}/{one.metadata_id}",
                         "title": one.name,
-                        "state": words(dict(TYPES)[one.type]),
+                        "state": words(TYPES[one.type]),
                         "when": names.get(one.application_id or "", ""),
                         "more": words(one.title) if one.read_only else one.title,
                         "seen": _seen(words, of_name.get(one.name)),
@@ -112,10 +94,9 @@ async def declare(visit: Visit) -> Response:
     if document["level"] == "organization":
         document["application_id"] = None
     try:
-        request = read_as(MetadataDefinitionRequest, document, visit)
+        request = read_as(structs.creation_of(NAMES[kind]), document, visit)
         async with visit.write() as db:
-            columns = msgspec.structs.asdict(request)
-            await service.declare(db, caller=visit.caller, kind=kind, columns=columns, now=visit.now)
+            await nouns.create(NAMES[kind], db, columns=request.named(), **visit.acting)
     except errors.Conflict as taken:
         return await _new(visit, errors.Invalid.at("/name", "already_exists", taken.detail))
     except errors.Invalid as refusal:
@@ -127,17 +108,10 @@ async def declare(visit: Visit) -> Response:
 async def save_name(visit: Visit) -> Response:
     kind = _kind(visit.id("kind"))
     try:
-        request = read_as(MetadataDefinitionUpdate, document_of(visit.form, TITLE_INPUTS), visit)
+        request = read_as(structs.update_of(NAMES[kind]), document_of(visit.form, TITLE_INPUTS), visit)
         async with visit.write() as db:
-            await service.change(
-                db,
-                caller=visit.caller,
-                kind=kind,
-                metadata_id=visit.id("metadata_id"),
-                columns=request.named(),
-                expect=same_version(visit),
-                now=visit.now,
-            )
+            key, expect = visit.id("metadata_id"), same_version(visit)
+            await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(address(METADATA, kind=kind, done="saved"))
@@ -174,7 +148,7 @@ def _kind(text: str) -> Kind:
     return cast("Kind", text) if text in dict(KINDS) else "questionnaire"
 
 
-async def _definition(visit: Visit) -> store.Definition:
+async def _definition(visit: Visit) -> MetadataDefinition:
     """The definition of the address, unless it is the product's. Raises NotFound."""
     async with visit.read() as db:
         found = await service.get(
@@ -186,8 +160,8 @@ async def _definition(visit: Visit) -> store.Definition:
 
 
 async def _remove(visit: Visit, db: Database) -> Response:
-    kind, metadata_id = _kind(visit.id("kind")), visit.id("metadata_id")
-    await service.delete(db, caller=visit.caller, kind=kind, metadata_id=metadata_id)
+    kind = _kind(visit.id("kind"))
+    await nouns.delete(NAMES[kind], db, key=visit.id("metadata_id"), **visit.acting)
     return html.redirect(address(METADATA, kind=kind, done="removed"))
 
 

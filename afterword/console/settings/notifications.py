@@ -19,7 +19,7 @@ from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.nouns import service as nouns
 from afterword.nouns import structs
-from afterword.organizations.users import store as users_store
+from afterword.organizations.users import USERS, list_users
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.texts import Marked, texts
@@ -169,10 +169,10 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
         db, **part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
     rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
-    users = await users_store.list_users(
+    users = await list_users(
         db,
         organization_id=visit.caller.organization_id,
-        page=Page.first(members.USERS, limit=LISTED_MAX),
+        page=Page.first(USERS, limit=LISTED_MAX),
         with_service=True,
     )
     named = {

@@ -152,10 +152,10 @@ async def _webhook_of(visit: Visit) -> Account:
 def _secret(visit: Visit, account: Account, secret: str, *, url: str) -> Response:
     return visit.page(
         "noun_secret.html",
-        title=visit.words("The secret of “{title}”", title=name_of(visit, account)),
         sentence=visit.words(
             "Copy the secret now: it is shown this once. Your system checks the signature of each delivery with it."
         ),
+        title=visit.words("The secret of “{title}”", title=name_of(visit, account)),
         secret=secret,
         url=url,
     )

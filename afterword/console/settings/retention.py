@@ -47,16 +47,8 @@ async def save_retention(visit: Visit) -> Response:
                 if touched := [one for one in found if one.count]:
                     same_version(visit)((await _stored(visit, db)).version)
                     return _confirm(visit, touched)
-            await nouns.update(
-                RETENTION,
-                db,
-                caller=visit.caller,
-                key=visit.caller.organization_id,
-                changes=request.named(),
-                site=visit.site,
-                now=visit.now,
-                expect=same_version(visit),
-            )
+            key, expect = visit.caller.organization_id, same_version(visit)
+            await nouns.update(RETENTION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _retention(visit, refusal)
     return html.redirect(f"{PATH}?done=saved")

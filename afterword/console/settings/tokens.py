@@ -19,7 +19,7 @@ from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.organizations.tokens import api, service, store
 from afterword.organizations.tokens.store import Token
-from afterword.organizations.users import store as users_store
+from afterword.organizations.users import User, get_user
 from afterword.web import fields, html
 
 TOKENS: Final = "/console/settings/tokens"
@@ -255,10 +255,10 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     )
 
 
-async def _owner(visit: Visit, db: Database, user_id: str | None) -> users_store.User | None:
+async def _owner(visit: Visit, db: Database, user_id: str | None) -> User | None:
     if not user_id or not ids.is_id(user_id):
         return None
-    return await users_store.get_user(db, organization_id=visit.caller.organization_id, user_id=user_id)
+    return await get_user(db, organization_id=visit.caller.organization_id, user_id=user_id)
 
 
 def _row(visit: Visit, token: Token) -> dict[str, Any]:

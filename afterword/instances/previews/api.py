@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances.previews import service
-from afterword.organizations.api import Brand
+from afterword.organizations.applications import Brand
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 

@@ -26,7 +26,7 @@ from afterword.instances.answer_page import AnswerPage, head_of
 from afterword.messages import email
 from afterword.messages.invitation import Authored, compile_invitation
 from afterword.organizations import service as organizations
-from afterword.organizations import store as organizations_store
+from afterword.organizations.applications import checked_brand
 from afterword.questionnaires import access, editions
 from afterword.questionnaires.drafts import service
 from afterword.questionnaires.drafts import service as drafts
@@ -85,7 +85,7 @@ async def permit(
         if await responders_store.get_responder(db, **key) is None:
             raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.")
     if brand is not None:
-        brand = await organizations.checked_brand(db, organization_id=caller.organization_id, brand=brand)
+        brand = await checked_brand(db, organization_id=caller.organization_id, brand=brand)
         if read_address(brand.get("logo", "")) is None and "logo" in brand:
             message = "A preview shows a logo by the path of its picture."  # its address would be too long
             raise errors.Invalid.at("/brand/logo", "invalid_format", message)
@@ -159,7 +159,7 @@ async def mail_of(
 ) -> str:
     """The invitation mail with our own words, as HTML; its links lead to the preview of the page. Raises NotFound."""
     page = await page_of(db, permission=permission, locale=locale, has_jumps=True, scheme=scheme)
-    organization = await organizations_store.get_organization(db, organization_id=permission.organization_id)
+    organization = await organizations.get_organization(db, organization_id=permission.organization_id)
     head, definition = page.head, page.sequence.definition
     question_ids = [
         each.question_id for each in definition.questions() if each.question_id in page.sequence.question_ids

@@ -33,7 +33,7 @@ from afterword.intake.batches.service import Outcome, Policy
 from afterword.intake.dry_runs import service as dry_runs
 from afterword.intake.imports import resources, store
 from afterword.intake.imports.store import Import, ImportRow, ProblemKind
-from afterword.organizations import store as accounts_store
+from afterword.organizations import service as accounts
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import checked_rows
@@ -271,7 +271,7 @@ async def _requests(
     db: Database, *, job: Import, rows: Rows, now: datetime
 ) -> tuple[Sequence[QueueItemRequest | errors.Invalid], list[str | None]]:
     """The request of each row, or what is wrong with it; and its reference, where that can be one."""
-    organization = await accounts_store.get_organization(db, organization_id=job.organization_id)
+    organization = await accounts.get_organization(db, organization_id=job.organization_id)
     zone = times.zone_of(organization.time_zone if organization else "UTC")
     context = Context(now=now, zone=zone, lax=True, strict=job.strict)
     declared = await metadata_service.declared_of(

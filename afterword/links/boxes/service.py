@@ -3,8 +3,7 @@
 from afterword import errors
 from afterword.db import Database
 from afterword.links.public_links import PublicLink
-from afterword.organizations import store as organizations_store
-from afterword.organizations.store import Application
+from afterword.organizations.applications import Application, get_application
 from afterword.questionnaires import store as questionnaires_store
 
 
@@ -12,7 +11,7 @@ async def application_of(db: Database, *, link: PublicLink) -> Application:
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=link.organization_id, questionnaire_id=link.questionnaire_id
     )
-    application = await organizations_store.get_application(
+    application = await get_application(
         db, organization_id=link.organization_id, application_id=questionnaire.owner_application_id
     )
     return errors.found(application, "There is no such page.")

@@ -30,7 +30,7 @@ from afterword.logins.identities.store import IdentityProvider, Member
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.service import Source
 from afterword.logins.sessions.store import Session
-from afterword.organizations.users import service as users
+from afterword.organizations import users
 
 NO_PROVIDER: Final = "The organization has no identity provider."
 RETURN_PATH: Final = "/console/login/identity"

@@ -11,8 +11,7 @@ from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.logins.links import store
 from afterword.logins.links.store import Link
-from afterword.organizations.users import store as users_store
-from afterword.organizations.users.store import User
+from afterword.organizations.users import User, get_user
 
 LIFETIMES: Final = {
     "setup": timedelta(hours=1),
@@ -51,7 +50,7 @@ async def invite(db: Database, *, user: User, site: Site, now: datetime) -> date
     """
     if user.email is None:
         raise errors.Forbidden("A service account cannot log in, so it is not invited.")
-    await users_store.get_user(db, organization_id=user.organization_id, user_id=user.user_id, is_locked=True)
+    await get_user(db, organization_id=user.organization_id, user_id=user.user_id, is_locked=True)
     await require_few(db, organization_id=user.organization_id, user_id=user.user_id, purpose="invitation", now=now)
     link = Link("invitation", user.organization_id, user.user_id, None, user.email)
     secret = await make(db, link=link, now=now)

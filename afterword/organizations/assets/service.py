@@ -8,7 +8,6 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.visuals import read_address
 from afterword.db import Database
-from afterword.organizations import store as organizations_store
 from afterword.organizations.assets import store
 from afterword.organizations.assets.encoding import Encoded
 from afterword.organizations.assets.store import Asset
@@ -27,13 +26,11 @@ async def get(db: Database, *, caller: Caller, asset_id: str, is_locked: bool = 
 async def keep(db: Database, *, caller: Caller, picture: Encoded, title: str | None, now: datetime) -> Asset:
     """Store a picture, or return the one that is there with the same bytes. Raises Invalid `too_many`."""
     organization_id = caller.organization_id
-    # The lock lets one transaction at a time add to the organization's pictures.
-    await organizations_store.get_organization(db, organization_id=organization_id, is_locked=True)
     content_hash = hashlib.sha256(picture.content).digest()
+    count, size = await store.get_total_locked(db, organization_id=organization_id)
     same = await store.get_asset_by_hash(db, organization_id=organization_id, content_hash=content_hash)
     if same is not None:
         return same
-    count, size = await store.get_total(db, organization_id=organization_id)
     if count >= ASSETS_MAX or size + len(picture.content) > BYTES_MAX:
         message = f"An organization has at most {ASSETS_MAX:,} pictures of {BYTES_MAX:,} bytes. Delete some first."
         raise errors.Invalid.at("", "too_many", message)

@@ -85,8 +85,9 @@ async def get_content(  # any tenant: public by its address
     return Asset(**columns), content
 
 
-async def get_total(db: Database, *, organization_id: str) -> tuple[int, int]:
-    """The number of pictures, and their bytes."""
+async def get_total_locked(db: Database, *, organization_id: str) -> tuple[int, int]:
+    """The number of pictures, and their bytes. The organization is locked: one transaction at a time adds to them."""
+    await db.execute("select from organization where organization_id = $1 for no key update", organization_id)
     row = await db.fetch_one(
         "select count(*) as count, coalesce(sum(bytes), 0)::bigint as bytes from asset where organization_id = $1",
         organization_id,

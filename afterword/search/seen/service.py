@@ -9,17 +9,14 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Kind
 from afterword.core.wire.lists import Page
 from afterword.db import Database
-from afterword.questionnaires.metadata import store as metadata_store
-from afterword.questionnaires.metadata.api import MetadataDefinition
+from afterword.questionnaires.metadata import service as metadata
 from afterword.search.seen import store
 from afterword.search.seen.store import SeenValue
-from afterword.web import fields
 
 NEWEST: Final = 1_000  # instances or responders that are looked at
 VALUES_MAX: Final = 20  # of a name
 ROWS_MAX: Final = 4_000
 DECLARED_MAX: Final = 1_000
-DECLARED: Final = fields.listing_of(MetadataDefinition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +49,12 @@ async def find(db: Database, *, caller: Caller, kind: Kind) -> list[SeenName]:
             values_max=VALUES_MAX,
             limit=ROWS_MAX,
         )
-    definitions = await metadata_store.list_definitions(
+    definitions = await metadata.list_definitions(
         db,
         organization_id=organization_id,
         kind=kind,
         application_ids=caller.application_ids,
-        page=Page.first(DECLARED, limit=DECLARED_MAX),
+        page=Page.first(metadata.LISTING, limit=DECLARED_MAX),
     )
     declared = {one.name for one in definitions.items}
     return [

@@ -1,1 +1,0 @@
-"""Users of an organization: their profiles, roles and applications."""
