@@ -1,4 +1,4 @@
-"""The command line. Each command lives in `cli/`, and is imported when it is run: start-up time counts."""
+"""The command line. Each command lives in `run/cli/`, and is imported when it is run: start-up time counts."""
 
 import asyncio
 import os
@@ -9,8 +9,9 @@ from typing import Final
 
 import cyclopts
 
-from afterword import __version__, errors, settings, zones
-from afterword.cli import CommandError
+from afterword import __version__, errors
+from afterword.kit import settings, zones
+from afterword.run.cli import CommandError
 
 EXIT_REFUSED = 1
 EXIT_SETTING = 2
@@ -51,7 +52,7 @@ app = cyclopts.App(
     help_flags=["--help", "-h"],
 )
 for name, (module, sentence) in COMMANDS.items():
-    app.command(f"afterword.cli.{module}", name=name, help=sentence)
+    app.command(f"afterword.run.cli.{module}", name=name, help=sentence)
 
 
 def main() -> None:

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import asyncpg
 
-from afterword import db
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.scheduling.lanes import START
-from afterword.queue.lanes import store as lanes_store
-from afterword.queue.sending import store as sending_store
-from afterword.worker.claimer import END
-from afterword.worker.loop import PLANNER
-from afterword.worker.pace import LANES_MAX, SLOTS
+from afterword.kit import db
+from afterword.run.worker.claimer import END
+from afterword.run.worker.loop import PLANNER
+from afterword.run.worker.pace import LANES_MAX, SLOTS
+from afterword.sending.queue.lanes import store as lanes_store
+from afterword.sending.queue.sending import store as sending_store
 from benchmarks import queue
 from benchmarks.findings import Figure
 from benchmarks.requests import fill

@@ -13,12 +13,12 @@ from typing import Any, Final
 import asyncpg
 import httpx2
 
-from afterword import db
-from afterword.app import create_app
-from afterword.demonstration import service as demonstration
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
+from afterword.kit import db
+from afterword.run.app import create_app
+from afterword.run.demonstration import service as demonstration
+from afterword.tenants.logins import hashing
+from afterword.tenants.logins import service as logins
+from afterword.tenants.organizations import service as organizations
 from benchmarks import report
 from benchmarks.findings import Figure
 from benchmarks.stage import Stage

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from afterword import db
-from afterword.cli import seed
-from afterword.cli.seed import Seeded
 from afterword.core.messaging.addresses import CHANNEL_LINK
-from afterword.organizations.tokens import access
-from afterword.pipelines import service as pipelines
+from afterword.kit import db
+from afterword.run.cli import seed
+from afterword.run.cli.seed import Seeded
+from afterword.sending.pipelines import service as pipelines
+from afterword.tenants.organizations.tokens import access
 from benchmarks import queue
 from benchmarks.findings import Figure, Finding, Ratio
 from benchmarks.requests import connects, fill

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import asyncpg
 
-from afterword import db
-from afterword.exports import service
-from afterword.exports import store as exports_store
-from afterword.exports.api import ExportRequest
-from afterword.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.kit import db
+from afterword.listening.exports import service
+from afterword.listening.exports import store as exports_store
+from afterword.listening.exports.api import ExportRequest
 from benchmarks.findings import Figure, Finding, Ratio
 from benchmarks.stage import SECRET, Stage, running
 

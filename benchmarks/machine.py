@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from afterword import db
 from afterword.core.answers.values import field_name
+from afterword.kit import db
 from benchmarks import console
 from benchmarks.engine import sent
 from benchmarks.findings import Figure, Finding, Ratio

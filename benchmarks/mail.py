@@ -8,12 +8,12 @@ from typing import Final
 import aiosmtplib
 
 from afterword import ids
-from afterword.channels import mime
-from afterword.channels.base import Message, Sent
-from afterword.channels.email import EmailChannel
-from afterword.messages import email as mail
-from afterword.messages.context import MessageContext
-from afterword.queue.sending.dispatches import Dispatch
+from afterword.kit.transport import mime
+from afterword.kit.transport.base import Message, Sent
+from afterword.sending.channels.email import EmailChannel
+from afterword.sending.messages import email as mail
+from afterword.sending.messages.context import MessageContext
+from afterword.sending.queue.sending.dispatches import Dispatch
 from benchmarks import queue
 from benchmarks.findings import Ratio
 from benchmarks.requests import connects, fill

@@ -11,9 +11,9 @@ from typing import Any
 
 import uvloop
 
-from afterword import db
 from afterword.core.wire.site import Site
-from afterword.organizations.tokens import access
+from afterword.kit import db
+from afterword.tenants.organizations.tokens import access
 from benchmarks import queue
 from benchmarks.stage import POOL_SIZE
 

@@ -16,15 +16,15 @@ from typing import Any, Final
 
 import asyncpg
 
-from afterword import db
-from afterword.channels.base import Sent
 from afterword.core.scheduling.lanes import LaneKey
-from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.sending import service as sending
-from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.service import Lease, Prepared, Result
-from afterword.worker.loop import PLANNER, STATEMENT_SECONDS_MAX
-from afterword.worker.pace import SLOTS, SLOTS_MAX
+from afterword.kit import db
+from afterword.kit.transport.base import Sent
+from afterword.run.worker.loop import PLANNER, STATEMENT_SECONDS_MAX
+from afterword.run.worker.pace import SLOTS, SLOTS_MAX
+from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending.outcomes import Waits
+from afterword.sending.queue.sending.service import Lease, Prepared, Result
 from benchmarks.findings import Ratio
 from benchmarks.requests import fill
 from benchmarks.stage import Stage

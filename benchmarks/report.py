@@ -11,11 +11,11 @@ from typing import Any, Final
 import asyncpg
 import httpx2
 
-from afterword import db
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.questionnaires import definition as core_definition
-from afterword.questionnaires import store as questionnaires_store
-from afterword.reports.rollups import service as rollups
-from afterword.worker.loop import PLANNER
+from afterword.kit import db
+from afterword.listening.reports.daily_counts import service as rollups
+from afterword.run.worker.loop import PLANNER
 from benchmarks.findings import Ratio
 from benchmarks.stage import Stage
 

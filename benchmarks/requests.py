@@ -11,17 +11,17 @@ from typing import Any
 
 import httpx2
 
-from afterword import db
+from afterword.asking.instances import api as instances_api
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
-from afterword.db import Database
-from afterword.instances import api as instances_api
-from afterword.queue import api, service
-from afterword.queue.records import QueueItem
-from afterword.queue.resources import QUEUE_ITEMS, QueueItemRequest
-from afterword.queue.service import NewItem
-from afterword.web.fields import MetadataGroups
-from afterword.web.operations import Call, Handler
+from afterword.kit import db
+from afterword.kit.db import Database
+from afterword.kit.web.fields import MetadataGroups
+from afterword.kit.web.operations import Call, Handler
+from afterword.sending.queue import api, service
+from afterword.sending.queue.records import QueueItem
+from afterword.sending.queue.resources import QUEUE_ITEMS, QueueItemRequest
+from afterword.sending.queue.service import NewItem
 from benchmarks.findings import Ratio
 from benchmarks.load import Load
 from benchmarks.pgbench import Recording

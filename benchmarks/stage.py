@@ -15,12 +15,13 @@ from pathlib import Path
 
 import httpx2
 
-from afterword import db, embedded, migrations
-from afterword.cli import seed
-from afterword.cli.seed import Seeded
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
-from afterword.organizations.tokens import access
+from afterword.kit import db
+from afterword.run import embedded, migrations
+from afterword.run.cli import seed
+from afterword.run.cli.seed import Seeded
+from afterword.tenants.organizations.tokens import access
 from benchmarks.pgbench import Ceiling
 
 CHECKOUT = Path(__file__).parents[1]

@@ -27,7 +27,8 @@ TAG: Final = "localhost/afterword"
 BASE: Final = "docker.io/library/debian:trixie-slim"
 MADE_BASE: Final = "localhost/debian:trixie-slim"
 EXTRAS: Final = (
-    "import afterword.assistants.server, obstore, opentelemetry.exporter.otlp.proto.http, polars, pyreadstat, smpp34"
+    "import afterword.extras.assistants.server, obstore, opentelemetry.exporter.otlp.proto.http, "
+    "polars, pyreadstat, smpp34"
 )
 PROGRAMS: Final = ("buildah", "mmdebstrap", "unshare", "zstd")
 SUITE: Final = "trixie"

@@ -56,74 +56,75 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "T01", "`kill -9` of random workers while they send; again with answers lost after the dot and 4yz",
         "1,000 sends, 6 kills", "20,000 sends, 50 kills",
         "reconciler 0; copies only of items with an `unknown` attempt",
-        "worker/faults/test_crash.py::test_killed_workers",
+        "run/worker/faults/test_crash.py::test_killed_workers",
     ),
     _proof(
         "T02", "workers die for good, beside 10,000 overdue rows that are locked", "10 workers",
         "200 workers, 20 at once",
         "claimed again within lease + 2 s, all; nothing overdue by more than 5 s",
-        "worker/faults/test_crash.py::test_recovery",
+        "run/worker/faults/test_crash.py::test_recovery",
     ),
     _proof(
         "T03", "the same host name and process id again, restarted amid sends", None, "20 restarts",
-        "as T01; no lease is revived", "worker/faults/test_names.py::test_the_same_name_again",
+        "as T01; no lease is revived", "run/worker/faults/test_names.py::test_the_same_name_again",
     ),
     _proof(
         "T04", "a channel blocks the loop; a process in which nothing turns", "100 sends", "1,000 sends",
         "wrongly reaped 0; what stands still is fenced, reconciler 0",
-        "worker/faults/test_poison.py::test_blocked_loop",
+        "run/worker/faults/test_poison.py::test_blocked_loop",
     ),
     _proof(
         "T05", "workers sleep past their leases and go on", "1,000 sends, 3 sleepers", "20,000 sends, 21 sleepers",
         "copies only with an `unknown` attempt; stale writes 0; one terminal event each",
-        "worker/faults/test_crash.py::test_zombies",
+        "run/worker/faults/test_crash.py::test_zombies",
     ),
     _proof(
         "T06", "items that end, starve or hold up their worker", "3 poisons, 60 others", "3 poisons, 2,000 others",
         "each kills one worker at most and ends Failed with its cause, 1 event, 1 notification; the others late p99 at "
         "most 2 s; cancelling works meanwhile",
-        "worker/faults/test_poison.py::test_poison", "worker/test_sender.py::TestPoison", "worker/test_giving_up.py",
+        "run/worker/faults/test_poison.py::test_poison", "run/worker/test_sender.py::TestPoison",
+        "run/worker/test_giving_up.py",
     ),
     _proof(
         "T07", "the database dies under sends, 50 POSTs and 20 PATCHes a second, then stays away",
         "1 restart, 5 s away, 400 sends", "10 restarts, 30 s away, 20,000 sends",
         "503 + `Retry-After` within 1 s; acknowledged lost 0; first success within 2 s, all at work within 5 s",
-        "worker/faults/test_database.py::test_database_restarts",
+        "run/worker/faults/test_database.py::test_database_restarts",
     ),
     _proof(
         "T08", "items that are due at once, found by polling alone; behind a pooler", None, "each way",
         "missed 0; lateness p99 at most poll + 250 ms; an idle worker uses next to nothing",
-        "worker/faults/test_polling.py",
+        "run/worker/faults/test_polling.py",
     ),
     _proof(
         "T09", "an item that names another as its predecessor; items that are too late when they are found", None,
         "5,000 pairs, 30 kills", "overtaken 0; too late ends Ignored and unsent",
-        "worker/faults/test_time.py::test_order", "worker/faults/test_time.py::test_too_late_when_found",
+        "run/worker/faults/test_time.py::test_order", "run/worker/faults/test_time.py::test_too_late_when_found",
     ),
     _proof(
         "T10", "every way in which an item ends, and whatever is reported afterwards", "all", "all",
         "exactly 1 terminal event each; a failed one stays 30 days",
-        "queue/test_endings.py", "queue/test_retention.py", "queue/test_move_table.py",
+        "sending/queue/test_endings.py", "sending/queue/test_retention.py", "sending/queue/test_move_table.py",
     ),
     _proof(
         "T11", "a snapshot that is held, and a dump, beside 800 items a second", None, "5 minutes",
-        "at least 90 % of the rate; claim p99 at most 50 ms", "worker/faults/test_volume.py::test_old_snapshot",
+        "at least 90 % of the rate; claim p99 at most 50 ms", "run/worker/faults/test_volume.py::test_old_snapshot",
     ),
     _proof(
         "T12", "clients that cancel, delete, move or send back in the moment of dispatch", "200 items", "2,000 items",
         "cancelled or deleted means not sent, else 409; nothing is revived",
-        "worker/faults/test_races.py::test_second_thoughts", "queue/test_races.py",
+        "run/worker/faults/test_races.py::test_second_thoughts", "sending/queue/test_races.py",
     ),
     _proof(
         "T13", "equal POSTs at once under one `Idempotency-Key`; the web process killed between commit and answer",
         "40 keys by 16, 2 kills", "500 keys by 16, 20 kills",
         "rows = keys; one 201, the rest replays or 409; other body 422, too long 400",
-        "contract/test_races.py::TestIdempotencyKeys", "worker/faults/test_lost_answers.py",
-        "organizations/test_idempotency.py",
+        "contract/test_races.py::TestIdempotencyKeys", "run/worker/faults/test_lost_answers.py",
+        "tenants/organizations/test_idempotency.py",
     ),
     _proof(
         "T14", "web and workers with wrong clocks", "100 items", "1,000 items", "early 0; late by at most 1 s (p99)",
-        "worker/faults/test_clocks.py::test_wrong_clocks",
+        "run/worker/faults/test_clocks.py::test_wrong_clocks",
     ),
     _proof(
         "T15", "windows, quiet hours and local times over every change of the clocks in 40 zones", "1,000 examples",
@@ -139,52 +140,56 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "T17", "nobody works for 6 hours; a base backup, or a dump, of two hours ago is put in place", None,
         "5,000 overdue items",
         "nothing leaves before it is confirmed; then at its rate, the rest Ignored, 1 event each",
-        "worker/faults/test_time.py::test_outage", "worker/faults/test_time.py::test_database_goes_back",
-        "worker/faults/test_dumps.py", "queue/test_restores.py",
+        "run/worker/faults/test_time.py::test_outage", "run/worker/faults/test_time.py::test_database_goes_back",
+        "run/worker/faults/test_dumps.py", "sending/queue/test_restores.py",
     ),
     _proof(
         "T18", "one organization has very much due and a target that hangs; another has an item a second",
         "5,000 waiting", "100,000 waiting",
         "the other's dispatch p99 at most 1 s, its webhooks p99 at most 2 s; the target holds at most 2 slots",
-        "worker/faults/test_neighbours.py", "events/test_faults.py::test_a_target_that_hangs_harms_nobody",
+        "run/worker/faults/test_neighbours.py", "events/test_faults.py::test_a_target_that_hangs_harms_nobody",
     ),
     _proof(
         "T19", "every phase of SMTP with drop, reset, silence, garbage, drop by drop, 4yz, 5yz, 421", "80 cells",
         "80 cells", "the table of meanings, cell by cell; `unknown` only after the dot; a late 250 counts",
-        "channels/test_email.py::test_every_phase_and_fault", "channels/test_email.py::test_taken_without_a_word",
-        "channels/test_email.py::test_late_answer_counts",
+        "sending/channels/test_email.py::test_every_phase_and_fault",
+        "sending/channels/test_email.py::test_taken_without_a_word",
+        "sending/channels/test_email.py::test_late_answer_counts",
     ),
     _proof(
         "T20", "replies of real servers", "all", "all",
         "each is read right; greylisted mail arrives; faults of ours fail 0 items; six codes suppress",
-        "channels/test_replies.py", "worker/test_smtp.py::TestAccount", "worker/test_smtp.py::TestAddresses",
+        "sending/channels/test_replies.py", "run/worker/test_smtp.py::TestAccount",
+        "run/worker/test_smtp.py::TestAddresses",
     ),
     _proof(
         "T21", "a server that takes so many a second; a server that dies amid sending",
         "300 messages; dead for 2 s, rests a thirtieth", "10,000 messages; dead for 60 s",
         "all delivered, no attempt counted; hardly a refusal once learned; at most one probe a rest of 30 s, then the "
         "full rate within 30 s; uniform jitter",
-        "worker/test_smtp.py::TestThrottled", "worker/test_smtp.py::TestBreaker", "worker/test_dead_server.py",
-        "providers/test_rates.py", "queue/sending/test_domains.py",
+        "run/worker/test_smtp.py::TestThrottled", "run/worker/test_smtp.py::TestBreaker",
+        "run/worker/test_dead_server.py",
+        "sending/providers/test_rates.py", "sending/queue/sending/test_domains.py",
     ),
     _proof(
         "T22", "30 profiles of scanners, link previews and browsers at each address of a mail and of public links; "
         "blind posts of every form", "30 instances, each by one profile", "1,000 instances by all",
         "no row of any table changed; every link works for the person afterwards",
-        "browser/test_scanners.py", "responders/test_pages.py::TestNothingHappens",
+        "browser/test_scanners.py", "people/responders/test_pages.py::TestNothingHappens",
     ),
     _proof(
         "T24", "callbacks unsigned, forged, replayed, old, of strangers, with a confirmation address inside", "all",
-        "all", "state changes 0, outgoing connections 0; a valid one counts once", "receipts/test_inbound.py",
+        "all", "state changes 0, outgoing connections 0; a valid one counts once", "sending/receipts/test_inbound.py",
     ),
     _proof(
         "T25", "line breaks, NUL, separators, endless lines wherever a mail is made of texts", "all", "all",
-        "exactly the expected headers and one recipient; crashes 0", "queue/test_injection.py", "channels/test_mime.py",
+        "exactly the expected headers and one recipient; crashes 0", "sending/queue/test_injection.py",
+        "kit/transport/test_mime.py",
     ),
     _proof(
         "T26", "spellings of addresses: composed, case, IDN, full width, dots, tags", "500 pairs", "10,000 pairs",
         "one normaliser: suppression, caps and sending agree in 100 %; texts come back unchanged",
-        "messages/test_address_forms.py",
+        "sending/messages/test_address_forms.py",
     ),
     _proof(
         "T27", "injection in every path, parameter, filter, order, cursor, header, and in bodies; a search of the code",
@@ -207,14 +212,14 @@ PROOFS: Final[tuple[Proof, ...]] = (
     ),
     _proof(
         "T30", "forms of addresses in private networks; names that change; redirects; endless answers, bombs",
-        "all", "all", "bytes at the canaries 0; no redirect; at most 64 KB", "channels/test_ssrf.py",
+        "all", "all", "bytes at the canaries 0; no redirect; at most 64 KB", "kit/transport/test_ssrf.py",
     ),
     _proof(
         "T32", "throughput on two cores, fsync on; plans over very many due rows", "plans over 20,000 due rows",
         "rates, and plans over 100,000",
         "at least 500 mails, 3,000 moves, 1,500 POSTs a second (p99 50 ms); claim of 100 in 15 ms",
-        "worker/faults/test_throughput.py", "queue/test_plans.py", "queue/test_plans_of_rules.py",
-        "queue/test_plans_on_empty_tables.py", "providers/test_plans_of_rates.py",
+        "run/worker/faults/test_throughput.py", "sending/queue/test_plans.py", "sending/queue/test_plans_of_rules.py",
+        "sending/queue/test_plans_on_empty_tables.py", "sending/providers/test_plans_of_rates.py",
     ),
     _proof(
         "T38", "guessed ids of instances and unsubscribe links, short links and references guessed in a row; every bit "
@@ -227,44 +232,45 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "T43", "the model of all interleavings, virtual days by seed, a random walk over PostgreSQL, each with mutants",
         "model, 50 days, 10 examples", "10,000 days, 2,000 examples of 60 steps, every mutant",
         "violations 0; a seed replays to the byte; every mutant is killed",
-        "core/test_sending_model.py", "core/scheduling/test_statuses.py", "queue/test_days.py", "queue/test_machine.py",
+        "core/test_sending_model.py", "core/scheduling/test_statuses.py", "sending/queue/test_days.py",
+        "sending/queue/test_machine.py",
     ),
     _proof(
         "T44", "SIGTERM while sending, rolling restarts under load, a second signal", "40 in flight, 2 rounds",
         "200 in flight, 20 rounds", "exit within its grace; in flight finished; failed requests 0, lost 0",
-        "worker/faults/test_stop.py",
+        "run/worker/faults/test_stop.py",
     ),
     _proof(
         "T45", "four times the rate that is borne; no connections left; the disk full", None, "60 s",
-        "the rest is refused at once; memory at most 1.3 times; nothing lost", "worker/faults/test_overload.py",
+        "the rest is refused at once; memory at most 1.3 times; nothing lost", "run/worker/faults/test_overload.py",
     ),
     _proof(
         "T46", "old and new code on one schema under load; a migration that meets a lock", "200 items", "5,000 items",
-        "5xx 0, lost 0, no lock held for more than 1 s", "worker/faults/test_releases.py",
+        "5xx 0, lost 0, no lock held for more than 1 s", "run/worker/faults/test_releases.py",
     ),
     _proof(
         "T47", "retention over old items while others are sent", None, "1,000,000 items",
-        "claim p99 at most 50 ms; what somebody needs stays", "worker/faults/test_volume.py::test_retention",
+        "claim p99 at most 50 ms; what somebody needs stays", "run/worker/faults/test_volume.py::test_retention",
     ),
     _proof(
         "T49", "workers, web and database die while people start, answer, edit and delete", "5 kills, 60 items",
         "100 kills, 3,000 items", "funnel, kept counts, items and events equal the rows",
-        "worker/faults/test_figures.py",
+        "run/worker/faults/test_figures.py",
     ),
     _proof(
         "T50",
         "backup, restore, move and upgrade of the database, retention and a new secret killed at random moments; "
         "a large database; a past moment", "2 to 5 kills each", "20 kills each, 1.6 GB",
         "repeated to the end, no table differs; no unfinished backup is listed; nobody is left, each row counts once; "
-        "each secret opens", "backups/faults/test_kills.py", "worker/faults/test_forgetting.py",
-        "journeys/test_secrets.py", "backups/faults/test_volume.py", "backups/faults/test_points_in_time.py",
+        "each secret opens", "run/backups/faults/test_kills.py", "run/worker/faults/test_forgetting.py",
+        "journeys/test_secrets.py", "run/backups/faults/test_volume.py", "run/backups/faults/test_points_in_time.py",
     ),
     _proof(
         "T51", "a worker, a web process and the database restart in turns, by signal and by force, beside orders, "
         "answers, alerts and webhooks", None, "2 hours, 20 orders a second, 60 restarts",
         "memory and files of the processes that live on grow by at most 3 % in the second hour; lost 0; every alert "
         "and call; late p99 at most 5 s",
-        "worker/faults/test_soak.py::test_soak",
+        "run/worker/faults/test_soak.py::test_soak",
     ),
 )  # fmt: skip
 

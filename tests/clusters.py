@@ -4,7 +4,7 @@ from typing import Any
 
 import asyncpg
 
-from afterword import embedded
+from afterword.run import embedded
 
 
 async def let_end_others(server: embedded.Server) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from afterword import db
+from afterword.kit import db
 
 T = TypeVar("T")
 TEMPLATE = "afterword_template"

@@ -2,8 +2,8 @@
 
 from operator import itemgetter
 
-from afterword.db import Database
 from afterword.events.store import Event
+from afterword.kit.db import Database
 
 
 async def list_events(

@@ -18,12 +18,13 @@ from typing import Any, Final
 
 import httpx2
 
-from afterword import db, embedded, migrations
 from afterword.core.questionnaires.question_types import TYPES
+from afterword.kit import db
+from afterword.run import embedded, migrations
 from tests.browser import markup
 from tests.conftest import SETTINGS, build_house
-from tests.logins.conftest import browser_of, found, log_in
-from tests.test_app import client_of
+from tests.run.test_app import client_of
+from tests.tenants.logins.conftest import browser_of, found, log_in
 
 ROOT: Final = Path(__file__).parent.parent
 PRODUCT: Final = ROOT / "afterword"

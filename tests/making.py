@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from typing import Any
 
-from afterword import db
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service
+from afterword.kit import db
+from afterword.tenants.organizations import service
 
 
 async def make_token(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from afterword import migrations
+from afterword.run import migrations
 
 COLUMNS: Final = "add column zz_newer text, add column zz_constant integer not null default 7"
 NO_COLUMNS: Final = "drop column zz_newer, drop column zz_constant"

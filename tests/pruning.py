@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from afterword.db import Database, retention
-from afterword.worker.retention import RETENTION
+from afterword.kit.db import Database, retention
+from afterword.run.worker.retention import RETENTION
 
 
 async def prune(db: Database, *names: str, now: datetime | None = None, limit: int = 10) -> int:

@@ -87,10 +87,10 @@ def report(nodeid: str, outcome: str = "passed", when: str = "call", **propertie
     return SimpleNamespace(nodeid=item.nodeid, user_properties=item.user_properties, outcome=outcome, when=when)
 
 
-CRASH = "tests/worker/faults/test_crash.py::test_killed_workers"
-DATABASE = "tests/worker/faults/test_database.py::test_database_restarts"
+CRASH = "tests/run/worker/faults/test_crash.py::test_killed_workers"
+DATABASE = "tests/run/worker/faults/test_database.py::test_database_restarts"
 ALWAYS = {CRASH, DATABASE}
-OTHERS = {f"tests/worker/faults/test_clocks.py::test_{number}" for number in range(8)}
+OTHERS = {f"tests/run/worker/faults/test_clocks.py::test_{number}" for number in range(8)}
 
 
 class TestDrawn:
@@ -112,14 +112,14 @@ def test_a_fifth_of_the_costly() -> None:
 
 class TestLines:
     def test_a_number_is_told_by_its_tests(self) -> None:
-        crash = "worker/faults/test_crash.py::test_killed_workers"
+        crash = "run/worker/faults/test_crash.py::test_killed_workers"
         lines = list(
             bar.lines(
                 [
                     report(f"{crash}[good world]", figure="reconciler: 0"),
                     report(f"{crash}[bad world]", outcome="failed"),
                     report(f"{crash}[bad world]", when="teardown"),
-                    report("worker/faults/test_crash.py::test_recovery", outcome="skipped", when="setup"),
+                    report("run/worker/faults/test_crash.py::test_recovery", outcome="skipped", when="setup"),
                     report("core/answers/test_tags.py::test_tags"),
                 ]
             )
@@ -131,12 +131,12 @@ class TestLines:
         ] == lines
 
     def test_counts_are_added_up(self) -> None:
-        case = "queue/test_days.py::test_days"
+        case = "sending/queue/test_days.py::test_days"
         told = [report(f"{case}[{n}]", figure=("{days} days, 0 wrong", {"days": 50 + n})) for n in range(2)]
         assert ["T43  2 held", "     101 days, 0 wrong  [test_days]"] == list(bar.lines(told))
 
     def test_the_largest_and_the_smallest(self) -> None:
-        case, text = "queue/test_endings.py::test_x", "{ends} ends: {fewest_events} to {most_events} events"
+        case, text = "sending/queue/test_endings.py::test_x", "{ends} ends: {fewest_events} to {most_events} events"
         told = [
             report(f"{case}[{n}]", figure=(text, {"ends": 1, "fewest_events": n, "most_events": n})) for n in (2, 1, 3)
         ]
@@ -144,12 +144,12 @@ class TestLines:
 
     @pytest.mark.parametrize(("cases", "said"), [(3, "3 right"), (2, "in part, 2 of 3 cases: 2 right")])
     def test_a_part_says_so(self, cases: int, said: str) -> None:
-        case = "channels/test_replies.py::test_replies"
+        case = "sending/channels/test_replies.py::test_replies"
         told = [report(f"{case}[{n}]", figure=("{right} right", {"right": 1, "whole": 3})) for n in range(cases)]
         assert [f"T20  {cases} held", f"     {said}  [test_replies]"] == list(bar.lines(told))
 
     def test_a_case_may_be_called_anything(self) -> None:
-        case = "channels/test_ssrf.py::TestAnswers::test_x"
+        case = "kit/transport/test_ssrf.py::TestAnswers::test_x"
         told = [report(f"{case}[{name}]", figure=("{n} forms", {"n": 1})) for name in ("[::1]", "a[b]", "::")]
         told.append(report(f"{case}[http://[::1]/]", figure="1 form"))
         assert ["T30  4 held", "     1 form  [test_x[http://[::1]/]]", "     3 forms  [test_x]"] == list(

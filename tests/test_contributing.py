@@ -31,17 +31,17 @@ EXAMPLES: Final[Mapping[str, Example]] = {
     "One change, from the API to the table": Example(
         4,  # migration (SQL and its module), record with its statement, resource
         (
-            "tests/queue/test_api.py::TestNote",
+            "tests/sending/queue/test_api.py::TestNote",
             "tests/contract/test_openapi.py::test_everything_has_words",
             "tests/privacy/test_rows.py::TestColumns::test_every_column_is_judged",
         ),
-        test="tests/queue/test_api.py",
+        test="tests/sending/queue/test_api.py",
     ),
     "One question type, in one entry": Example(
         2,  # entry, template
         (
-            "tests/instances/test_every_type.py::test_the_whole_way[agreement]",
-            "tests/instances/test_every_type.py::test_an_answer[agreement]",
+            "tests/asking/instances/test_every_type.py::test_the_whole_way[agreement]",
+            "tests/asking/instances/test_every_type.py::test_an_answer[agreement]",
             "tests/contract/test_openapi.py::test_everything_has_words",
         ),
     ),
@@ -66,7 +66,7 @@ def test_the_example_works(tmp_path: Path, title: str) -> None:
     for name in ("afterword", "tests", "pyproject.toml", "CONTRIBUTING.md"):
         source = ROOT / name
         shutil.copytree(source, copy / name, ignore=ignored) if source.is_dir() else shutil.copy(source, copy / name)
-    last = max(path.name[:4] for path in (copy / "afterword/migrations").glob("[0-9]*.sql"))
+    last = max(path.name[:4] for path in (copy / "afterword/run/migrations").glob("[0-9]*.sql"))
     page = (ROOT / "CONTRIBUTING.md").read_text().replace("NNNN", f"{int(last) + 1:04}").replace("MMMM", last)
     section = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
     places = [textwrap.dedent(block) for block in BLOCK.findall(section)]

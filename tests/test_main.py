@@ -7,10 +7,11 @@ import sys
 import cyclopts
 import pytest
 
-from afterword import __main__, errors, settings
+from afterword import __main__, errors
 from afterword.__main__ import COMMANDS, EXIT_REFUSED, EXIT_SETTING
-from afterword.cli import CommandError
 from afterword.errors import FieldError
+from afterword.kit import settings
+from afterword.run.cli import CommandError
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -18,7 +19,7 @@ def test_each_command_is_there(name: str) -> None:
     """They are imported when they run, so nothing else would notice one that was renamed."""
     target, sentence = COMMANDS[name]
     module, _, attribute = target.partition(":")
-    assert callable(getattr(importlib.import_module(f"afterword.cli.{module}"), attribute))
+    assert callable(getattr(importlib.import_module(f"afterword.run.cli.{module}"), attribute))
     assert sentence.endswith(".")
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, LiteralString, assert_never
 
 import msgspec
 
-from afterword import db
+from afterword.kit import db
 
 COLUMN: Final[LiteralString] = "item_id"
 

@@ -6,20 +6,20 @@ from datetime import datetime
 from typing import Any
 
 from afterword import errors
+from afterword.asking.instances import service
+from afterword.asking.instances.answers import store as answers_store
+from afterword.asking.instances.store import Instance
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.console.screens import Visit
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import YES_NO
 from afterword.core.questionnaires.questions import localized
 from afterword.core.text import locales
-from afterword.db import Database
-from afterword.instances import service
-from afterword.instances.answers import store as answers_store
-from afterword.instances.store import Instance
-from afterword.people import service as people
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.metadata import service as metadata
-from afterword.texts import Texts
+from afterword.kit.db import Database
+from afterword.kit.texts import Texts
+from afterword.privacy.profiles import service as people
 
 
 @dataclass(frozen=True, slots=True)

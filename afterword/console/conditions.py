@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from afterword import errors
+from afterword.asking.questionnaires import condition_rows
+from afterword.asking.questionnaires.condition_rows import COMPARISONS, Row, Subjects
 from afterword.console.screens import Visit
 from afterword.core.questionnaires.metadata import Kind
-from afterword.db import Database
-from afterword.questionnaires import condition_rows
-from afterword.questionnaires.condition_rows import COMPARISONS, Row, Subjects
-from afterword.queue.service import VALUE_SCOPES
-from afterword.search.seen import service as seen_metadata
-from afterword.texts import Marked, Texts
-from afterword.web import parsing
+from afterword.kit.db import Database
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.web import parsing
+from afterword.listening.search.recent_values import service as seen_metadata
+from afterword.sending.queue.service import VALUE_SCOPES
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
 GROUPS: Final[Mapping[str, Marked]] = {"all": "all of these", "any": "at least one of these"}

@@ -11,12 +11,12 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.screens import Form, Visit
-from afterword.console.text import NOTHING
 from afterword.core.differences import members
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
-from afterword.texts import Marked, Texts
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.text import NOTHING
 
 SHOWN_MAX: Final = 200  # characters of a stored value beside the form
 CHANGED: Final[Marked] = "Somebody changed this in the meantime. Compare below; saving again replaces their changes."

@@ -6,15 +6,15 @@ from typing import Any, Final, Literal
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.alerts.statuses import STATUS
+from afterword.cases.statuses import STATUS
 from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
-from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
-from afterword.nouns import declaration, service, structs
-from afterword.nouns.declaration import Editable, Noun, R, version_of
-from afterword.nouns.service import Made
-from afterword.organizations.retention import HOLD
-from afterword.web import html
+from afterword.kit.nouns import declaration, service, structs
+from afterword.kit.nouns.declaration import Editable, Noun, R, version_of
+from afterword.kit.nouns.service import Made
+from afterword.kit.ui.lists import Listing, page_links, page_of
+from afterword.kit.web import html
+from afterword.tenants.organizations.retention import HOLD
 
 OptionsOf = Callable[[Visit, Any], Awaitable[Options]]
 Part = Literal["list", "new", "edit", "removal"]

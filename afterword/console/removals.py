@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 from starlette.responses import Response
 
 from afterword.console.screens import Marked, Screens, Visit
-from afterword.db import Database
-from afterword.web import html
+from afterword.kit.db import Database
+from afterword.kit.web import html
 
 _BLANK: Final = re.compile(r"\{(\w+)\}")
 Thing = TypeVar("Thing")

@@ -7,22 +7,22 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from afterword.console import lists
-from afterword.console.lists import one_of, parameter
+from afterword.asking.questionnaires import api as questionnaires_api
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console.screens import Marked, Visit
-from afterword.console.text import near_moment
 from afterword.core.figures import periods
 from afterword.core.questionnaires.conditions import Node, leaves_of
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page
-from afterword.db import Database
-from afterword.questionnaires import api as questionnaires_api
-from afterword.questionnaires import store as questionnaires_store
-from afterword.responses import service, store
-from afterword.responses.reads import service as reads
-from afterword.responses.store import LINK, Filter, ResponseRow, Tab
-from afterword.web import fields
+from afterword.kit.db import Database
+from afterword.kit.ui import lists
+from afterword.kit.ui.lists import one_of, parameter
+from afterword.kit.ui.text import near_moment
+from afterword.kit.web import fields
+from afterword.listening.responses import service, store
+from afterword.listening.responses.reads import service as reads
+from afterword.listening.responses.store import LINK, Filter, ResponseRow, Tab
 
 RESPONSES: Final = "/console/responses"
 TABS: Final[Mapping[Tab, Marked]] = {

@@ -13,22 +13,23 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from afterword import db, errors
-from afterword.console import done
-from afterword.console.sources import device_of, network_of
+from afterword import errors
 from afterword.core.messaging.networks import is_inside, networks_of
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
-from afterword.db import Database
-from afterword.logins import store as logins
-from afterword.logins.sessions import service as sessions
-from afterword.logins.sessions.store import Session
-from afterword.texts import SOURCE_LANGUAGE, Marked, Texts, texts
-from afterword.web import cookies, html, parsing, public, static, uploads
-from afterword.web import headers as http_headers
-from afterword.web.operations import Download
-from afterword.web.routing import Pages
+from afterword.kit import db
+from afterword.kit.db import Database
+from afterword.kit.texts import SOURCE_LANGUAGE, Marked, Texts, texts
+from afterword.kit.ui import flash
+from afterword.kit.ui.sources import device_of, network_of
+from afterword.kit.web import cookies, html, parsing, public, static, uploads
+from afterword.kit.web import headers as http_headers
+from afterword.kit.web.operations import Download
+from afterword.kit.web.routing import Pages
+from afterword.tenants.logins import store as logins
+from afterword.tenants.logins.sessions import service as sessions
+from afterword.tenants.logins.sessions.store import Session
 
 DOMAIN: Final = "console"  # of the texts
 LANGUAGES: Final = (SOURCE_LANGUAGE, "el")  # those with a catalogue of it
@@ -518,5 +519,5 @@ def download(file: Download) -> Response:
 def done_of(guest: Guest) -> str:
     """The sentence about the act that led here; its name stands in the address."""
     name = guest.query.get("done", "")
-    said = done.KEPT if name in done.MAILED and not guest.site.sends_mail else done.TEXTS.get(name)
+    said = flash.KEPT if name in flash.MAILED and not guest.site.sends_mail else flash.TEXTS.get(name)
     return guest.words(said) if said else ""

@@ -4,7 +4,7 @@ from afterword.events import webhooks
 from afterword.events.deliveries import api as deliveries_api
 from afterword.events.log import api as log_api
 from afterword.events.service import Render
-from afterword.web.operations import Routes
+from afterword.kit.web.operations import Routes
 
 
 def routes_of(render: Render) -> list[Routes]:

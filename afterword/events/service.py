@@ -8,9 +8,9 @@ import structlog
 
 from afterword import errors
 from afterword.core.wire.site import Site
-from afterword.db import Database, savepoint
 from afterword.events import store
 from afterword.events.store import Actor, Event, NewEvent
+from afterword.kit.db import Database, savepoint
 
 __all__ = ["Actor", "Event", "NewEvent", "Render", "claim_reader", "handle_next", "read_next", "record"]
 

@@ -7,8 +7,8 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final, LiteralString
 
 from afterword.core.organizations.access import Caller
-from afterword.db import Database, Row
-from afterword.db.columns import arrays, columns_of
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import arrays, columns_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,25 +11,26 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from afterword import errors, ids, sealing
-from afterword.channels import http
+from afterword import errors, ids
 from afterword.core.messaging import webhooks as rules
 from afterword.core.messaging.webhooks import TYPE_DEFAULT
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
-from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
-from afterword.nouns import service as nouns
-from afterword.nouns.api import answer_of, routes_of
-from afterword.nouns.declaration import Change, Editable, Hidden, Noun, Record, Screens, ShownOnce
-from afterword.nouns.references import get_has_application
-from afterword.nouns.service import Made
-from afterword.nouns.structs import resource_of
-from afterword.texts import Texts
-from afterword.web import fields
-from afterword.web.operations import Answer, Call
+from afterword.kit import sealing
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns.api import answer_of, routes_of
+from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record, Screens, ShownOnce
+from afterword.kit.nouns.references import get_has_application
+from afterword.kit.nouns.service import Made
+from afterword.kit.nouns.structs import resource_of
+from afterword.kit.texts import Texts
+from afterword.kit.transport import http
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call
 
 EventTypes = Annotated[
     list[fields.Text100], Meta(min_length=1, max_length=50, examples=[["queue_item.*", TYPE_DEFAULT]])

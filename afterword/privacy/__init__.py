@@ -1,1 +1,0 @@
-"""Erasing people: what is asked for, the work on it, the ledger that proves it and is replayed after a restore."""

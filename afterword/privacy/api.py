@@ -4,10 +4,10 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, structs
 
-from afterword.db import Database
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.privacy import service
-from afterword.web import fields
-from afterword.web.operations import Answer, Call, Routes
 
 ERASURE: Final = "/q/responder/erasure"
 

@@ -5,7 +5,8 @@ from typing import Final
 
 import msgspec
 
-from afterword import db, errors
+from afterword import errors
+from afterword.kit import db
 from afterword.privacy import store
 from afterword.privacy.store import LedgerLine
 

@@ -13,24 +13,24 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from afterword import errors, ids
+from afterword.asking.instances.responders import service as shown_responders
 from afterword.core.messaging.addresses import mask
 from afterword.core.organizations.access import Caller
-from afterword.db import Database, Taken
-from afterword.db.steps import StepResult, take
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
-from afterword.instances.responders import service as shown_responders
-from afterword.organizations import retention as holds
+from afterword.kit.db import Database, Taken
+from afterword.kit.db.steps import StepResult, take
+from afterword.listening.responses.rows import service as responses
+from afterword.people.responders import service as responders
+from afterword.people.responders import store as responders_store
+from afterword.people.responders.service import NewSuppression
 from afterword.privacy import store
 from afterword.privacy.rows import service as rows
 from afterword.privacy.store import Erasure, LedgerLine
 from afterword.privacy.subjects import service as subjects
 from afterword.privacy.subjects import store as subjects_store
 from afterword.privacy.subjects.store import Person
-from afterword.responders import service as responders
-from afterword.responders import store as responders_store
-from afterword.responders.service import NewSuppression
-from afterword.responses.rows import service as responses
+from afterword.tenants.organizations import retention as holds
 
 Mode = Literal["erase", "anonymize"]
 

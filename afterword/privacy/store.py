@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,22 +11,23 @@ from uuid import uuid4
 
 import httpx2
 
-from afterword import db, ids
+from afterword import ids
+from afterword.asking.instances.files import store as files_store
 from afterword.core.answers.files import NewFile
-from afterword.instances.files import store as files_store
-from afterword.worker.long_work import Exporter
+from afterword.kit import db
+from afterword.run.worker.long_work import Exporter
+from tests.asking.screens import test_links
+from tests.asking.screens.test_publication import revision_of
 from tests.browser.conftest import House
-from tests.console.logins.test_passkeys import NEW as PASSKEYS
-from tests.console.logins.test_passkeys import options_of
-from tests.console.questionnaires import test_links
-from tests.console.questionnaires.test_publication import revision_of
-from tests.console.responses.test_exports import EXPORT
-from tests.console.sending.test_pipelines import version_of
-from tests.console.settings.test_pictures import PICTURES
-from tests.console.settings.test_provider_forms import PROVIDERS
-from tests.console.test_people import PERSON
 from tests.contract.world import PIXEL
-from tests.logins.passkeys.authenticator import Authenticator
+from tests.listening.screens.test_exports import EXPORT
+from tests.people.screens.test_people import PERSON
+from tests.sending.screens.test_pipelines import version_of
+from tests.sending.screens.test_provider_forms import PROVIDERS
+from tests.tenants.logins.passkeys.authenticator import Authenticator
+from tests.tenants.screens.test_passkeys import NEW as PASSKEYS
+from tests.tenants.screens.test_passkeys import options_of
+from tests.tenants.screens.test_pictures import PICTURES
 
 RESPONSES: Final = "/console/responses"
 PIPELINE: Final = re.compile(r'href="(/console/sending/pipelines/\w{22}/\w{22})"')

@@ -14,27 +14,28 @@ import pytest_asyncio
 import uvicorn
 from playwright.async_api import Browser, async_playwright
 
-from afterword import db, ids
-from afterword.app import create_app
-from afterword.cli.seed import seed
+from afterword import ids
+from afterword.asking.instances.issuing import service as issuing
+from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.store import Instance
+from afterword.asking.questionnaires import service as questionnaires
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers import values as answer_forms
 from afterword.core.organizations.access import ROLE_SCOPES, installation
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
-from afterword.demonstration import service as demonstration
-from afterword.instances.issuing import service as issuing
-from afterword.instances.issuing.service import IssueInput
-from afterword.instances.store import Instance
-from afterword.organizations import service as accounts
-from afterword.providers import service as providers
-from afterword.questionnaires import service as questionnaires
-from afterword.questionnaires import store as questionnaires_store
-from afterword.receipts.inbound import service as inbound
-from afterword.responders import service as responders
+from afterword.kit import db
+from afterword.people.responders import service as responders
+from afterword.run.app import create_app
+from afterword.run.cli.seed import seed
+from afterword.run.demonstration import service as demonstration
+from afterword.sending.providers import service as providers
+from afterword.sending.receipts.inbound import service as inbound
+from afterword.tenants.organizations import service as accounts
 from tests import programs
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
-from tests.logins.conftest import Office
+from tests.tenants.logins.conftest import Office
 
 SECRET = b"s" * 32
 QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml").read_text(encoding="utf-8")

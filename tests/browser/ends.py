@@ -4,16 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from afterword import db
+from afterword.asking.coupons.pools import POOL, add
+from afterword.asking.instances.answers import service as answers
+from afterword.asking.links import public_links
+from afterword.asking.links.public_links import PublicLink
+from afterword.asking.questionnaires import service as questionnaires
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import installation
-from afterword.coupons.pools import POOL, add
-from afterword.instances.answers import service as answers
-from afterword.links import public_links
-from afterword.links.public_links import PublicLink
-from afterword.nouns import service as nouns
-from afterword.questionnaires import service as questionnaires
-from afterword.questionnaires import store as questionnaires_store
+from afterword.kit import db
+from afterword.kit.nouns import service as nouns
 from tests.browser.conftest import Shop
 
 ENDS: Final = Path(__file__).with_name("ends.yaml").read_text(encoding="utf-8")

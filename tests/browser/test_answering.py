@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from afterword import db, ids
-from afterword.instances import answer_page
-from afterword.web.limits import LINK_STARTS_DEFAULT, MISSES_DEFAULT
+from afterword import ids
+from afterword.asking.instances import answer_page
+from afterword.kit import db
+from afterword.kit.web.limits import LINK_STARTS_DEFAULT, MISSES_DEFAULT
 from tests.browser import markup
 from tests.browser.conftest import QUESTIONNAIRE, Shop, on_the_loop
 from tests.sizes import size

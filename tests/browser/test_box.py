@@ -14,11 +14,12 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from afterword import db, ids
+from afterword import ids
+from afterword.asking.links.public_links import LINK, Box
 from afterword.core.organizations.access import installation
-from afterword.links.public_links import LINK, Box
-from afterword.nouns import service as nouns
-from afterword.web import static
+from afterword.kit import db
+from afterword.kit.nouns import service as nouns
+from afterword.kit.web import static
 from tests.browser.conftest import Shop, on_the_loop, served
 from tests.browser.test_pages import WCAG, NewPage
 from tests.browser.test_pages import new_page as new_page  # noqa: PLC0414  a fixture

@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Dialog, Page
 
-from afterword import db, worker
-from afterword.app import create_app
-from afterword.channels.base import EMAIL
-from afterword.cli.setup import setup_url
 from afterword.core.wire.site import Site
+from afterword.kit import db
+from afterword.kit.transport.base import EMAIL
+from afterword.run import worker
+from afterword.run.app import create_app
+from afterword.run.cli.setup import setup_url
 from tests.browser.conftest import SECRET, House, email_of, served
 from tests.browser.test_screens import faults_of
-from tests.logins.conftest import PASSWORD
+from tests.run.worker.conftest import DEADLINE_SECONDS, RIG
 from tests.sizes import one_of
-from tests.worker.conftest import DEADLINE_SECONDS, RIG
+from tests.tenants.logins.conftest import PASSWORD
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -10,17 +10,17 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import Browser, Page
 
-from afterword import db
-from afterword.app import create_app
 from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.wire.site import Site
-from afterword.texts import texts
+from afterword.kit import db
+from afterword.kit.texts import texts
+from afterword.run.app import create_app
+from tests.asking.screens.test_builder import LIST, begun, draft_of
+from tests.asking.screens.test_publication import revision_of
+from tests.asking.screens.test_settings import FORM
 from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened
-from tests.console.questionnaires.test_builder import LIST, begun, draft_of
-from tests.console.questionnaires.test_publication import revision_of
-from tests.console.questionnaires.test_settings import FORM
-from tests.logins.conftest import EMAIL, PASSWORD, browser_of, found, log_in
+from tests.tenants.logins.conftest import EMAIL, PASSWORD, browser_of, found, log_in
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
 

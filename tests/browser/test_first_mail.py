@@ -9,16 +9,16 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page
 
-from afterword import db
-from afterword.app import create_app
-from afterword.cli.setup import setup_url
 from afterword.core.wire.site import Site
-from afterword.texts import texts
+from afterword.kit import db
+from afterword.kit.texts import texts
+from afterword.run.app import create_app
+from afterword.run.cli.setup import setup_url
 from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened, working
 from tests.journeys.inbox import Inbox, open_inbox
-from tests.logins.conftest import PASSWORD
-from tests.worker.conftest import DEADLINE_SECONDS
+from tests.run.worker.conftest import DEADLINE_SECONDS
+from tests.tenants.logins.conftest import PASSWORD
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
 

@@ -5,17 +5,17 @@ import socket
 import pytest
 from playwright.async_api import Browser
 
-from afterword.app import create_app
 from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
-from afterword.logins.identities import service
+from afterword.run.app import create_app
+from afterword.tenants.logins.identities import service
 from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
-from tests.logins.conftest import found
-from tests.logins.identities.provider import running
-from tests.logins.identities.test_service import NIKOS, connect
+from tests.tenants.logins.conftest import found
+from tests.tenants.logins.identities.provider import running
+from tests.tenants.logins.identities.test_service import NIKOS, connect
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

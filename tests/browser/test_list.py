@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page
 
-from afterword import db
-from afterword.worker.long_work import Importer
+from afterword.kit import db
+from afterword.run.worker.long_work import Importer
 from tests.browser.conftest import SECRET, House
 from tests.browser.test_console import entered
 from tests.sizes import size

@@ -9,11 +9,12 @@ import httpx2
 import pytest
 from playwright.async_api import Browser
 
-from afterword import db, ids
-from afterword.app import create_app
+from afterword import ids
 from afterword.core.wire.site import Site
-from afterword.queue.pages import PAGE_MESSAGES
-from afterword.web.loopback import url_with_key
+from afterword.kit import db
+from afterword.kit.web.loopback import url_with_key
+from afterword.run.app import create_app
+from afterword.sending.queue.pages import PAGE_MESSAGES
 from tests.browser import markup
 from tests.browser.conftest import SECRET, Shop, on_the_loop
 

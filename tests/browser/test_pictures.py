@@ -24,17 +24,18 @@ import pytest_asyncio
 from PIL import Image
 from playwright.async_api import Browser
 
-from afterword import db, ids
-from afterword.app import create_app
-from afterword.cli.seed import seed
+from afterword import ids
+from afterword.asking.instances.issuing import service as issuing
+from afterword.asking.instances.issuing.service import IssueInput
 from afterword.core.wire.site import Site
-from afterword.demonstration import service as demonstration
-from afterword.instances.issuing import service as issuing
-from afterword.instances.issuing.service import IssueInput
+from afterword.kit import db
+from afterword.run.app import create_app
+from afterword.run.cli.seed import seed
+from afterword.run.demonstration import service as demonstration
 from tests.browser.conftest import SECRET, served
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
-from tests.logins.conftest import OWN, Office, log_in
+from tests.tenants.logins.conftest import OWN, Office, log_in
 
 ROOT: Final = Path(__file__).parents[2]
 IMAGES: Final = ROOT / "docs" / "images"

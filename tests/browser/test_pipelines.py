@@ -8,14 +8,14 @@ import httpx2
 import pytest
 from playwright.async_api import Browser
 
-from afterword import db
-from afterword.app import create_app
-from afterword.cli.seed import seed
 from afterword.core.wire.site import Site
+from afterword.kit import db
+from afterword.run.app import create_app
+from afterword.run.cli.seed import seed
 from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened, working
-from tests.logins.conftest import EMAIL, PASSWORD, Office
-from tests.worker.conftest import DEADLINE_SECONDS
+from tests.run.worker.conftest import DEADLINE_SECONDS
+from tests.tenants.logins.conftest import EMAIL, PASSWORD, Office
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword import db
+from afterword.kit import db
 from tests.browser import markup
 from tests.browser.conftest import Shop, on_the_loop
 from tests.browser.test_answering import count_events, form, set_active

@@ -12,21 +12,22 @@ import msgspec
 import pytest
 from playwright.async_api import Browser
 
-from afterword import db, ids
-from afterword.app import create_app
-from afterword.channels.base import EMAIL
-from afterword.instances.store import Instance
-from afterword.links import public_links as links
-from afterword.messages import email
-from afterword.messages.context import MessageContext
-from afterword.nouns import service as nouns
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.store import Version
+from afterword import ids
+from afterword.asking.instances.store import Instance
+from afterword.asking.links import public_links as links
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.store import Version
+from afterword.kit import db
+from afterword.kit.nouns import service as nouns
+from afterword.kit.transport.base import EMAIL
+from afterword.run.app import create_app
+from afterword.sending.messages import email
+from afterword.sending.messages.context import MessageContext
 from tests.bar import Tell
 from tests.browser import markup
 from tests.browser.conftest import Shop
 from tests.browser.test_kiosk import kiosk_of
-from tests.messages.test_email import Pipeline
+from tests.sending.messages.test_email import Pipeline
 from tests.sizes import FULL, size
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

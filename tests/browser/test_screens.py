@@ -21,30 +21,31 @@ import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Request
 
-from afterword import db
-from afterword.console import routes
+from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.console.screens import LANGUAGES, Screen
-from afterword.console.sending import acts
 from afterword.core.organizations.access import ROLE_SCOPES
-from afterword.questionnaires.metadata import service as metadata
-from afterword.queue.outbox import service as outbox
-from afterword.worker.long_work import Importer
+from afterword.kit import db
+from afterword.run import console
+from afterword.run.worker.long_work import Importer
+from afterword.sending.queue.outbox import service as outbox
+from afterword.sending.screens import bulk_actions
+from tests.asking.screens import test_coupons, test_domain, test_links
 from tests.browser import belongings
 from tests.browser.conftest import SECRET, House, email_of
 from tests.browser.test_pages import WCAG
-from tests.channels.conftest import MESSAGE
+from tests.cases.screens import test_statuses as test_case_statuses
 from tests.conftest import note_statements
-from tests.console.cases import test_statuses as test_case_statuses
-from tests.console.questionnaires import test_links
-from tests.console.sending import test_address_lists, test_contact_policy, test_outbox
-from tests.console.sending.test_pipelines import version_of
-from tests.console.settings import test_coupons, test_domain, test_identity, test_webhooks
-from tests.logins.conftest import OWN, PASSWORD, log_in
+from tests.events.screens import test_webhooks
+from tests.sending.channels.conftest import MESSAGE
+from tests.sending.screens import test_address_lists, test_contact_policy, test_outbox
+from tests.sending.screens.test_pipelines import version_of
 from tests.sizes import one_of, share_of
+from tests.tenants.logins.conftest import OWN, PASSWORD, log_in
+from tests.tenants.screens import test_identity
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-GETS: Final = [screen for screen in routes.screens() if screen.method == "GET"]
+GETS: Final = [screen for screen in console.screens() if screen.method == "GET"]
 SCREENS: Final = [screen for screen in GETS if not screen.is_open]
 OPEN: Final = [screen.path for screen in GETS if screen.is_open and "{" not in screen.path]
 SHARE: Final = 0.05  # of the screens that a run looks at in a browser
@@ -163,7 +164,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
             made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/links/new", data=test_links.FORM)
             assert 303 == made.status_code
     await belongings.add_versions(owner, house)
-    assert 303 == (await owner.post(acts.NEW, data={"action": "cancel"})).status_code
+    assert 303 == (await owner.post(bulk_actions.NEW, data={"action": "cancel"})).status_code
     template = await send_lists(owner, house)
     item_id = await keep_message(owner, house)
     more += [

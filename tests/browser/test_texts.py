@@ -7,25 +7,25 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
-from afterword import texts
+from afterword.asking.instances import answer_page, views
 from afterword.core.questionnaires.question_types import TYPES
-from afterword.instances import answer_page, views
+from afterword.kit import texts
 
-SOURCE = Path(texts.__file__).parent
+SOURCE = Path(texts.__file__).parents[1]
 CALL = re.compile(r'\bt\("([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 # Handlers of pages, and what puts their texts together.
 MODULES = (
-    *(path for path in SOURCE.rglob("pages.py") if "console" not in path.parts),
+    *(path for path in SOURCE.rglob("pages.py") if "screens" not in path.parts),
     *(
         SOURCE / name
         for name in (
-            "instances/answer_page.py",
-            "instances/call_backs/service.py",
-            "instances/answer_page.py",
-            "instances/rendering.py",
-            "instances/views.py",
-            "web/public.py",
+            "asking/instances/answer_page.py",
+            "asking/instances/call_backs/service.py",
+            "asking/instances/answer_page.py",
+            "asking/instances/rendering.py",
+            "asking/instances/views.py",
+            "kit/web/public.py",
         )
     ),
 )

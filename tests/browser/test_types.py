@@ -14,7 +14,7 @@ import yaml
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 
-from afterword.questionnaires.files import InvalidFile
+from afterword.asking.questionnaires.files import InvalidFile
 from tests.browser import markup
 from tests.browser.conftest import EVERY_TYPE, Shop, on_the_loop
 from tests.browser.test_answering import count_events, form

@@ -27,7 +27,7 @@ from afterword_client import (
     models,
 )
 
-from afterword import db
+from afterword.kit import db
 from tests.conftest import House, build_house
 from tests.databases import fresh_database
 from tests.dates import YEAR

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from afterword import db
 from afterword.console.answers import answers_of
 from afterword.console.screens import DOMAIN
-from afterword.texts import texts
-from tests.reports.conftest import CHOICE, CONSENT, MANY, MATRIX, NPS, ROW, TEXT, House
-from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from afterword.kit import db
+from afterword.kit.texts import texts
+from tests.listening.reports.conftest import CHOICE, CONSENT, MANY, MATRIX, NPS, ROW, TEXT, House
+from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
 WORDS = texts(DOMAIN, "en")
 

@@ -5,13 +5,13 @@ import re
 
 import httpx2
 
-from afterword.channels.base import Sent
-from tests.console.sending.test_pipelines import path_of
-from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
-from tests.logins.conftest import browser_of, log_in
-from tests.queue.conftest import Client
-from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from afterword.kit.transport.base import Sent
+from tests.sending.queue.conftest import Client
+from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sending.screens.test_pipelines import path_of
+from tests.sending.screens.test_queue_items import client as client  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import browser_of, log_in
 
 FIELD = re.compile(r'<input[^>]* name="([^"]*)" value="([^"]*)"|<textarea[^>]* name="([^"]*)"[^>]*>\n(.*?)</textarea>'
                    r'|<select[^>]* name="([^"]*)"[^>]*>(.*?)</select>', re.DOTALL)  # fmt: skip

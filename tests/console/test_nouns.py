@@ -7,12 +7,15 @@ from typing import Any, Final
 
 import pytest
 
-from afterword.nouns.declaration import Noun
-from tests.console.cases import test_statuses
-from tests.console.sending.test_pipelines import version_of
-from tests.console.settings import test_coupons, test_organization, test_retention, test_webhooks
-from tests.logins.conftest import PASSWORD, Office, browser_of, found, log_in
-from tests.nouns.declared import all_nouns
+from afterword.kit.nouns.declaration import Noun
+from tests.asking.screens import test_coupons
+from tests.cases.screens import test_statuses
+from tests.events.screens import test_webhooks
+from tests.kit.nouns.declared import all_nouns
+from tests.privacy.screens import test_retention
+from tests.sending.screens.test_pipelines import version_of
+from tests.tenants.logins.conftest import PASSWORD, Office, browser_of, found, log_in
+from tests.tenants.screens import test_organization
 
 WITH_SCREENS: Final = tuple(noun for noun in all_nouns() if noun.screens)
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {

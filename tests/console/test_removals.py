@@ -1,6 +1,6 @@
 """Every removal that is declared asks first: its address has a page and an act, with the same scope."""
 
-from afterword.console.routes import screens
+from afterword.run.console import screens
 
 
 def test_each_act_has_its_page() -> None:

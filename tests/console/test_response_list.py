@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from afterword import db
 from afterword.console import response_list
 from afterword.core.text import words
-from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
-from tests.console.responses.test_responses import links_of
-from tests.console.responses.test_responses import shop as shop  # noqa: PLC0414  a fixture
-from tests.logins.conftest import browser_of, log_in
-from tests.reports.conftest import NPS, House
-from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from afterword.kit import db
+from tests.listening.reports.conftest import NPS, House
+from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
+from tests.listening.screens.test_responses import links_of
+from tests.listening.screens.test_responses import shop as shop  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import browser_of, log_in
 
 
 async def test_next_page(shop: House, monkeypatch: pytest.MonkeyPatch) -> None:

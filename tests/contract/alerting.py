@@ -4,12 +4,12 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
-from afterword import db
-from afterword.alerts import service as alerts
-from afterword.alerts.notifications import service as notifications
+from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.questionnaires.store import Version
+from afterword.cases import service as alerts
+from afterword.cases.notifications import service as notifications
 from afterword.core.answers.values import Given
-from afterword.instances.answers.service import lock_context, save_answers
-from afterword.questionnaires.store import Version
+from afterword.kit import db
 from tests.conftest import House
 from tests.contract.wire import Wire
 

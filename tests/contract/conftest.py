@@ -7,16 +7,17 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from afterword import db, worker
-from afterword.channels.base import EMAIL
-from afterword.db import leases
-from afterword.intake.test_messages import service as trials
-from afterword.worker.channels import ChannelRegistry
-from afterword.worker.test_messages import TestMessages
-from tests.channels.name_server import name_server
+from afterword.kit import db
+from afterword.kit.db import leases
+from afterword.kit.transport.base import EMAIL
+from afterword.run import worker
+from afterword.run.worker.channels import ChannelRegistry
+from afterword.run.worker.test_messages import TestMessages
+from afterword.sending.intake.test_messages import service as trials
 from tests.conftest import POOL_SIZE
 from tests.contract import world as worlds
 from tests.databases import fresh_database
+from tests.kit.transport.name_server import name_server
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

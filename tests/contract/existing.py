@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from afterword import db
+from afterword.asking.questionnaires import service as questionnaires
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
-from afterword.pipelines import service as pipelines
-from afterword.questionnaires import service as questionnaires
+from afterword.kit import db
+from afterword.sending.pipelines import service as pipelines
+from afterword.tenants.organizations import service as accounts
 from tests.conftest import EMAIL, House, build_house
 from tests.making import make_token
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from afterword.core.wire.lists import Column
-from afterword.web.operations import Route
+from afterword.kit.web.operations import Route
 from tests.contract import probes
 from tests.contract.wire import PUBLIC_URL, Reply, problem_faults
 from tests.contract.world import PIXEL, World

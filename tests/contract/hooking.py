@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from afterword import db
 from afterword.events.deliveries.store import Span
+from afterword.kit import db
 from tests.conftest import settled
 from tests.contract.wire import Wire
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from afterword.web.operations import DEPTH_MAX, Route
+from afterword.kit.web.operations import DEPTH_MAX, Route
 from tests.contract.world import ROUTES, name_of
 from tests.sizes import FULL, draw_by
 

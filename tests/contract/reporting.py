@@ -9,8 +9,8 @@ from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, Scope, Span
 from afterword.core.wire.times import zone_of
-from afterword.exports.store import VALUE_SCOPES, Export
-from afterword.reports.rollups import store as rollups_store
+from afterword.listening.exports.store import VALUE_SCOPES, Export
+from afterword.listening.reports.daily_counts import store as rollups_store
 from tests.contract.wire import Wire
 
 EARLY = datetime(2020, 1, 1, tzinfo=UTC)

@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from afterword import db, errors
+from afterword import errors
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
-from afterword.web import query, runner
-from afterword.web.operations import DEPTH_MAX, Route
+from afterword.kit import db
+from afterword.kit.web import query, runner
+from afterword.kit.web.operations import DEPTH_MAX, Route
+from afterword.tenants.organizations import service as accounts
 from tests import machine
 from tests.contract import probes
 from tests.contract.findings import NOT_FOUND, UNAUTHENTICATED, UNKNOWN_ROUTE, Findings, good_body
@@ -280,7 +281,7 @@ class TestBody:
         monkeypatch.setattr(runner.Operation, "_check_fields", reached)
         for hostile in HOSTILE if route.rows_max is None else HOSTILE_LISTS:
             if hostile.headers.get("content-type", JSON).partition(";")[0].lower() in route.uploads:
-                continue  # which it reads: tests/web/test_uploads.py
+                continue  # which it reads: tests/kit/web/test_uploads.py
             if hostile.expected == (400, "too_deep") and hostile.depth in range(DEPTH_MAX, route.depth_max + 1):
                 continue  # definitions may be that deep
             headers = {"content-type": JSON, **hostile.headers}

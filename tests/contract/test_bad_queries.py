@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from afterword.core.wire.lists import CRITERIA, Column
-from afterword.web.operations import Route
+from afterword.kit.web.operations import Route
 from tests.contract import probes
 from tests.contract.findings import Findings, columns_of, good_body, rows_of
 from tests.contract.kinds import each_kind

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import asyncpg
 import pytest
 
-from afterword import db
+from afterword.kit import db
 
 GLOBAL_KEYS = {
     "organization_domain_key": "the host name of a request finds the tenant, so it is unique among all of them",

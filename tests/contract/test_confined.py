@@ -7,13 +7,13 @@ from typing import Final, cast
 import pytest
 import pytest_asyncio
 
-from afterword import db
+from afterword.asking.questionnaires import service as questionnaires
+from afterword.asking.questionnaires.library import service as library
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
-from afterword.pipelines import service as pipelines
-from afterword.questionnaires import service as questionnaires
-from afterword.questionnaires.library import service as library
-from afterword.web.operations import Route
+from afterword.kit import db
+from afterword.kit.web.operations import Route
+from afterword.sending.pipelines import service as pipelines
+from afterword.tenants.organizations import service as accounts
 from tests.contract.findings import NOT_FOUND, Findings, good_body
 from tests.contract.test_foreign_members import BODIES, Place, planted, theirs_at
 from tests.contract.world import ROUTES, Tenant, World, name_of, routes_where

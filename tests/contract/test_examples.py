@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 
 from afterword.core.wire.site import Site
-from afterword.web import openapi
-from afterword.web.operations import Route
+from afterword.kit.web import openapi
+from afterword.kit.web.operations import Route
 from tests.contract.world import PIXEL, ROUTES, World, name_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from afterword import db
-from afterword.app import create_app
+from afterword.kit import db
+from afterword.run.app import create_app
 from tests.conftest import SITE
 from tests.contract.existing import FORM, JSON, YEAR, Shop, build_shop, form, model, php_json, token_without
 from tests.contract.wire import Reply, Wire

@@ -11,13 +11,15 @@ from typing import Any, Final
 
 import pytest
 
-from afterword import app, db, errors
+from afterword import errors
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log.store import Position
-from afterword.queue.lists.store import Filter as QueueFilter
-from afterword.reports.counts.store import Live
-from afterword.reports.invitations.store import Filter as InvitationFilter
-from afterword.responses.store import Filter
+from afterword.kit import db
+from afterword.listening.reports.counts.store import Live
+from afterword.listening.reports.invitations.store import Filter as InvitationFilter
+from afterword.listening.responses.store import Filter
+from afterword.run import app
+from afterword.sending.queue.lists.store import Filter as QueueFilter
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
 
@@ -126,7 +128,7 @@ OF_US_ALONE: Final = {
     "get_needs": "asks for ours",
     "get_subjects": "asks for ours",
     "get_unknown": "says which id is not ours",
-    "get_kept": "tells how far the reader of the log is behind; tests/reports/test_rollups.py",
+    "get_kept": "tells how far the reader of the log is behind; tests/listening/reports/test_daily_counts.py",
     "get_kept_answer": "a key is the client's own word",
     "update_kept_answer": "a key is the client's own word",
     "update_events_by_address": "walks through ours",
@@ -223,8 +225,8 @@ BLIND: Final = {
     "list_deleted_instances_locked",  # they deleted none
     "list_deleted_items",
 }  # nothing of theirs has such a name
-DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")
-REPORTING: Final = ("afterword.reports.", "afterword.exports.")
+DIGESTS: Final = ("afterword.tenants.logins.", "afterword.listening.reports.shares.")
+REPORTING: Final = ("afterword.listening.reports.", "afterword.listening.exports.")
 NOTHING: Final = (
     None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), Live(0, [0], []),
     ([], 0),
@@ -293,7 +295,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "asset_ids": [theirs["asset_id"]],
         "keys": [theirs["pool_key"]],
         **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
-        **(ways.arguments() if ".intake." in function.__module__ else {}),
+        **(ways.arguments() if ".intake." in function.__module__ or ".recovery_" in function.__module__ else {}),
         "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),
         **(
             {
@@ -305,7 +307,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         ),
         **({"chosen": InvitationFilter(), "basis": "sent"} if ".reports.invitations." in function.__module__ else {}),
         **({"digest": b"k" * 32} if function.__module__.startswith(DIGESTS) else {}),
-        **({"settings": b"sealed"} if "afterword.providers." in function.__module__ else {}),
+        **({"settings": b"sealed"} if "afterword.sending.providers." in function.__module__ else {}),
         **(hooking.arguments() if "afterword.events." in function.__module__ else {}),
     }
     if function.__name__ in AMONG:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from afterword.web.operations import Route
+from afterword.kit.web.operations import Route
 from tests.contract import probes
 from tests.contract.test_tenants import Guard, same
 from tests.contract.wire import Reply

@@ -17,10 +17,10 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from afterword import db
 from afterword import errors as refusals
-from afterword.db import list_queries
-from afterword.web.operations import Route
+from afterword.kit import db
+from afterword.kit.db import list_queries
+from afterword.kit.web.operations import Route
 from tests.bar import Tell
 from tests.conftest import House
 from tests.contract.findings import Findings, good_body, rows_of

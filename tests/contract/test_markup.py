@@ -17,22 +17,22 @@ import asyncpg
 import httpx2
 import pytest
 
-from afterword import db
-from afterword.alerts.mails import service as mails
-from afterword.alerts.mails.compose import compose
-from afterword.app import create_app, page_groups
-from afterword.console import routes
+from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.questionnaires import store as questionnaires
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires import endings
-from afterword.instances.answers.service import lock_context, save_answers
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.questionnaires import store as questionnaires
+from afterword.kit import db
+from afterword.run import console
+from afterword.run.app import create_app, page_groups
+from afterword.tenants.logins import hashing
+from afterword.tenants.logins import service as logins
+from afterword.tenants.mails import service as mails
+from afterword.tenants.mails.compose import compose
 from tests.contract.test_tenants import OF_NOBODY, page_of
 from tests.contract.world import World
-from tests.logins.conftest import OWN, PASSWORD, log_in
 from tests.privacy.columns import FIGURES, FIXED, FREE, HOLDS, OURS
 from tests.sizes import size
+from tests.tenants.logins.conftest import OWN, PASSWORD, log_in
 
 MARK: Final = "zq"
 # An element and attributes behind each kind of quote, an element behind the end of all that holds raw text, and an
@@ -234,7 +234,7 @@ def kind_of(address: str) -> str:
 
 SCREENS: Final = [
     (re.compile(re.sub(r"\\\{.*?\\\}", r"[^/]+", re.escape(screen.path))), screen)
-    for screen in sorted(routes.screens(), key=lambda one: one.path.count("{"))
+    for screen in sorted(console.screens(), key=lambda one: one.path.count("{"))
     if screen.method == "GET"
 ]
 

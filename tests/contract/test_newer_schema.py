@@ -5,8 +5,8 @@ from typing import Final
 
 import pytest
 
-from afterword import db
-from afterword.web.operations import Route
+from afterword.kit import db
+from afterword.kit.web.operations import Route
 from tests import newer
 from tests.contract.findings import good_body
 from tests.contract.world import ROUTES, World, name_of

@@ -19,13 +19,13 @@ import pytest
 from msgspec import inspect
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from afterword import app
 from afterword.core.organizations.access import ACTIONS, ENTITIES, ROLE_SCOPES, SCOPES, alias_of
 from afterword.core.reading.members import members_of
 from afterword.core.wire.site import Site
-from afterword.web import openapi
-from afterword.web.operations import Route
-from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
+from afterword.kit.web import openapi
+from afterword.kit.web.operations import Route
+from afterword.kit.web.vocabulary import EXPLANATIONS, FIELD_CODES
+from afterword.run import app
 from tests.sizes import share_of
 
 JSON_TYPES = {"application/json", "application/problem+json"}

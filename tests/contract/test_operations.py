@@ -12,10 +12,10 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from afterword import app
 from afterword.core.wire.site import Site
-from afterword.web import openapi
-from afterword.web.operations import Route
+from afterword.kit.web import openapi
+from afterword.kit.web.operations import Route
+from afterword.run import app
 from tests.contract.test_specification import SPECIFICATION
 
 FOLDER: Final = Path(__file__).parent

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from afterword import db
-from afterword.app import create_app
-from afterword.web.limits import Limits
+from afterword.kit import db
+from afterword.kit.web.limits import Limits
+from afterword.run.app import create_app
 from tests.bar import Tell
 from tests.conftest import SITE, House
 from tests.contract.existing import FORM, form

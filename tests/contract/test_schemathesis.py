@@ -24,15 +24,15 @@ from typing import Any, Final
 
 import pytest
 
-from afterword import db
+from afterword.kit import db
 from tests.conftest import POOL_SIZE
 from tests.contract import probes, world
 from tests.contract.world import ADDRESS, ROUTES, Tenant, World
 from tests.databases import fresh_database
 from tests.journeys import processes
+from tests.run.worker.faults.conftest import SEED_VARIABLE
+from tests.run.worker.faults.rig import SECRET
 from tests.sizes import FULL, share_of, size
-from tests.worker.faults.conftest import SEED_VARIABLE
-from tests.worker.faults.rig import SECRET
 
 SEED: Final = int(os.environ.get(SEED_VARIABLE) or 42)
 CASES_MIN: Final = size(100, 10_000)

@@ -6,9 +6,9 @@ from typing import Final
 import pytest
 import pytest_asyncio
 
-from afterword import db
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES, alias_of
-from afterword.web.operations import Route
+from afterword.kit import db
+from afterword.kit.web.operations import Route
 from tests.contract.findings import Findings
 from tests.contract.kinds import each_kind
 from tests.contract.wire import Reply

@@ -8,16 +8,16 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from afterword import db
-from afterword.console import routes
 from afterword.console.screens import Screen
+from afterword.kit import db
+from afterword.run import console
 from tests.contract.test_tenants import leaks_of
 from tests.contract.world import ABSENT, World, save_draft
-from tests.logins.conftest import Office, browser_of, log_in
+from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 OF_THE_PRODUCT: Final = "/console/reports/ready/"  # reports that everybody has
 NAMES_OF_THE_PRODUCT: Final = frozenset({"library_name", "template_id"})
-OF_A_LOGIN: Final = frozenset({"passkey_id", "session_id"})  # tests/console/logins
+OF_A_LOGIN: Final = frozenset({"passkey_id", "session_id"})  # tests/tenants/screens
 NAMES: Final = re.compile(r"{(\w+)}")
 NO_IDS: Final[Mapping[str, str]] = {"kind": "questionnaire", "locale": "el", "number": "0", "part": "delay"}
 FORM: Final = {"version": "1", "tag": "theirs", "locale": "el", "role": "agent", "body": "Theirs", "title": "Theirs"}
@@ -37,12 +37,12 @@ LACKING: Final = frozenset(
 )  # nothing of this kind is there, or it is the maker's own
 SCREENS: Final = [
     screen
-    for screen in routes.screens()
+    for screen in console.screens()
     if set(NAMES.findall(screen.path)) - OF_A_LOGIN
     and not screen.is_open
     and not screen.path.startswith(OF_THE_PRODUCT)
 ]
-LISTS: Final = [one for one in routes.screens() if one.method == "GET" and not NAMES.search(one.path)]
+LISTS: Final = [one for one in console.screens() if one.method == "GET" and not NAMES.search(one.path)]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 

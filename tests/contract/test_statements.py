@@ -9,24 +9,24 @@ from typing import Final
 
 import pytest
 
-from afterword.db import columns
+from afterword.kit.db import columns
 from tests.test_tidy import STORE_VERBS
 
 SOURCE: Final = Path("afterword")
-SCHEMA: Final = SOURCE / "migrations" / "schema.sql"
-GATEWAY: Final = SOURCE / "db" / "__init__.py"
+SCHEMA: Final = SOURCE / "run/migrations/schema.sql"
+GATEWAY: Final = SOURCE / "kit/db/__init__.py"
 NO_QUERIES: Final = {
     GATEWAY: "composes lists from whitelisted columns; see below",
-    SOURCE / "db" / "leases.py": "the statements of all jobs, of the literals that each store declares of its own",
+    SOURCE / "kit/db/leases.py": "the statements of all jobs, of the literals that each store declares of its own",
     SOURCE
-    / "nouns"
-    / "service.py": "the statements of nouns, each of the literals of its declaration; see tests/nouns",
-    SOURCE / "nouns" / "statements.py": "likewise",
-    SOURCE / "db" / "retention.py": "the statements of what is kept for a time; tests/worker/retention.sql prints them",
-    SOURCE / "embedded" / "cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
-    SOURCE / "migrations" / "__init__.py": "runs the files beside it",
-    SOURCE / "backups" / "store.py": "COPY, locks and indexes take no parameters; names are the catalogue's, quoted",
-    SOURCE / "backups" / "service.py": "drops and makes indexes and keys in the catalogue's own words",
+    / "kit/nouns/service.py": "the statements of nouns, each of the literals of its declaration; see tests/kit/nouns",
+    SOURCE / "kit/nouns/statements.py": "likewise",
+    SOURCE
+    / "kit/db/retention.py": "the statements of what is kept for a time; tests/run/worker/retention.sql prints them",
+    SOURCE / "run/embedded/cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
+    SOURCE / "run/migrations/__init__.py": "runs the files beside it",
+    SOURCE / "run/backups/store.py": "COPY, locks and indexes take no parameters; names are the catalogue's, quoted",
+    SOURCE / "run/backups/service.py": "drops and makes indexes and keys in the catalogue's own words",
 }
 QUERIES: Final = frozenset(
     {"fetch", "fetch_row", "fetch_one", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"}

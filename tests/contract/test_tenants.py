@@ -7,12 +7,12 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from afterword.app import page_groups
+from afterword.asking.instances.pages import PAGE_PURPOSE, VIEW_PURPOSE
+from afterword.asking.instances.starts import START_PURPOSE
 from afterword.core.answers.form_tokens import token_of
-from afterword.instances.pages import PAGE_PURPOSE, VIEW_PURPOSE
-from afterword.instances.starts import START_PURPOSE
-from afterword.messages.context import SAMPLE_ID
-from afterword.web.operations import Route
+from afterword.kit.web.operations import Route
+from afterword.run.app import page_groups
+from afterword.sending.messages.context import SAMPLE_ID
 from tests.conftest import settled
 from tests.contract import probes
 from tests.contract.findings import NOT_FOUND, Findings, columns_of, good_body, next_of, rows_of
@@ -299,7 +299,7 @@ class TestLists:
         assert len(asked) >= 20, asked
 
 
-# Files that are the same for everybody, and addresses that tests/links/domains asks by the name of their host.
+# Files that are the same for everybody, and addresses that tests/asking/links/domains asks by the name of their host.
 OF_NOBODY: Final = ("/static/", "/theme/", "/asset/", "/domains/")
 PAGES: Final = [
     (page.method, page.path) for pages in page_groups() for page in pages.all if not page.path.startswith(OF_NOBODY)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from afterword.web.operations import Route
+from afterword.kit.web.operations import Route
 from tests.contract import probes
 from tests.contract.world import ROUTES, World, routes_where
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from afterword import db
-from afterword.intake.imports.store import ProblemKind
-from afterword.worker.long_work import Importer
+from afterword.kit import db
+from afterword.run.worker.long_work import Importer
+from afterword.sending.intake.imports.store import ProblemKind
 from tests.contract.wire import Wire
 
 FILE = b"responder_channel_identifier,external_reference\nann@example.com,%s\nbob@example.com,\n"

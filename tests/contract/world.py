@@ -10,29 +10,30 @@ from uuid import uuid4
 
 import pytest
 
-from afterword import db, ids
-from afterword.app import api_routes, create_app
-from afterword.channels.base import Retry
+from afterword import ids
+from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.files import store as files_store
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.files import NewFile
 from afterword.core.answers.values import Given
 from afterword.core.messaging.networks import NameServer
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.ids import derived
-from afterword.instances.answers.service import lock_context, save_answers
-from afterword.instances.files import store as files_store
-from afterword.instances.previews import service as previews
-from afterword.organizations import service as accounts
-from afterword.organizations.plans import service as plans
-from afterword.providers.references import service as provider_references
-from afterword.questionnaires import store as questionnaires_store
-from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.sending import service as sending
-from afterword.queue.sending.outcomes import Waits
-from afterword.receipts.inbound import service as inbound
-from afterword.responders import store as responders_store
-from afterword.web.limits import Limits
-from afterword.web.operations import Route
+from afterword.kit import db
+from afterword.kit.transport.base import Retry
+from afterword.kit.web.limits import Limits
+from afterword.kit.web.operations import Route
+from afterword.people.responders import store as responders_store
+from afterword.run.app import api_routes, create_app
+from afterword.sending.previews import service as previews
+from afterword.sending.providers.references import service as provider_references
+from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending.outcomes import Waits
+from afterword.sending.receipts.inbound import service as inbound
+from afterword.tenants.organizations import service as accounts
+from afterword.tenants.organizations.plans import service as plans
 from tests.conftest import House, build_house
 from tests.contract.alerting import alerting
 from tests.contract.hooking import hooking
@@ -70,7 +71,7 @@ SHARE: Final = 1 / 3  # of the operations, where one declaration decides for all
 
 
 def has_body(route: Route) -> bool:
-    """Whether its body is one object; a body of many has tests of its own, in tests/web/test_rows.py."""
+    """Whether its body is one object; a body of many has tests of its own, in tests/kit/web/test_rows.py."""
     return route.body is not None and route.rows_max is None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.engine import PROGRAMS, Engine
-from tests.worker.faults.rig import needs
+from tests.run.worker.faults.rig import needs
 
 
 @pytest.fixture(scope="session")

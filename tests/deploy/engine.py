@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 import httpx2
 import pytest
 
-from afterword.cli.demo import Form
+from afterword.run.cli.demo import Form
 from release import files, images
 from tests.journeys.client import Client, client_of
 from tests.journeys.processes import until

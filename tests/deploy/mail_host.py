@@ -18,10 +18,10 @@ from typing import Any, Final
 
 import httpx2
 
-from afterword.channels.email import CannotLoginError, check_login
-from tests.channels.sink import Sink, say
+from afterword.sending.channels.email import CannotLoginError, check_login
 from tests.journeys.client import Client, client_of
 from tests.journeys.processes import ROOT, until
+from tests.sending.channels.sink import Sink, say
 
 DOMAIN: Final = "shop.example"
 HOME: Final = Path("/var/lib/afterword")

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from afterword import __main__, settings
+from afterword import __main__
+from afterword.kit import settings
 from tests.deploy.engine import DEPLOY
 
 COMPOSE = [DEPLOY / "compose.yaml", DEPLOY / "production.yaml"]

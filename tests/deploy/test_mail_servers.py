@@ -17,7 +17,7 @@ import pytest
 from tests import programs
 from tests.deploy.mail_host import PACKAGES
 from tests.journeys.processes import ROOT
-from tests.worker.faults.rig import lack, needs
+from tests.run.worker.faults.rig import lack, needs
 
 pytestmark = pytest.mark.nightly
 SECONDS_MAX: Final = 300

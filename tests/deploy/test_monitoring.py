@@ -12,11 +12,11 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from afterword import db
+from afterword.kit import db
 from tests.conftest import House
 from tests.deploy.engine import DEPLOY
+from tests.run.test_app import client_of
 from tests.sizes import lack
-from tests.test_app import client_of
 
 RULES: Final = DEPLOY / "monitoring" / "alerts.yaml"
 DASHBOARD: Final = DEPLOY / "monitoring" / "grafana.json"

@@ -16,7 +16,7 @@ from release import files, images
 from tests.deploy.engine import ANSWER_COUNT, DEPLOY, do_main_job, ready
 from tests.journeys.client import Client, client_of
 from tests.journeys.processes import free_port, until
-from tests.worker.faults.rig import needs
+from tests.run.worker.faults.rig import needs
 
 pytestmark = pytest.mark.nightly
 SUITE, PYTHON = "bookworm", "3.11"  # its systemd runs beside cgroups of either version

@@ -10,13 +10,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword import db, ids, renderings
-from afterword.channels.http import Caller
+from afterword import ids
 from afterword.events import service as events
 from afterword.events.service import NewEvent
-from afterword.worker.deliverer import Deliverer
-from tests.channels.receiver import Receiver
+from afterword.kit import db
+from afterword.kit.transport.http import Caller
+from afterword.run import renderings
+from afterword.run.worker.deliverer import Deliverer
 from tests.conftest import SITE, House, settled
+from tests.sending.channels.receiver import Receiver
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 OPEN_SITE = replace(SITE, networks=LOOPBACK)
@@ -27,7 +29,7 @@ MANY: dict[str, Any] = {"event_types": ["*"]}
 @pytest.fixture
 async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
     """As everywhere, but webhooks may be on loopback."""
-    from afterword.app import create_app  # noqa: PLC0415
+    from afterword.run.app import create_app  # noqa: PLC0415
 
     transport = httpx2.ASGITransport(create_app(pool=pool, site=OPEN_SITE))
     async with httpx2.AsyncClient(transport=transport, base_url=f"{SITE.public_url}/v3.2") as client:

@@ -3,9 +3,10 @@
 import asyncio
 import sys
 
-from afterword import db, renderings
-from afterword.channels.http import Caller
-from afterword.worker.deliverer import Deliverer
+from afterword.kit import db
+from afterword.kit.transport.http import Caller
+from afterword.run import renderings
+from afterword.run.worker.deliverer import Deliverer
 from tests.events.conftest import LOOPBACK, OPEN_SITE
 
 

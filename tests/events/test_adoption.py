@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from afterword import db, ids
+from afterword import ids
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
@@ -16,9 +16,10 @@ from afterword.events.log import service as log
 from afterword.events.log.api import EVENTS, EXPIRED, LOG
 from afterword.events.log.service import RESTORED
 from afterword.events.service import NewEvent
-from afterword.reports.kept import store as kept_store
-from afterword.web import paging
-from afterword.web.paging import SEAL_BYTES
+from afterword.kit import db
+from afterword.kit.web import paging
+from afterword.kit.web.paging import SEAL_BYTES
+from afterword.listening.reports.daily_counts.lookups import store as kept_store
 from tests.conftest import House, settled
 from tests.events.conftest import Desk
 

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from afterword import db
 from afterword.events.deliveries import service as deliveries
-from afterword.worker.deliverer import Deliverer
-from tests.channels.receiver import Receiver, Reply
+from afterword.kit import db
+from afterword.run.worker.deliverer import Deliverer
 from tests.events.conftest import SUBJECT, Desk, ids_of, types_of
 from tests.pruning import prune
+from tests.sending.channels.receiver import Receiver, Reply
 
 
 class TestAgain:

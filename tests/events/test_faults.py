@@ -17,19 +17,21 @@ from typing import Any, Final, cast
 
 import pytest
 
-from afterword import db, errors, ids, renderings
-from afterword.channels.http import Answer, Caller, NoAnswer
+from afterword import errors, ids
 from afterword.core.messaging.webhooks import RETRY_SECONDS
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.events import service as events
 from afterword.events.sending import service as sending
-from afterword.worker import deliverer as deliverers
-from afterword.worker.deliverer import Deliverer
+from afterword.kit import db
+from afterword.kit.transport.http import Answer, Caller, NoAnswer
+from afterword.run import renderings
+from afterword.run.worker import deliverer as deliverers
+from afterword.run.worker.deliverer import Deliverer
 from tests import machine
 from tests.bar import Tell
-from tests.channels.receiver import Given, Receiver, Reply
 from tests.conftest import House, settled
 from tests.events.conftest import OPEN_SITE, Desk, new_event, until
+from tests.sending.channels.receiver import Given, Receiver, Reply
 from tests.sizes import FULL
 
 WRITERS: Final = 8

@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from afterword import db
 from afterword.core.messaging import webhooks as rules
 from afterword.events import webhooks
 from afterword.events.sending import service as sending
-from afterword.worker import deliverer as deliverers
-from afterword.worker.deliverer import Deliverer
-from tests.channels.receiver import Receiver, Reply
+from afterword.kit import db
+from afterword.run.worker import deliverer as deliverers
+from afterword.run.worker.deliverer import Deliverer
 from tests.conftest import House
 from tests.events.conftest import Desk, until
+from tests.sending.channels.receiver import Receiver, Reply
 
 SUBJECT = "s" * 22
 NOBODY = "http://127.0.0.1:9/"

@@ -7,12 +7,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword import db, ids
+from afterword import ids
 from afterword.core.organizations.access import SCOPES
 from afterword.events import service as events
 from afterword.events.log import service as log
 from afterword.events.log import store as log_store
-from afterword.organizations import service as accounts
+from afterword.kit import db
+from afterword.tenants.organizations import service as accounts
 from tests.conftest import settled
 from tests.events.conftest import Desk, new_event
 from tests.making import make_application

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook as Verifier
 
-from afterword import db
 from afterword.core.messaging import webhooks as rules
 from afterword.events.sending import service as sending
-from afterword.worker.deliverer import Deliverer
-from tests.channels.receiver import Given, Receiver, Reply
+from afterword.kit import db
+from afterword.run.worker.deliverer import Deliverer
 from tests.conftest import settled
 from tests.event_log import list_events
 from tests.events.conftest import SUBJECT, Desk, ids_of, new_event, types_of, until
 from tests.pruning import prune
+from tests.sending.channels.receiver import Given, Receiver, Reply
 
 OTHER = "t" * 22
 

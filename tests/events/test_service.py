@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from afterword import db, errors, ids
+from afterword import errors, ids
 from afterword.events import service
 from afterword.events.service import Event, NewEvent
+from afterword.kit import db
 from tests.conftest import settled
 from tests.event_log import list_events
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from afterword import db, sealing
 from afterword.core.organizations.access import SCOPES
 from afterword.events.webhooks import seal_context
-from afterword.organizations import service as accounts
+from afterword.kit import db, sealing
+from afterword.tenants.organizations import service as accounts
 from tests.events.conftest import OPEN_SITE, Desk
 from tests.events.test_log import token_of
 from tests.making import make_application

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
-from afterword import embedded, migrations
+from afterword.run import embedded, migrations
 from tests.journeys import processes
 from tests.journeys.client import Client, seed
 from tests.journeys.inbox import Inbox, Mail

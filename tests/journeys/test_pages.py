@@ -12,12 +12,12 @@ from typing import Final
 
 import pytest
 
-from tests.channels.receiver import Receiver, Reply
 from tests.contract.world import ROUTES
 from tests.journeys import processes
 from tests.journeys.inbox import Inbox
 from tests.journeys.processes import ROOT
 from tests.journeys.test_readme import documents
+from tests.sending.channels.receiver import Receiver, Reply
 
 BLOCK: Final = re.compile(
     r"^(?P<margin> *)```(?P<language>\w*)\n(?P<fenced>.*?)^(?P=margin)```$"
@@ -33,16 +33,16 @@ REQUESTS_MIN: Final = 100
 
 # Blocks of other languages, and those of the command line that another test runs.
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
-    ("alerts.md", "http"): "tests/alerts/test_docs.py",
-    ("assistants.md", "json"): "tests/assistants/test_docs.py",
-    ("assistants.md", "sh"): "tests/assistants/test_docs.py",
-    ("deliverability.md", "json"): "tests/messages/test_deliverability_docs.py",
-    ("messages.md", "json"): "tests/queue/test_docs.py",
+    ("alerts.md", "http"): "tests/cases/test_docs.py",
+    ("assistants.md", "json"): "tests/extras/assistants/test_docs.py",
+    ("assistants.md", "sh"): "tests/extras/assistants/test_docs.py",
+    ("deliverability.md", "json"): "tests/sending/messages/test_deliverability_docs.py",
+    ("messages.md", "json"): "tests/sending/queue/test_docs.py",
     ("moving.md", "python"): "tests/journeys/test_moving.py",
     ("moving.md", "sh"): "tests/journeys/test_moving.py",
     ("proof.md", "text"): "tests/test_bar.py",
-    ("questionnaires.md", "yaml"): "tests/questionnaires/test_docs.py",
-    ("sms.md", "toml"): "tests/channels/test_accounts.py",
+    ("questionnaires.md", "yaml"): "tests/asking/questionnaires/test_docs.py",
+    ("sms.md", "toml"): "tests/sending/channels/test_accounts.py",
     ("webhooks.md", "json"): "tests/events/test_docs.py",
     ("webhooks.md", "http"): "tests/events/test_docs.py",
     ("webhooks.md", "php"): "tests/events/test_docs.py",
@@ -53,16 +53,22 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
 # By page, and the line with which a block or a command of it begins.
 NOT_RUN: Final[Mapping[tuple[str, str], str]] = {
     ("api.md", 'curl --globoff "$BASE_URL/q/instance?filter_by[NULL]'): "cut off with an ellipsis, to show brackets",
-    ("api.md", '{"type": "https://survey'): "an answer, whose form tests/web/test_problems.py has",
-    ("api.md", 'curl -u "$TOKEN_ID:$TOKEN"'): "needs a certificate at your.host; tests/organizations test the grant",
+    ("api.md", '{"type": "https://survey'): "an answer, whose form tests/kit/web/test_problems.py has",
+    (
+        "api.md",
+        'curl -u "$TOKEN_ID:$TOKEN"',
+    ): "needs a certificate at your.host; tests/tenants/organizations test the grant",
     ("backup.md", "AFTERWORD_BACKUP_TO"): "settings of a service, not commands",
-    ("backup.md", "afterword database"): "takes a stopped installation; tests/cli/test_databases.py moves both ways",
-    ("backup.md", "afterword restore"): "takes an empty place; tests/backups restore in many ways",
+    (
+        "backup.md",
+        "afterword database",
+    ): "takes a stopped installation; tests/run/cli/test_databases.py moves both ways",
+    ("backup.md", "afterword restore"): "takes an empty place; tests/run/backups restore in many ways",
     ("channels.md", "afterword account remove"): "refused while pipelines send through it, as its comment says",
     (
         "channels.md",
         '{\n  "type": "queue_item.dispatch"',
-    ): "a document that Afterword sends; tests/channels hold its members",
+    ): "a document that Afterword sends; tests/sending/channels hold its members",
     ("channels.md", "from standardwebhooks"): "a library that is not ours; its way of signing is that of webhooks.md",
     ("deliverability.md", "#!/bin/sh"): "a script for mail servers; tests/deploy/test_mail_servers.py has both run it",
     ("deliverability.md", '"|/usr/local'): "a file for mail servers, likewise",
@@ -74,7 +80,7 @@ NOT_RUN: Final[Mapping[tuple[str, str], str]] = {
     ("questionnaires.md", "<script"): "tests/browser/test_box.py shows the box on a page",
     ("reports.md", '{"metric"'): "a part of an answer; tests/core/figures compute it",
     ("sms.md", "/opt/afterword/bin/pip install"): "takes a package from an index; the tests of SMPP have it",
-    ("start.md", "make demo"): "tests/cli/test_demo.py runs the demonstration; the rest of it waits for Ctrl-C",
+    ("start.md", "make demo"): "tests/run/cli/test_demo.py runs the demonstration; the rest of it waits for Ctrl-C",
 }
 
 # Ids that a reader copies out of an answer, as the shell finds them there.
@@ -186,7 +192,7 @@ def _prepare(folder: Path, inbox: Inbox, gateway: Receiver) -> None:
     described = re.findall(r"```toml\n(url = .*?)```", page, re.DOTALL)[0]
     (folder / "gateway.toml").write_text(described.replace("https://api.gateway.example", gateway.url))
     (folder / "my_questionnaire.yaml").write_text(
-        (ROOT / "afterword/questionnaires/library/after_delivery.yaml").read_text(encoding="utf-8")
+        (ROOT / "afterword/asking/questionnaires/library/after_delivery.yaml").read_text(encoding="utf-8")
     )
     shutil.copy(PICTURE, folder / "logo.png")
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from afterword import db
-from tests.cli.shell import MORE, SITE, environment, shell
-from tests.cli.test_secrets import add_logins, opened, secret_in, steps_of
-from tests.cli.test_secrets import folder as folder  # noqa: PLC0414  a fixture
+from afterword.kit import db
 from tests.journeys import processes
 from tests.journeys.client import Client, seed
+from tests.run.cli.shell import MORE, SITE, environment, shell
+from tests.run.cli.test_secrets import add_logins, opened, secret_in, steps_of
+from tests.run.cli.test_secrets import folder as folder  # noqa: PLC0414  a fixture
 from tests.sizes import draw_by, size
 
 LOGINS = 2_000

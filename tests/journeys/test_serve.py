@@ -16,15 +16,15 @@ import asyncpg
 import httpx2
 import pytest
 
-from afterword import embedded
-from afterword.embedded.processes import working_in
-from afterword.worker.pace import GRACE_SECONDS
+from afterword.run import embedded
+from afterword.run.embedded.processes import working_in
+from afterword.run.worker.pace import GRACE_SECONDS
 from tests import machine
-from tests.channels.sink import Fault, Sink
 from tests.journeys import processes
 from tests.journeys.client import Client, seed
 from tests.journeys.processes import Child, until
-from tests.worker.faults.reconciler import reconcile
+from tests.run.worker.faults.reconciler import reconcile
+from tests.sending.channels.sink import Fault, Sink
 
 pytestmark = pytest.mark.faults
 

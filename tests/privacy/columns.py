@@ -10,9 +10,9 @@ from typing import Final
 from msgspec.inspect import BytesType, DictType, ListType, LiteralType, StrType, type_info
 
 from afterword.core.reading.members import declared_of
-from afterword.nouns.declaration import Computed, Given, Holds, Member
-from afterword.queue.records import TEXTS
-from tests.nouns.declared import all_nouns
+from afterword.kit.nouns.declaration import Computed, Given, Holds, Member
+from afterword.sending.queue.records import TEXTS
+from tests.kit.nouns.declared import all_nouns
 
 HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_comment": {"body": "removed"},

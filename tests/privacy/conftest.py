@@ -13,19 +13,19 @@ import asyncpg
 import httpx2
 import pytest
 
-from afterword import db
-from afterword.alerts import service as alerts
-from afterword.app import create_app
-from afterword.channels.base import Sent
+from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.cases import service as alerts
 from afterword.core.answers.values import Given
-from afterword.instances.answers.service import lock_context, save_answers
+from afterword.kit import db
+from afterword.kit.transport.base import Sent
+from afterword.listening.responses.rows import service as responses
 from afterword.privacy import service as erasures
-from afterword.queue.outbox import store as outbox_store
-from afterword.responses.rows import service as responses
-from afterword.worker.long_work import Exporter, Importer
+from afterword.run.app import create_app
+from afterword.run.worker.long_work import Exporter, Importer
+from afterword.sending.queue.outbox import store as outbox_store
 from tests.conftest import POOL_SIZE, House, build_house, settled
 from tests.dates import YEAR
-from tests.queue.conftest import Queue
+from tests.sending.queue.conftest import Queue
 
 LATER = f"{YEAR}-07-01T09:00:00+03:00"
 TURNS_MAX = 2_000

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from afterword import db
 from afterword.core.organizations.access import SCOPES
+from afterword.kit import db
 from afterword.privacy import service as erasures
 from tests.conftest import settled
 from tests.making import make_token

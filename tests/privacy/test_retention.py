@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from afterword import db
-from afterword.channels.base import Sent
+from afterword.kit import db
+from afterword.kit.transport.base import Sent
+from afterword.listening.reports.daily_counts import service as rollups
 from afterword.privacy.retention import service as ages
-from afterword.queue.retention import service as retention
-from afterword.reports.rollups import service as rollups
+from afterword.sending.queue.retention import service as retention
 from tests.conftest import settled
 from tests.privacy.conftest import CANARY, Desk, Known, people
 from tests.privacy.test_erasing import token

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from afterword import db
-from afterword.channels.base import Sent
+from afterword.kit import db
+from afterword.kit.transport.base import Sent
 from tests.conftest import FIGURE
 from tests.privacy.columns import FREE, HOLDS
 from tests.privacy.conftest import Desk, people

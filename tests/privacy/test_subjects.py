@@ -1,6 +1,6 @@
 """Finding what is a person's, and no other's, and ending what is still on its way to the person."""
 
-from afterword.channels.base import Sent
+from afterword.kit.transport.base import Sent
 from tests.privacy.conftest import CANARY, Desk, people
 
 

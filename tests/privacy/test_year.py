@@ -13,23 +13,23 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from afterword import db
-from afterword.app import create_app
-from afterword.backups import ledgers, manifests
-from afterword.backups import service as backups
-from afterword.backups.encryption import Sealer
-from afterword.backups.locations import Folder
-from afterword.channels.base import Sent
-from afterword.instances.files import folder
-from afterword.queue.retention.service import DAYS_DEFAULT
-from afterword.queue.sending.service import Lease
-from afterword.worker.jobs import Job, jobs_of
-from afterword.worker.long_work import Exporter
-from afterword.worker.pace import Pace
+from afterword.asking.instances.files import folder
+from afterword.kit import db
+from afterword.kit.transport.base import Sent
+from afterword.run.app import create_app
+from afterword.run.backups import ledgers, manifests
+from afterword.run.backups import service as backups
+from afterword.run.backups.encryption import Sealer
+from afterword.run.backups.locations import Folder
+from afterword.run.worker.jobs import Job, jobs_of
+from afterword.run.worker.long_work import Exporter
+from afterword.run.worker.pace import Pace
+from afterword.sending.queue.retention.service import DAYS_DEFAULT
+from afterword.sending.queue.sending.service import Lease
 from tests.conftest import FIGURE, House
 from tests.privacy.columns import HOLDS
 from tests.privacy.conftest import Desk, address_of, answer
-from tests.queue.conftest import Queue
+from tests.sending.queue.conftest import Queue
 
 DAYS: Final = 365
 EVERY_DAYS: Final = 5  # a new person

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from release import debian, files, images
-from tests.worker.faults.rig import needs
+from tests.run.worker.faults.rig import needs
 
 
 @pytest.mark.nightly

@@ -7,8 +7,8 @@ import pytest
 
 from release import files, images
 from release.__main__ import by_image
-from tests.embedded.servers import needs_root
-from tests.worker.faults.rig import needs
+from tests.run.embedded.servers import needs_root
+from tests.run.worker.faults.rig import needs
 
 
 @needs_root

@@ -1,1 +1,0 @@
-"""Answers of an instance: forms, stored values, progress through the pages."""

@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Callable
 from typing import Final
 
-from afterword import keys
+from afterword.core import keys
 
 TOKEN_CHARACTERS: Final = 32
 

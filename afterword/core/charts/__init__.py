@@ -1,1 +1,0 @@
-"""Geometry of charts: numbers in, places in percent of the picture out. Templates draw it."""

@@ -1,1 +1,0 @@
-"""Reports: periods, metrics with intervals, disclosure control."""

@@ -1,1 +1,0 @@
-"""Messages: addresses, placeholders, SMS segments, webhooks, notices and alert rules."""

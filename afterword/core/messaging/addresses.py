@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import email_validator
 import phonenumbers
 
-from afterword import keys
+from afterword.core import keys
 from afterword.core.reading import spellings
 from afterword.errors import Sentence
 

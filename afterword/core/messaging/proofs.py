@@ -9,7 +9,7 @@ import hashlib
 import hmac
 from typing import Final
 
-from afterword import keys
+from afterword.core import keys
 
 ITEM_HEADER: Final = "X-Afterword-Item"
 PROOF_BYTES: Final = 12  # 96 bits: nobody guesses one in the lifetime of an item

@@ -1,1 +1,0 @@
-"""Scopes, callers and plans."""

@@ -1,1 +1,0 @@
-"""Definitions of questionnaires: questions, conditions, metadata, themes."""

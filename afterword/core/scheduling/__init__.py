@@ -1,1 +1,0 @@
-"""When an item may leave: states and moves, windows, holidays, zones, retries, fair shares."""

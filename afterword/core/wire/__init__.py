@@ -1,1 +1,0 @@
-"""Formats of the wire and of files: times, lists, exports, imports."""

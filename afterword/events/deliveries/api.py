@@ -5,15 +5,15 @@ from typing import Any, Final, Literal
 
 from afterword import errors
 from afterword.core.wire.lists import Rows
-from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.deliveries import service, store
 from afterword.events.log import api as log
 from afterword.events.log import service as log_service
 from afterword.events.webhooks import WEBHOOK
-from afterword.nouns import service as nouns
-from afterword.web import fields
-from afterword.web.operations import Answer, Call, Routes
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Webhooks")
 

@@ -5,12 +5,12 @@ from typing import Final
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
-from afterword.db import Database
 from afterword.events.deliveries import store
 from afterword.events.deliveries.store import Delivery, Span
 from afterword.events.sending import service as sending
 from afterword.events.webhooks import WEBHOOK
-from afterword.nouns import service as nouns
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
 
 REPLAY_EVENTS_MAX: Final = 10_000  # of one request; its answer says where to go on
 KEPT_DAYS: Final = 30  # after they were delivered or died

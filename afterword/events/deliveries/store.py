@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database
-from afterword.web.metrics import Sample
+from afterword.kit.db import Database
+from afterword.kit.web.metrics import Sample
 
 FIGURE_ROWS_MAX: Final = 10_000
 OUTCOMES: Final = ("afterword_webhook_attempts", "Attempts to deliver by outcome; dead: the last one failed too.")

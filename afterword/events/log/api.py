@@ -11,13 +11,13 @@ from afterword.core.messaging.notices import read_of
 from afterword.core.messaging.webhooks import check_type
 from afterword.core.wire.lists import Column
 from afterword.core.wire.site import API_PREFIX
-from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.log import service, store
 from afterword.events.log.store import Entry
 from afterword.events.service import Render
-from afterword.web import fields, paging
-from afterword.web.operations import Answer, Call, Routes
+from afterword.kit.db import Database
+from afterword.kit.web import fields, paging
+from afterword.kit.web.operations import Answer, Call, Routes
 
 LOG: Final = f"{API_PREFIX}/event"
 EXPIRED: Final = (

@@ -5,10 +5,10 @@ from typing import Final
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
-from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.log import store
 from afterword.events.log.store import Entry
+from afterword.kit.db import Database
 
 KEPT_DAYS: Final = 90
 RESTORED: Final = "The event log was restored from another cluster; a worker renumbers it first."

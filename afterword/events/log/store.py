@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
-from afterword.db.columns import qualified
 from afterword.events.store import COLUMNS, IS_NATIVE, Event
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import qualified
 
 PASSED_MAX: Final = 20_000  # events that one page of a filtered log reads: matches may be rare
 ANSWERS_MAX: Final = 5_000  # of all completions on one page

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Final
 
 from afterword.core.messaging.webhooks import ERROR_CHARACTERS_MAX, Reply, retry_time
-from afterword.db import Database
 from afterword.events import service as events
 from afterword.events import webhooks
 from afterword.events.sending import store
 from afterword.events.sending.store import Delivery, DeliveryLease, LaneKey, SubjectKey
+from afterword.kit.db import Database
 
 READER: Final = "webhooks"
 IN_FLIGHT_MAX: Final = 2  # of one webhook

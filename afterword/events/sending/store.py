@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from afterword.db import Database, Row
-from afterword.db.columns import arrays, qualified
 from afterword.events.store import COLUMNS, Event
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import arrays, qualified
 
 LaneKey = tuple[str, str]  # organization_id, webhook_id
 SubjectKey = tuple[str, str, str]  # and the subject_id

@@ -1,1 +1,0 @@
-"""Values that were sealed with a secret of before, sealed again with the one in use."""

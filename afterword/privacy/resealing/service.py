@@ -6,9 +6,9 @@ Each batch asks for what is left, so it may be stopped at any moment and begun a
 from collections.abc import Callable
 from typing import Final
 
-from afterword import db as databases
-from afterword import sealing
-from afterword.db import Pool
+from afterword.kit import db as databases
+from afterword.kit import sealing
+from afterword.kit.db import Pool
 from afterword.privacy.resealing import store
 
 BATCH_VALUES: Final = 100

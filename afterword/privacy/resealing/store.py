@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, LiteralString
 
-from afterword.alerts.mails.service import link_context
-from afterword.db import Database
 from afterword.events.webhooks import seal_context
+from afterword.kit.db import Database
+from afterword.tenants.mails.service import link_context
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta
 
 from afterword.core.wire.lists import Rows
-from afterword.db import Database
-from afterword.nouns.structs import update_of
-from afterword.organizations.retention import PATH, RETENTION, require_reach
+from afterword.kit.db import Database
+from afterword.kit.nouns.structs import update_of
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.privacy.retention import service, store
-from afterword.web import fields
-from afterword.web.operations import Answer, Call, Routes
+from afterword.tenants.organizations.retention import PATH, RETENTION, require_reach
 
 routes = Routes(tag="Organizations")
 

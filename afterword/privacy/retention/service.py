@@ -9,22 +9,22 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from afterword import ids
-from afterword.alerts.cases import service as cases
+from afterword.cases.alert_instances import service as cases
 from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
-from afterword.db import Database
-from afterword.db.steps import StepResult, take
 from afterword.events import service as events
 from afterword.events.log import service as log
 from afterword.events.log import store as log_store
-from afterword.organizations import retention
+from afterword.kit.db import Database
+from afterword.kit.db.steps import StepResult, take
+from afterword.listening.reports.daily_counts import service as rollups
+from afterword.listening.responses.rows import service as responses
 from afterword.privacy.retention import store
 from afterword.privacy.retention.store import Due, Passed, Run
 from afterword.privacy.rows import service as rows
 from afterword.privacy.subjects.store import Person
-from afterword.reports.rollups import service as rollups
-from afterword.responses.rows import service as responses
+from afterword.tenants.organizations import retention
 
 Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audit", "exports", "deleted"]
 

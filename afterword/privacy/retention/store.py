@@ -10,10 +10,10 @@ from typing import Any, Final, LiteralString
 
 from afterword import ids
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database
-from afterword.db.columns import qualified
-from afterword.organizations.retention import DAYS
+from afterword.kit.db import Database
+from afterword.kit.db.columns import qualified
 from afterword.privacy.rows.store import NO_FILE, WORDS
+from afterword.tenants.organizations.retention import DAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,0 @@
-"""Personal data in the tables of all packages, and their erasure."""

@@ -6,17 +6,17 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from afterword.alerts.cases import service as cases
-from afterword.alerts.messages import service as messages
+from afterword.asking.instances import service as instances
+from afterword.asking.instances import store as instances_store
+from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.cases.alert_instances import service as cases
+from afterword.cases.messages import service as messages
 from afterword.core.organizations.access import installation
 from afterword.core.questionnaires.metadata import POINTERS, Declared
-from afterword.db import Database
-from afterword.instances import service as instances
-from afterword.instances import store as instances_store
+from afterword.kit.db import Database
 from afterword.privacy.rows import store
 from afterword.privacy.subjects.store import Person, ScanResult
-from afterword.questionnaires.metadata import service as metadata
-from afterword.queue.records import TEXTS
+from afterword.sending.queue.records import TEXTS
 
 SCAN_EVENTS_MAX: Final = 5_000
 SCAN_KEYS_MAX: Final = 500

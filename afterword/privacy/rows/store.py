@@ -7,10 +7,10 @@ Elsewhere a package writes its own tables alone. Erasing is the exception on pur
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 
-from afterword.db import Database
-from afterword.db.columns import suffixed
+from afterword.kit.db import Database
+from afterword.kit.db.columns import suffixed
 from afterword.privacy.subjects.store import Person, ScanResult
-from afterword.queue.records import TEXT_COLUMNS
+from afterword.sending.queue.records import TEXT_COLUMNS
 
 # Answers `a` that are texts or hold some; those without a file that is kept for another time.
 WORDS: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string'

@@ -1,1 +1,0 @@
-"""The items, instances and suppressions of a person."""

@@ -4,11 +4,11 @@ from typing import Final
 
 from afterword.core.organizations.access import installation
 from afterword.core.scheduling.statuses import Item
-from afterword.db import Database
+from afterword.kit.db import Database
 from afterword.privacy.subjects import store
 from afterword.privacy.subjects.store import Person
-from afterword.queue import service as queue
-from afterword.queue import store as queue_store
+from afterword.sending.queue import service as queue
+from afterword.sending.queue import store as queue_store
 
 SCAN_ITEMS_MAX: Final = 5_000  # of the queue, in one transaction
 INDEX_ROUNDS_MAX: Final = 10  # items that repeat one that repeats one …

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from afterword.db import Database
+from afterword.kit.db import Database
 
 ScanResult = tuple[int, str | None]  # rows that were changed or found; the last row looked at, None at the end
 

@@ -2,9 +2,9 @@
 
 import re
 
+from afterword.asking.questionnaires.library import service as library
 from afterword.core.charts import sketches
 from afterword.core.questionnaires.definition import Definition, Group
-from afterword.questionnaires.library import service as library
 from tests.core.answers.questions import question
 
 

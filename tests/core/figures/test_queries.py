@@ -11,7 +11,7 @@ from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading.findings import Findings
-from tests.reports.conftest import CSAT, DOCUMENT, NPS, TEXT
+from tests.listening.reports.conftest import CSAT, DOCUMENT, NPS, TEXT
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""The responses behind a row, as a condition; tests/reports/test_api.py counts them again."""
+"""The responses behind a row, as a condition; tests/listening/reports/test_api.py counts them again."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,7 @@ from afterword.core.figures.periods import Period, buckets
 from afterword.core.figures.reports import RequestedMetric
 from afterword.core.figures.rows import RowKey, answer_condition, buckets_of, selection_of
 from afterword.core.questionnaires import definition
-from tests.reports.conftest import DOCUMENT, MANY, MATRIX, NPS, RANKING, ROW
+from tests.listening.reports.conftest import DOCUMENT, MANY, MATRIX, NPS, RANKING, ROW
 
 PERIOD = Period(datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 10, tzinfo=UTC), "UTC")
 QUESTIONS = {each.question_id: each for each in definition.parse(DOCUMENT).questions()}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from afterword.core.messaging import segments
 from afterword.core.messaging.segments import BASIC, EXTENSION, encode, measure, split
-from tests.channels.sms.septets import decode_gsm7
+from tests.extras.septets import decode_gsm7
 
 GSM7 = st.text(st.sampled_from([c for c in BASIC if c != "\x1b"] + list(EXTENSION)), max_size=700)
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=400)

@@ -22,7 +22,7 @@ from afterword.core.questionnaires.metadata import (
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.errors import Invalid
-from afterword.web import fields
+from afterword.kit.web import fields
 
 
 class Groups(fields.Request):

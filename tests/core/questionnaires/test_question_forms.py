@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from afterword import ids
+from afterword.asking.questionnaires import files
 from afterword.core.questionnaires import drafts, editing
 from afterword.core.questionnaires import questions as core_questions
 from afterword.core.questionnaires.definition import parse
-from afterword.questionnaires import files
 from tests.browser.conftest import EVERY_TYPE
 
 

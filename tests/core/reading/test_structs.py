@@ -12,8 +12,8 @@ from afterword import errors
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
-from afterword.web import fields
-from afterword.web.vocabulary import FIELD_CODES
+from afterword.kit.web import fields
+from afterword.kit.web.vocabulary import FIELD_CODES
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 

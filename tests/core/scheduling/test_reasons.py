@@ -8,18 +8,18 @@ from typing import get_args
 
 import pytest
 
-from afterword.channels.base import Cause
 from afterword.core.scheduling import reasons
-from afterword.responders.suppressions import REASONS as SUPPRESSION_REASONS
+from afterword.kit.transport.base import Cause
+from afterword.people.responders.suppressions import REASONS as SUPPRESSION_REASONS
 
 SOURCE = Path(__file__).parents[3] / "afterword"
 PAGE = Path(__file__).parents[3].joinpath("docs/rules.md").read_text(encoding="utf-8")
 PLACES = {"_skip": 1, "Check": 2, "Block": 0, "Decision": 1}  # which argument of a call is a reason
 FILES = (
     "core/scheduling/decisions.py",
-    "queue/lanes/service.py",
-    "queue/sending/dispatches.py",
-    "queue/sending/outcomes.py",
+    "sending/queue/lanes/service.py",
+    "sending/queue/sending/dispatches.py",
+    "sending/queue/sending/outcomes.py",
 )
 
 

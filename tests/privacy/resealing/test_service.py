@@ -8,8 +8,8 @@ from typing import Final, LiteralString, cast
 import pytest
 
 import afterword
-from afterword import db, sealing
-from afterword.keys import Secret
+from afterword.core.keys import Secret
+from afterword.kit import db, sealing
 from afterword.privacy.resealing import service, store
 from tests.contract.test_catalogue import OURS, THEIRS, _fill
 from tests.privacy.columns import FREE, HOLDS, SEALED
@@ -18,19 +18,19 @@ OLD, NEW = Secret(b"o" * 32), Secret(b"n" * 32, before=[b"o" * 32], addresses=b"
 ALONE = Secret(b"n" * 32, addresses=b"o" * 32)
 # The functions that seal, each with the columns in which its values stay; none: they travel in a cookie or an address.
 CALLS: Final[Mapping[str, Sequence[str]]] = {
-    "alerts/mails/service.py:schedule_link": ["notice_mail.link"],
+    "tenants/mails/service.py:schedule_link": ["notice_mail.link"],
     "events/webhooks.py:_new_secret": ["webhook.secret", "webhook.previous_secret"],
-    "instances/anonymity/service.py:close": ["anonymous_pool.sealed"],
-    "instances/previews/service.py:address_of": [],
-    "links/public_links.py:_sealed": [],
-    "logins/identities/service.py:_sealed": ["identity_provider.client_secret"],
-    "logins/identities/service.py:_opened": ["login_session.id_token"],
-    "logins/identities/service.py:begin": [],
-    "logins/passkeys/service.py:_challenge": [],
-    "logins/service.py:pending": [],
-    "logins/service.py:propose_totp": ["login.totp_secret"],
-    "providers/service.py:_sealed": ["channel_account.settings"],
-    "receipts/inbound/service.py:open_endpoint": ["inbound_endpoint.settings"],
+    "asking/instances/anonymity/service.py:close": ["anonymous_pool.sealed"],
+    "sending/previews/service.py:address_of": [],
+    "asking/links/public_links.py:_sealed": [],
+    "tenants/logins/identities/service.py:_sealed": ["identity_provider.client_secret"],
+    "tenants/logins/identities/service.py:_opened": ["login_session.id_token"],
+    "tenants/logins/identities/service.py:begin": [],
+    "tenants/logins/passkeys/service.py:_challenge": [],
+    "tenants/logins/service.py:pending": [],
+    "tenants/logins/service.py:propose_totp": ["login.totp_secret"],
+    "sending/providers/service.py:_sealed": ["channel_account.settings"],
+    "sending/receipts/inbound/service.py:open_endpoint": ["inbound_endpoint.settings"],
 }
 RESEALING: Final = "privacy/resealing/service.py:_reseal"
 # Other columns of such a row.
@@ -92,7 +92,12 @@ class TestColumns:
         assert stored == store.CONTEXTS.keys()
 
     @pytest.mark.parametrize(
-        "text", ["def f():\n    sealing.seal(1)", "from afterword.sealing import seal", "import afterword.sealing as x"]
+        "text",
+        [
+            "def f():\n    sealing.seal(1)",
+            "from afterword.kit.sealing import seal",
+            "import afterword.kit.sealing as x",
+        ],
     )
     def test_functions_are_found(self, text: str) -> None:
         assert [] != list(_sealing_in(text, "module"))
@@ -115,9 +120,9 @@ def _sealing_in(text: str, file: str) -> Iterator[str]:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 if any(isinstance(one, ast.Attribute) and "sealing.seal" == ast.unparse(one) for one in ast.walk(node)):
                     yield f"{file}:{name}"
-            case ast.ImportFrom(module="afterword.sealing"):
+            case ast.ImportFrom(module="afterword.kit.sealing"):
                 yield f"{file}:{ast.unparse(node)}"
-            case ast.Import(names=names) if "afterword.sealing" in {one.name for one in names}:
+            case ast.Import(names=names) if "afterword.kit.sealing" in {one.name for one in names}:
                 yield f"{file}:{ast.unparse(node)}"
             case _:
                 pass

@@ -1,1 +1,0 @@
-"""Alerts: rules over responses, the cases that they open, their statuses and comments, and notifications."""

@@ -1,1 +1,0 @@
-"""Users who take cases, and their open cases."""

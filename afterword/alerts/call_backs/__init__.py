@@ -1,1 +1,0 @@
-"""Cases of customers who asked to be called."""

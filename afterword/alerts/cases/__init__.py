@@ -1,1 +1,0 @@
-"""Alert instances: the cases that alerts open, and the comments on them."""

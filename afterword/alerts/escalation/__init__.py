@@ -1,1 +1,0 @@
-"""Cases that are overdue, or open for too long."""

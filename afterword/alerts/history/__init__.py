@@ -1,1 +1,0 @@
-"""The history of a case: its opening, every change, comments and mails, in the order of time."""

@@ -1,1 +1,0 @@
-"""E-mails with notices to users: scheduled, claimed, sent by the worker, settled."""

@@ -1,1 +1,0 @@
-"""Notifications: events of watched things, for users, in the API and by e-mail."""

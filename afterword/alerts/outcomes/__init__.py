@@ -1,1 +1,0 @@
-"""Causes and remedies of the cases of responses."""

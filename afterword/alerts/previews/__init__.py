@@ -1,1 +1,0 @@
-"""The responses that a rule would have matched."""

@@ -1,1 +1,0 @@
-"""Cases whose customers are asked again, and what they answered."""

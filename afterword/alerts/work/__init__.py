@@ -1,1 +1,0 @@
-"""Cases as agents work through them, with names in place of ids."""

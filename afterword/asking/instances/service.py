@@ -1,0 +1,167 @@
+"""Issues, changes and deletes questionnaire instances, and records what became of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from afterword import errors
+from afterword.asking.instances import store
+from afterword.asking.instances.responders import service as instance_responders
+from afterword.asking.instances.store import Instance, TimeKind
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.core.answers import instances as core_instances
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
+from afterword.core.text import locales
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.kit.db import Database
+from afterword.people.responders import service as responders
+from afterword.tenants.organizations import retention as holds
+
+NO_INSTANCE: Final = "There is no such questionnaire instance."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """The members of a PATCH; None leaves one unchanged. Null or empty metadata are removed."""
+
+    responder_id: str | None = None
+    locale: str | None = None
+    valid_days: int | None = None
+    editable: bool | None = None
+    metadata: Changes = field(default_factory=Changes)
+    is_strict: bool = False  # refuse a language that the questionnaire lacks
+
+
+async def get(db: Database, *, caller: Caller, instance_id: str, is_locked: bool = False) -> Instance:
+    found = await store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=is_locked)
+    return errors.found(found, NO_INSTANCE)
+
+
+async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], datetime], now: datetime) -> int:
+    """Set a time of these instances, by organization and instance, once; returns the number of those set.
+
+    Kinds: their first message was sent, delivered or bounced, the alerts processed their completion, a sequence queued
+    items.
+    """
+    return await store.settle_times(db, kind=kind, times=times, now=now)
+
+
+async def update(
+    db: Database, *, caller: Caller, instance_id: str, change: Change, now: datetime, expect: errors.Expect = errors.ANY
+) -> Instance:
+    """Apply a PATCH; without an effect, `updated_time` and version stay.
+
+    `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
+    (`unknown_id`, `too_many`, of a strict change also `unknown_value`), and Held for another person.
+    """
+    before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
+    if change.responder_id is not None and change.responder_id != before.responder_id:
+        await instance_responders.require_seen(db, caller=caller, responder_id=change.responder_id)
+        key = {"organization_id": before.organization_id, "responder_id": before.responder_id}
+        await holds.require_may_move(db, **key)
+    after = await store.update_instance(
+        db,
+        organization_id=before.organization_id,
+        instance_id=instance_id,
+        responder_id=change.responder_id,
+        locale=await _matched(db, instance=before, change=change),
+        valid_days=change.valid_days,
+        editable=False if before.anonymity else change.editable,
+        metadata_set=merge({}, change.metadata.questionnaire),
+        metadata_removed=[name for name, value in change.metadata.questionnaire.items() if not value],
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    if after is None:
+        after = await get(db, caller=caller, instance_id=instance_id)
+    else:
+        _require_few(after.metadata)
+        if after.valid_days not in {0, before.valid_days}:
+            await watch_expiry(db, valid_days=after.valid_days, now=now)
+        await events.record(db, events=_events(before, after, caller=caller, now=now))
+    if change.metadata.responder:
+        await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
+        await responders.update(
+            db,
+            organization_id=after.organization_id,
+            responder_id=after.responder_id,
+            change=responders.Change(metadata=change.metadata.responder),
+            now=now,
+            actor=responders.Actor.of(caller),
+        )
+    return after
+
+
+async def watch_expiry(db: Database, *, valid_days: int, now: datetime) -> None:
+    """Look from now on for instances that end after so many days, before the job finds out that there are any."""
+    await store.insert_expiry_cursor(db, valid_days=valid_days, since=now)
+
+
+async def delete(
+    db: Database, *, caller: Caller, instance_id: str, now: datetime, expect: errors.Expect = errors.ANY
+) -> None:
+    """Mark the instance and its answers as deleted; raises NotFound, Held and the errors of `expect`."""
+    before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
+    await holds.require_not_held(db, organization_id=before.organization_id, responder_id=before.responder_id)
+    await take_out(db, caller=caller, instance=before, now=now)
+
+
+async def take_out(db: Database, *, caller: Caller, instance: Instance, now: datetime) -> None:
+    """Delete as `delete` does, whether or not a legal hold has come meanwhile. Raises NotFound."""
+    deleted = await store.delete_instance(
+        db,
+        organization_id=instance.organization_id,
+        instance_id=instance.instance_id,
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    if deleted is None:
+        raise errors.NotFound(NO_INSTANCE)
+    await events.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
+
+
+async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: errors.Expect = errors.ANY) -> Instance:
+    # Without the lock another PATCH could commit between this read and the write.
+    instance = await get(db, caller=caller, instance_id=instance_id, is_locked=expect is not errors.ANY)
+    expect(instance.version)
+    return instance
+
+
+async def choose_language(db: Database, *, instance: Instance, locale: str, now: datetime) -> None:
+    await store.update_language(
+        db, organization_id=instance.organization_id, instance_id=instance.instance_id, locale=locale, now=now
+    )
+
+
+async def _matched(db: Database, *, instance: Instance, change: Change) -> str | None:
+    """The best matching language of the instance's version; raises Invalid if strict and none matches."""
+    if change.locale is None:
+        return None
+    version = await questionnaires_store.get_version(
+        db, organization_id=instance.organization_id, version_id=instance.version_id
+    )
+    found = locales.match(change.locale, version.definition.locales, version.definition.default_locale)
+    if change.is_strict and not locales.is_same_language(change.locale, found):
+        there_are = ", ".join(version.definition.locales)
+        message = f"The questionnaire is not written in this language. There are: {there_are}."
+        raise errors.Invalid.at("/locale", "unknown_value", message)
+    return found
+
+
+def _events(before: Instance, after: Instance, *, caller: Caller, now: datetime) -> list[NewEvent]:
+    """The events of a PATCH: updated, and reopened or expired if its `valid_days` changed that."""
+    was_over, is_over = core_instances.is_expired(before, now), core_instances.is_expired(after, now)
+    kinds = ["updated"]
+    if was_over and not is_over:
+        kinds.append("reopened")
+    if is_over and not was_over and not after.is_over:
+        kinds.append("expired")
+    return [after.event(kind, now=now, caller=caller) for kind in kinds]
+
+
+def _require_few(metadata: Mapping[str, str]) -> None:
+    if len(metadata) > NAMES_MAX:
+        raise errors.Invalid.at("/metadata", "too_many", f"An instance keeps at most {NAMES_MAX} names.")

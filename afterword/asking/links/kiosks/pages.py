@@ -1,0 +1,101 @@
+"""The pages of a public link in kiosk mode: all questions on one page, a new response for each person, a way out."""
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.asking.instances.answer_page import Placement, first, read_posted
+from afterword.asking.instances.pages import post_answers, show_answers
+from afterword.asking.instances.rendering import leave_page, left_page
+from afterword.asking.links.pages import find_link, open_link, post_link, require_begun, show_link
+from afterword.asking.links.public_links import PublicLink, is_pin
+from afterword.core.wire.site import Site
+from afterword.kit import db
+from afterword.kit.web import html, public, static
+from afterword.kit.web.limits import Limiter, source_key
+from afterword.kit.web.routing import Pages
+
+PATH: Final = "/l/{link_key}/kiosk"
+WORKER_HEADERS: Final = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
+}
+
+routes = Pages()
+
+
+@routes.get(PATH, for_people=True)
+async def kiosk_page(request: Request) -> Response:
+    _, placement = await _kiosk(request)
+    return await show_link(request, placement)
+
+
+@routes.post(PATH, for_people=True)
+async def post_kiosk_page(request: Request) -> Response:
+    _, placement = await _kiosk(request)
+    return await post_link(request, placement)
+
+
+@routes.get(f"{PATH}/{{instance_id}}", for_people=True)
+async def kiosk_answer_page(request: Request) -> Response:
+    _, placement = await _kiosk(request, instance_id=request.path_params["instance_id"])
+    return await show_answers(request, placement)
+
+
+@routes.post(f"{PATH}/{{instance_id}}", for_people=True)
+async def post_kiosk_answer_page(request: Request) -> Response:
+    _, placement = await _kiosk(request, instance_id=request.path_params["instance_id"])
+    return await post_answers(request, placement)
+
+
+@routes.get(f"{PATH}/leave", for_people=True)
+async def leave(request: Request) -> Response:
+    link, placement = await _kiosk(request)
+    return await _leave_page(request, link, placement)
+
+
+@routes.post(f"{PATH}/leave", for_people=True)
+async def post_leave(request: Request) -> Response:
+    """End kiosk mode; wrong PINs are counted for the link and their source, so that strangers keep nobody here."""
+    site: Site = request.state.site
+    limiter: Limiter = request.state.limiter
+    link, placement = await _kiosk(request)
+    pin = first(read_posted(await public.read_body(request)).fields, "pin")
+    key = f"pin {link.link_id} {source_key(request.client.host if request.client else '')}"
+    limiter.count_miss(key)
+    if is_right := is_pin(link, pin, secret=site.secret):
+        limiter.take_back_miss(key)
+    return await _leave_page(request, link, placement, is_right=is_right, is_wrong=not is_right)
+
+
+@routes.get(f"{PATH}/worker")
+async def worker(request: Request) -> Response:
+    """The service worker that keeps the kiosk's first page; it may do so for this path alone."""
+    _, placement = await _kiosk(request)
+    content = static.read_files()["public/kiosk_worker.js"]
+    headers = {**WORKER_HEADERS, "Service-Worker-Allowed": placement.path}
+    return html.unchanged_or(content, request, media_type="text/javascript", headers=headers)
+
+
+async def _leave_page(
+    request: Request, link: PublicLink, placement: Placement, *, is_right: bool = False, is_wrong: bool = False
+) -> Response:
+    async with db.connection(request.state.pool) as database:
+        opened = await open_link(request, database, nonce=ids.secret(), placement=placement)
+    head = opened.start.answer_page.head
+    return left_page(head) if is_right else leave_page(head, has_pin=link.kiosk_pin_hash is not None, is_wrong=is_wrong)
+
+
+async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[PublicLink, Placement]:
+    """Raises NotFound for a link without a kiosk, and for an instance that did not begin at the link."""
+    async with db.connection(request.state.pool) as database:
+        link, _ = await find_link(request, database)
+        if link.kiosk is None:
+            raise errors.NotFound("There is no such page.")
+        if instance_id is not None:
+            await require_begun(database, link=link, instance_id=instance_id)
+    path = f"/l/{link.key}/kiosk"
+    data = {"path": path, "idle": str(link.kiosk["idle_seconds"]), "thanks": str(link.kiosk["thanks_seconds"])}
+    return link, Placement(kind="kiosk", path=path, data=data)

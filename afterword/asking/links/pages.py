@@ -1,0 +1,204 @@
+"""The pages of public links: the questions, a form that asks for the address to confirm, and pages that replace them.
+
+A GET writes nothing: the first POST issues the instance.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.asking.instances import store as instances_store
+from afterword.asking.instances.answer_page import Placement, first
+from afterword.asking.instances.answers.service import Closed
+from afterword.asking.instances.pages import FORM_STATUS_WRONG, post_start, read_post, read_start_page, show_start
+from afterword.asking.instances.rendering import address_page, asked_page, closed_page, opens_page
+from afterword.asking.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of
+from afterword.asking.links import public_links
+from afterword.asking.links.public_links import PublicLink
+from afterword.core.answers.form_tokens import is_token, token_of
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
+from afterword.core.wire.site import Site
+from afterword.kit import db
+from afterword.kit.web import html
+from afterword.kit.web.limits import Limiter
+from afterword.kit.web.routing import Pages
+
+ADDRESS_PURPOSE: Final = "address"
+ADDRESS_CHARACTERS_MAX: Final = 320
+PATHS: Final = ("/l/{link_key}", "/l/{link_key}/ref/{reference_id}")
+
+routes = Pages()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A link, its start, and the page that is shown in place of the questions."""
+
+    link: PublicLink
+    start: Start
+    instead: Response | None
+    asks_address: bool = False
+
+
+@routes.get(*PATHS, for_people=True)
+async def link_page(request: Request) -> Response:
+    return await show_link(request)
+
+
+async def show_link(request: Request, placement: Placement | None = None) -> Response:
+    return await show_start(request, partial(read_link, request, placement=placement))
+
+
+@routes.post(*PATHS, for_people=True)
+async def post_link_page(request: Request) -> Response:
+    return await post_link(request)
+
+
+async def post_link(request: Request, placement: Placement | None = None) -> Response:
+    """Start with the answers of the first page, or mail the link that confirms an address."""
+    limiter: Limiter = request.state.limiter
+    limiter.count_start(request.client.host if request.client else "")
+    posted = await read_post(request, partial(read_start_page, partial(read_link, request, placement=placement)))
+    if "email" in posted.fields:
+        return await _ask_to_confirm(
+            request, address=first(posted.fields, "email"), token=posted.token, placement=placement
+        )
+    return await post_start(request, partial(read_link, request, is_post=True, placement=placement), posted)
+
+
+async def _ask_to_confirm(request: Request, *, address: str, token: str, placement: Placement | None) -> Response:
+    site: Site = request.state.site
+    async with db.transaction(request.state.pool) as database:
+        opened = await open_link(request, database, nonce=ids.secret(), placement=placement)
+        link, head = opened.link, opened.start.answer_page.head
+        if not opened.asks_address:
+            return opened.instead or html.redirect(_here(request))
+        is_ours = is_token(token, secret=site.secret, purpose=ADDRESS_PURPOSE, subject=link.key)
+        try:
+            if not is_ours or len(address) > ADDRESS_CHARACTERS_MAX:
+                raise errors.Invalid.at("/email", "invalid_address", "This is no e-mail address.")
+            await public_links.ask_to_confirm(
+                database,
+                link=link,
+                address=address,
+                language=head.locale,
+                query=urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "by"]),
+                site=site,
+                now=database.clock.now(),
+            )
+        except errors.Invalid:
+            return _address_page(request, opened, address=address[:ADDRESS_CHARACTERS_MAX], is_wrong=True)
+    return asked_page(head)
+
+
+async def require_begun(database: db.Database, *, link: PublicLink, instance_id: str) -> None:
+    """Raise NotFound for an instance that did not begin at the link."""
+    instance = None
+    if ids.is_id(instance_id):
+        instance = await instances_store.get_public_instance(database, instance_id=instance_id)
+    if instance is None or instance.link_id != link.link_id:
+        raise errors.NotFound("There is no such page.")
+
+
+async def read_link(
+    request: Request, database: db.Database, *, nonce: str, is_post: bool = False, placement: Placement | None = None
+) -> Start | Response:
+    """The start, or the page in its place; with `is_post` other starts wait, so that `responses_max` holds."""
+    opened = await open_link(request, database, nonce=nonce, is_post=is_post, placement=placement)
+    return opened.instead or opened.start
+
+
+async def open_link(
+    request: Request, database: db.Database, *, nonce: str, is_post: bool = False, placement: Placement | None = None
+) -> Opened:
+    site: Site = request.state.site
+    link, reference_id = await find_link(request, database)
+    questionnaire = await instances_store.get_public_questionnaire(database, questionnaire_id=link.questionnaire_id)
+    if questionnaire is None:
+        raise errors.NotFound("There is no such page.")
+    now, is_confirmed = database.clock.now(), link.one_response_per == "address"
+    address = None
+    if is_confirmed and (proof := request.query_params.get("by")):
+        address = public_links.confirmed_address(link, proof=proof, secret=site.secret, now=now)
+    if address:  # each address has one instance, however often its link is opened
+        key = address_key(site.secret, CHANNEL_EMAIL, address)
+        nonce = token_of(site.secret, ADDRESS_PURPOSE, f"{link.link_id}\n{key.hex()}")
+    terms = LinkTerms(
+        link_id=link.link_id,
+        metadata=link.metadata,
+        parameters=link.parameters,
+        locale=link.locale or request.query_params.get("lang"),
+        is_once_per_browser=link.one_response_per == "browser",
+        address=address,
+    )
+    start = await start_of(
+        request, database, questionnaire=questionnaire, reference_id=reference_id, nonce=nonce, terms=terms
+    )
+    start = replace(start, answer_page=start.answer_page.placed(placement))
+    begun = await _begun(request, database, start)
+    if begun is not None:
+        return Opened(link, start, html.redirect(start.answer_page.address(begun)))
+    head = start.answer_page.head
+    match link.state_at(now):
+        case "open":
+            pass
+        case "scheduled":
+            assert link.opens_time is not None  # noqa: S101
+            return Opened(link, start, opens_page(head, opens_time=link.opens_time))
+        case "off" | "over":
+            return Opened(link, start, closed_page(start.answer_page))
+    try:
+        public_links.require_allowed(link, is_anonymous=start.version.definition.anonymous)
+        await public_links.require_capacity(database, link=link, is_locked=is_post)
+    except Closed:
+        return Opened(link, start, closed_page(start.answer_page))
+    opened = Opened(link, start, None)
+    if is_confirmed and address is None:
+        return Opened(link, start, _address_page(request, opened), asks_address=True)
+    return opened
+
+
+async def find_link(request: Request, database: db.Database) -> tuple[PublicLink, str | None]:
+    """The link of the address, and its reference. Raises NotFound; TooMany for who tries addresses."""
+    key: str = request.path_params["link_key"]
+    reference_id: str | None = request.path_params.get("reference_id")
+    link = await public_links.get_link_by_key(database, key=key) if ids.is_short_code(key) else None
+    if link is None or (reference_id is not None and not (link.takes_reference and REFERENCE.match(reference_id))):
+        limiter: Limiter = request.state.limiter
+        limiter.count_miss(request.client.host if request.client else "")
+        raise errors.NotFound("There is no such page.")
+    return link, reference_id
+
+
+async def _begun(request: Request, database: db.Database, start: Start) -> str | None:
+    """The instance that this browser, or this confirmed address, has begun already."""
+    terms = start.terms
+    assert terms is not None  # noqa: S101
+    begun = answered_in_browser(request) if terms.is_once_per_browser else None
+    if terms.address:
+        begun = instance_id_of(request, start)
+    if begun is None or await instances_store.get_public_instance(database, instance_id=begun) is None:
+        return None
+    return begun
+
+
+def _address_page(request: Request, opened: Opened, *, address: str = "", is_wrong: bool = False) -> Response:
+    site: Site = request.state.site
+    return address_page(
+        opened.start.answer_page.head,
+        action=_here(request),
+        token=token_of(site.secret, ADDRESS_PURPOSE, opened.link.key),
+        address=address,
+        is_wrong=is_wrong,
+        is_over="by" in request.query_params,
+        status=FORM_STATUS_WRONG if is_wrong else 200,
+    )
+
+
+def _here(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")

@@ -1,0 +1,490 @@
+"""The HTTP interface of questionnaires, with their groups and questions."""
+
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.asking.questionnaires import access, editions, files, service, store
+from afterword.asking.questionnaires.editions import Edition
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import drafts, question_types
+from afterword.core.questionnaires import questions as core_questions
+from afterword.core.wire.lists import Rows
+from afterword.core.wire.site import Site
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
+from afterword.kit.web.operations import Answer, Call, Download, Routes
+
+routes = Routes(tag="Questionnaires")
+group_routes = Routes(tag="Questionnaire Groups")
+question_routes = Routes(tag="Questions")
+version_routes = Routes(tag="Questionnaires")
+VERSIONS: Final = "/q/questionnaire/{questionnaire_id}/version"
+Note = Annotated[str, Meta(max_length=1000, examples=["Asks for the carrier"])]
+
+if TYPE_CHECKING:  # the checker takes no literals that are made
+    QuestionType = ContactField = FileType = Style = str
+else:
+    QuestionType = Literal[*question_types.TYPES]
+    ContactField = Literal[*(name for one in question_types.TYPES.values() for name in one.parts)]
+    FileType = Literal[*question_types.FILE_TYPES]
+    Style = Literal[*(name for one in question_types.TYPES.values() for name in one.styles if name)]
+ValidDays = Annotated[int, Meta(ge=0, le=3650)]
+CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
+ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
+Name = Annotated[str, Meta(min_length=1, max_length=200, extra=fields.LINE, examples=["After delivery"])]
+Title = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE, examples=["Your delivery"])]
+FileText = Annotated[str, Meta(min_length=1, max_length=files.REQUEST_CHARACTERS_MAX)]
+LibraryName = Annotated[str, Meta(min_length=1, max_length=100, examples=["after_delivery"])]
+IconUrl = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=2000,
+        pattern=r"""^https://[^\s"'<>\\]+(?![\s\S])""",
+        examples=["https://example.com/icon.png"],
+        extra={"expected": "An https address is expected, without spaces, quotes and angle brackets."},
+    ),
+]
+
+
+class QuestionnaireRequest(fields.Request):
+    """A questionnaire to create; its draft holds the questions."""
+
+    owner_application_id: fields.Id
+    display_name: Name
+    title: Title | None = None
+    description: fields.Text2000 | None = None
+    valid_days: ValidDays = 30
+    editable: bool = False
+    template_questionnaire_id: fields.Id | None = None
+    library_name: LibraryName | None = None
+    file: FileText | None = None
+    desktop_collapsed: bool = False
+    non_collapsed_questions_count: CollapsedCount = 1
+    key_question_id: fields.Id | None = None
+    credits_accountable: bool = True
+    questionnaire_icon_url: IconUrl | None = None
+    default_locale: fields.LocaleNormal | None = None
+    active: bool = True
+    public_link: bool = False
+    responses_max: ResponsesMax | None = None
+
+
+class QuestionnaireUpdate(fields.Request):
+    """The members of a questionnaire that may change without a new version."""
+
+    display_name: Name | UnsetType = UNSET
+    title: Title | UnsetType | None = UNSET
+    description: fields.Text2000 | UnsetType | None = UNSET
+    valid_days: ValidDays | UnsetType = UNSET
+    editable: bool | UnsetType = UNSET
+    desktop_collapsed: bool | UnsetType = UNSET
+    non_collapsed_questions_count: CollapsedCount | UnsetType = UNSET
+    key_question_id: fields.Id | UnsetType | None = UNSET
+    credits_accountable: bool | UnsetType = UNSET
+    questionnaire_icon_url: IconUrl | UnsetType | None = UNSET
+    active: bool | UnsetType = UNSET
+    public_link: bool | UnsetType = UNSET
+    responses_max: ResponsesMax | UnsetType | None = UNSET
+
+
+class Questionnaire(fields.Resource):
+    """A questionnaire; its content is in its groups and questions."""
+
+    questionnaire_id: fields.Id
+    owner_application_id: fields.Id
+    display_name: str
+    title: str | None
+    description: str | None
+    valid_days: int
+    editable: bool
+    template_questionnaire_id: fields.Id | None
+    desktop_collapsed: bool
+    non_collapsed_questions_count: int
+    key_question_id: fields.Id | None
+    credits_accountable: bool
+    questionnaire_icon_url: str | None
+    default_locale: str
+    locales: list[str]
+    active: bool
+    public_link: bool
+    responses_max: int | None
+    published_version_id: fields.Id | None
+    public_link_url: fields.Computed[str]
+    archived_time: fields.DateTime | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+
+def questionnaire_of(questionnaire: store.Questionnaire, site: Site, zone: tzinfo) -> Questionnaire:
+    return Questionnaire.of(
+        questionnaire,
+        zone,
+        public_link_url=site.pages(questionnaire.organization_id).public_link_url(questionnaire.questionnaire_id),
+    )
+
+
+class GroupTranslation(fields.Answer):
+    """A group's texts in another language; an absent text falls back to the default locale."""
+
+    title: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+
+
+class Group(fields.Answer):
+    """A group of questions: one page."""
+
+    group_id: fields.Id
+    questionnaire_id: fields.Id
+    version_id: fields.Id | None
+    position: int
+    questions_count: fields.Computed[int]
+    title: str | None
+    description: str | None
+    display_name: str | None
+    enabled: bool
+    translations: dict[str, GroupTranslation]
+
+    @classmethod
+    def of(cls, edition: Edition, group_id: str) -> "Group":
+        """Raises NotFound."""
+        for position, group in enumerate(edition.definition.groups):
+            if group.group_id == group_id:
+                document = core_definition.group_document(group) | {
+                    "questionnaire_id": edition.questionnaire_id,
+                    "version_id": edition.version_id,
+                    "position": position,
+                    "questions_count": len(group.questions),
+                }
+                return msgspec.convert(document, cls)
+        raise errors.NotFound("There is no such group.")
+
+
+class Choice(fields.Answer):
+    """One choice of a question; `other` adds a text field, `exclusive` excludes all other choices."""
+
+    value: int
+    label: str
+    other: bool
+    exclusive: bool
+    points: int | UnsetType = UNSET
+    picture: str | UnsetType = UNSET
+
+
+class MatrixRow(fields.Answer):
+    """One row of a matrix; its answer is one of the choices."""
+
+    row_id: fields.Id
+    label: str
+
+
+class Jump(fields.Answer):
+    """A jump to a question if the conditions hold (null: always); without a target, to the end."""
+
+    target_question_id: fields.Id | None
+    conditions: dict[str, Any] | None
+
+
+class QuestionTranslation(fields.Answer):
+    """A question's texts in another language; an absent text falls back to the default locale."""
+
+    title: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    low_label: str | UnsetType = UNSET
+    high_label: str | UnsetType = UNSET
+    choices: dict[str, str] | UnsetType = UNSET
+    rows: dict[str, str] | UnsetType = UNSET
+
+
+class Question(fields.Answer):
+    """A question. Its type decides which members follow `jumps` and `translations`."""
+
+    question_id: fields.Id
+    group_id: fields.Id
+    questionnaire_id: fields.Id
+    version_id: fields.Id | None
+    position: int
+    type: QuestionType
+    title: str
+    description: str | None
+    display_name: str | None
+    required: bool
+    enabled: bool
+    display_probability: int
+    randomize: bool
+    low_label: str | None
+    high_label: str | None
+    jumps: list[Jump]
+    translations: dict[str, QuestionTranslation]
+    show_if: dict[str, Any] | UnsetType = UNSET
+    scored: bool | UnsetType = UNSET
+    scale_min: int | UnsetType = UNSET
+    scale_max: int | UnsetType = UNSET
+    style: Style | UnsetType = UNSET
+    rows: list[MatrixRow] | UnsetType = UNSET
+    choices: list[Choice] | UnsetType = UNSET
+    choices_min: int | UnsetType = UNSET
+    choices_max: int | UnsetType | None = UNSET
+    rank_max: int | UnsetType | None = UNSET
+    length_max: int | UnsetType = UNSET
+    multiline: bool | UnsetType = UNSET
+    number_min: int | float | UnsetType | None = UNSET
+    number_max: int | float | UnsetType | None = UNSET
+    decimals: int | UnsetType = UNSET
+    date_min: fields.Date | UnsetType | None = UNSET
+    date_max: fields.Date | UnsetType | None = UNSET
+    contact_fields: list[ContactField] | UnsetType = UNSET
+    file_types: list[FileType] | UnsetType = UNSET
+    files_max: int | UnsetType = UNSET
+    bytes_max: int | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, edition: Edition, question_id: str) -> "Question":
+        """Raises NotFound."""
+        question = errors.found(edition.definition.question(question_id), "There is no such question.")
+        group = edition.definition.group_of(question_id)
+        document = core_questions.document_of(question) | {
+            "group_id": group.group_id,
+            "questionnaire_id": edition.questionnaire_id,
+            "version_id": edition.version_id,
+            "position": group.questions.index(question),
+        }
+        return msgspec.convert(document, cls)
+
+
+@routes.list("/q/questionnaire", scope="Questionnaire.Read", answer=Questionnaire, summary="Get all questionnaires")
+async def list_questionnaires(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_questionnaires(db, **call.caller.part, page=call.page)
+    return Answer(rows.map(lambda one: questionnaire_of(one, call.site, call.zone)))
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}", scope="Questionnaire.Read", answer=Questionnaire, summary="Get Questionnaire"
+)
+async def get_questionnaire(call: Call[None], db: Database) -> Answer:
+    questionnaire = await _questionnaire(call, db)
+    return Answer(questionnaire_of(questionnaire, call.site, call.zone), version=questionnaire.version)
+
+
+@routes.post(
+    "/q/questionnaire",
+    scope="Questionnaire.Create",
+    body=QuestionnaireRequest,
+    answer=Questionnaire,
+    summary="Create questionnaire",
+    description=(
+        "With an empty draft, or with what `template_questionnaire_id`, `library_name` or `file` asks; nothing can be "
+        "issued before a version is published."
+    ),
+)
+async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -> Answer:
+    questionnaire = await service.create(
+        db, caller=call.caller, settings=msgspec.structs.asdict(call.body), now=call.now
+    )
+    return Answer(
+        questionnaire_of(questionnaire, call.site, call.zone),
+        version=questionnaire.version,
+        location=f"/q/questionnaire/{questionnaire.questionnaire_id}",
+    )
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/file",
+    scope="Questionnaire.Read",
+    answer=None,
+    media_types=(files.MEDIA_TYPE,),
+    summary="Get questionnaire as a file",
+    description="The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it.",
+)
+async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
+    questionnaire_id = call.ids["questionnaire_id"]
+    content = (await service.written(db, caller=call.caller, questionnaire_id=questionnaire_id)).encode()
+    return Answer(download=Download.of(f"{files.MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", content))
+
+
+@routes.patch(
+    "/q/questionnaire/{questionnaire_id}",
+    scope="Questionnaire.Update",
+    body=QuestionnaireUpdate,
+    answer=Questionnaire,
+    summary="Update questionnaire",
+    description="Its owner and default locale stay; what it asks changes with a new version.",
+)
+async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) -> Answer:
+    questionnaire = await service.change(
+        db, caller=call.caller, **call.ids, settings=call.body.named(), expect=call.expect, now=call.now
+    )
+    return Answer(questionnaire_of(questionnaire, call.site, call.zone), version=questionnaire.version)
+
+
+@routes.delete(
+    "/q/questionnaire/{questionnaire_id}",
+    scope="Questionnaire.Delete",
+    summary="Archive questionnaire",
+    description="Nothing more is issued, sent or answered; it and its answers stay to be read, with `archived_time`.",
+)
+async def archive_questionnaire(call: Call[None], db: Database) -> None:
+    await service.archive(db, caller=call.caller, **call.ids, expect=call.expect, now=call.now)
+
+
+@group_routes.list(
+    "/q/questionnaire/{questionnaire_id}/group",
+    scope="Questionnaire Group.Read",
+    answer=Group,
+    shape="array",
+    listing=fields.listing_of(Group, order=(("position", "asc"),)),
+    summary="Get all questionnaire groups",
+    description="Those of the published version, in order; before the first publication those of the draft.",
+)
+async def list_groups(call: Call[None], db: Database) -> Answer:
+    edition = await editions.find(db, questionnaire=await _questionnaire(call, db))
+    if edition is None:
+        return Answer(Rows([]))
+    rows = await store.list_group_ids(
+        db,
+        organization_id=edition.organization_id,
+        questionnaire_id=edition.questionnaire_id,
+        version_id=edition.version_id,
+        draft=edition.draft,
+        page=call.page,
+    )
+    return Answer(rows.map(lambda group_id: Group.of(edition, group_id)))
+
+
+@group_routes.get(
+    "/q/questionnaire/{questionnaire_id}/group/{group_id}",
+    scope="Questionnaire Group.Read",
+    answer=Group,
+    summary="Get Questionnaire Group",
+)
+async def get_group(call: Call[None], db: Database) -> Answer:
+    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    return Answer(Group.of(edition, call.ids["group_id"]), version=edition.revision)
+
+
+@question_routes.list(
+    "/q/questionnaire/{questionnaire_id}/group/{group_id}/question",
+    scope="Question.Read",
+    answer=Question,
+    shape="array",
+    listing=fields.listing_of(Question, order=(("position", "asc"),)),
+    summary="Get all group questions",
+)
+async def list_questions(call: Call[None], db: Database) -> Answer:
+    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    group = Group.of(edition, call.ids["group_id"])
+    rows = await store.list_question_ids(
+        db,
+        organization_id=edition.organization_id,
+        questionnaire_id=edition.questionnaire_id,
+        version_id=edition.version_id,
+        group_id=group.group_id,
+        draft=edition.draft,
+        page=call.page,
+    )
+    return Answer(rows.map(lambda question_id: Question.of(edition, question_id)))
+
+
+@question_routes.get(
+    "/q/questionnaire/{questionnaire_id}/question/{question_id}",
+    scope="Question.Read",
+    answer=Question,
+    summary="Get Question",
+)
+async def get_question(call: Call[None], db: Database) -> Answer:
+    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    return Answer(Question.of(edition, call.ids["question_id"]), version=edition.revision)
+
+
+async def _questionnaire(call: Call[None], db: Database) -> store.Questionnaire:
+    return await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+
+
+class PublicationRequest(fields.Request):
+    """The author's note on the new version."""
+
+    note: Note | None = None
+
+
+class QuestionnaireVersion(fields.Resource):
+    """A published version; it never changes."""
+
+    version_id: fields.Id
+    questionnaire_id: fields.Id
+    number: int
+    note: str | None
+    definition: dict[str, Any]
+    checksum: str
+    published_time: fields.DateTime
+    published_by: fields.Id | None
+
+
+@version_routes.list(
+    VERSIONS,
+    scope="Questionnaire Version.Read",
+    answer=QuestionnaireVersion,
+    shape="array",
+    listing=fields.listing_of(QuestionnaireVersion, order=(("number", "desc"),)),
+    summary="Get all questionnaire versions",
+)
+async def list_versions(call: Call[None], db: Database) -> Answer:
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
+    rows = await store.list_versions(db, **questionnaire.key, page=call.page)
+    return Answer(rows.map(lambda version: _version_of(version, call.zone)))
+
+
+@version_routes.post(
+    VERSIONS,
+    scope="Questionnaire Version.Create",
+    body=PublicationRequest,
+    answer=QuestionnaireVersion,
+    summary="Publish draft",
+    description=(
+        "The draft's errors refuse it, with pointers into the draft. One that says what the published version says "
+        "makes no version: 200 and the published one."
+    ),
+    refusals=("not_ready", "questionnaire_inactive"),
+    other_statuses=(200,),
+)
+async def publish_draft(call: Call[PublicationRequest], db: Database) -> Answer:
+    version, is_new = await service.publish(db, caller=call.caller, **call.ids, note=call.body.note, now=call.now)
+    path = f"/q/questionnaire/{version.questionnaire_id}/version/{version.version_id}"
+    answer = await _version(call, db, version.version_id)
+    answer.status, answer.location = (201, path) if is_new else (200, None)
+    return answer
+
+
+@version_routes.get(
+    f"{VERSIONS}/{{version_id}}",
+    scope="Questionnaire Version.Read",
+    answer=QuestionnaireVersion,
+    summary="Get questionnaire version",
+)
+async def get_version(call: Call[None], db: Database) -> Answer:
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    return await _version(call, db, call.ids["version_id"])
+
+
+async def _version(call: Call[Any], db: Database, version_id: str) -> Answer:
+    version = await store.get_published_version(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        version_id=version_id,
+    )
+    return Answer(_version_of(version, call.zone), version=version.number)
+
+
+def _version_of(version: store.PublishedVersion, zone: tzinfo) -> QuestionnaireVersion:
+    return QuestionnaireVersion.of(version, zone, definition=drafts.shown(version.definition))
+
+
+# One package; the reference lists its three families separately.
+routes.all.extend([*group_routes.all, *question_routes.all])

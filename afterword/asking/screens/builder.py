@@ -1,0 +1,322 @@
+"""The editor of a questionnaire: the outline, one question at a time, new ones, places, copies and removals."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.asking.questionnaires.drafts import service as drafts
+from afterword.asking.questionnaires.drafts.service import Change
+from afterword.asking.screens import condition_form, outline, question_form
+from afterword.asking.screens import preview as builder_preview
+from afterword.asking.screens.condition_form import Matching
+from afterword.asking.screens.question_form import inserts
+from afterword.asking.screens.questionnaires import ONE, PATH, Work, length_text, read_work, work_of
+from afterword.console.screens import Screens, Visit
+from afterword.core.questionnaires import editing, questions
+from afterword.core.questionnaires.editing import Document, Values
+from afterword.core.questionnaires.question_types import FOLDED
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.ui.lists import address
+from afterword.kit.ui.text import near_moment
+from afterword.kit.web import html, static
+from afterword.listening.search.question_uses import service as uses
+from afterword.tenants.organizations.assets import store as assets_store
+from afterword.tenants.screens.pictures import PICTURES
+
+EDIT: Final = f"{ONE}/edit"
+QUESTION: Final = f"{EDIT}/{{question_id}}"
+PICTURES_OFFERED_MAX: Final = 100
+GONE: Final = "gone"  # in place of the mark of a question that somebody removed
+
+routes = Screens()
+
+
+@routes.get(EDIT, scope="Questionnaire.Update")
+async def outline_page(visit: Visit) -> Response:
+    work = await read_work(visit)
+    return show(visit, work)
+
+
+@routes.post(f"{EDIT}/add", scope="Questionnaire.Update")
+async def add_question(visit: Visit) -> Response:
+    form, new_id = visit.form, ids.ordered(visit.now)
+
+    def change(document: Document) -> Document:
+        after = form.text("after")
+        if form.text("what") == "page" or not editing.groups_of(document):
+            after = ids.ordered(visit.now)
+            document = editing.with_new_group(document, after)
+        return editing.placed(document, [editing.blank(form.text("type"), new_id)], after=after)
+
+    return await save(visit, change, f"/{new_id}#title")
+
+
+@routes.get(QUESTION, scope="Questionnaire.Update")
+async def question_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work, pictures = await work_of(visit, db), await _pictures(visit, db)
+        question = question_in(work, visit.id("question_id"))
+        is_counted = condition_form.is_counted(question) and "uncounted" not in visit.query
+        counts = await condition_form.matching_of(visit, db, work) if is_counted else None
+    values = editing.values_of(question)
+    return _question(visit, work, question, values, pictures=pictures, counts=counts)
+
+
+@routes.post(QUESTION, scope="Questionnaire.Update")
+async def save_question(visit: Visit) -> Response:
+    """Wrong values are saved too, as problems of the draft; only a change of somebody else stops it."""
+    question_id, seen = visit.id("question_id"), visit.form.text("seen")
+    work = await read_work(visit)
+    known = known_of(work, question_id)
+    typed = inserts(work, before=question_id).stored_fields(visit.form.values)
+    typed |= {"type": [str(known["type"])]} if known else {}
+
+    def typed_over(stored: Mapping[str, Any]) -> Document:
+        return editing.question_from(stored, typed, known=known, new_id=lambda: ids.ordered(visit.now))
+
+    def change(document: Document) -> Document:
+        stored = editing.question_of(document, question_id)
+        if stored is None and seen == GONE:
+            stored = editing.blank(visit.form.text("type"), question_id)
+            document = editing.placed(document, [stored], after="")
+        elif stored is None or editing.mark_of(editing.values_of(stored)) != seen:
+            raise errors.Stale(
+                visit.words(
+                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
+                )
+            )
+        return editing.with_question(document, typed_over(stored))
+
+    try:
+        await save(visit, change)
+    except errors.Stale as stale:
+        async with visit.read() as db:
+            work, pictures = await work_of(visit, db), await _pictures(visit, db)
+        stored = editing.question_of(work.draft.definition, question_id)
+        mine = typed_over(stored or editing.blank(visit.form.text("type"), question_id))
+        return _question(visit, work, mine, editing.values_of(mine), stale=stale, stored=stored, pictures=pictures)
+    kept = builder_preview.kept_of(visit)
+    uncounted = "1" if visit.form.text("autosave") else None  # nobody sees that page: it answers the script
+    return html.redirect(address(f"{address_of(visit)}/{question_id}", kept, done="saved", uncounted=uncounted))
+
+
+@routes.post(f"{QUESTION}/move", scope="Questionnaire.Update")
+async def move_question(visit: Visit) -> Response:
+    question_id, to = visit.id("question_id"), visit.form.text("to")
+    await save(visit, lambda document: editing.moved(document, question_id, to=to))
+    return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="moved"))
+
+
+@routes.post(f"{QUESTION}/copy", scope="Questionnaire.Update")
+async def copy_question(visit: Visit) -> Response:
+    question_id, made = visit.id("question_id"), list[str]()
+
+    def change(document: Document) -> Document:
+        stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
+        copy = editing.copied(stored, new_id=lambda: ids.ordered(visit.now))
+        made.append(copy["question_id"])
+        return editing.placed(document, [copy], after=question_id)
+
+    await save(visit, change)
+    return html.redirect(f"{address_of(visit)}/{made[0]}?done=copied")
+
+
+@routes.get(f"{QUESTION}/removal", scope="Questionnaire.Update")
+async def confirm_removal(visit: Visit) -> Response:
+    words, question_id = visit.words, visit.id("question_id")
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        question = question_in(work, question_id)
+        sentences = await sentences_of_uses(visit, db, work, [question])
+    return visit.confirm(
+        title=words("Remove the question “{title}”?", title=outline.title_of(words, question)),
+        sentences=[*sentences, words("Answers that were given stay. It goes from the draft; publishing makes it so.")],
+        button=words("Remove the question"),
+    )
+
+
+@routes.post(f"{QUESTION}/removal", scope="Questionnaire.Update")
+async def remove_question(visit: Visit) -> Response:
+    question_id = visit.id("question_id")
+    return await save(visit, lambda document: editing.without_question(document, question_id), "?done=removed")
+
+
+async def save(visit: Visit, change: Change, then: str = "") -> Response:
+    """Saves the draft as `change` makes it, and redirects to `then` below the editor. Raises Stale, Invalid."""
+    async with visit.write() as db:
+        await drafts.edit(
+            db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), change=change, now=visit.now
+        )
+    return html.redirect(f"{address_of(visit)}{then}")
+
+
+def address_of(visit: Visit) -> str:
+    return f"{PATH}/{visit.id('questionnaire_id')}/edit"
+
+
+def question_in(work: Work, question_id: str) -> Document:
+    return errors.found(editing.question_of(work.draft.definition, question_id), "There is no such question.")
+
+
+def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **values: Any) -> Response:
+    """The outline, and beside it what `values` say is open: a question, a page, the texts around, an ending or all."""
+    words, problems, current = visit.words, work.problems(visit), values.get("current", "")
+    saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
+    pane = builder_preview.pane(visit, work, current=current)
+    open_values: dict[str, Any] = {"current": "", "question": None, "page": None, "texts": None} | {
+        "ending": None,
+        "endings": None,
+        "anonymity": None,
+    }
+    return visit.page(
+        "builder.html",
+        title=title or words("Questions of “{name}”", name=work.questionnaire.display_name),
+        status=status,
+        name=work.questionnaire.display_name,
+        path=work.path,
+        problems=problems,
+        groups=outline.rows_of(
+            words, work.draft.definition, path=f"{work.path}/edit", wrong=problems, query=pane.query if pane else ""
+        ),
+        types=question_form.types(words),
+        length=length_text(words, work.definition),
+        preview=pane,
+        script=static.url("console/edit.js"),
+        may_publish="Questionnaire Version.Create" in visit.caller.scopes,
+        after=current if current in _places_in(work.draft.definition) else "",
+        saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
+        **{"refusal": None, **open_values, **values},
+    )
+
+
+def _places_in(document: Mapping[str, Any]) -> set[str]:
+    groups = {str(one.get("group_id")) for one in editing.groups_of(document)}
+    return groups | {str(one.get("question_id")) for one in editing.all_questions(document)}
+
+
+def known_of(work: Work, question_id: str) -> Document | None:
+    """The question as it was published: its type, and the values of its choices, stay."""
+    found = work.published.question(question_id) if work.published else None
+    return questions.document_of(found) if found else None
+
+
+def _question(
+    visit: Visit,
+    work: Work,
+    question: Document,
+    values: Values,
+    *,
+    stale: errors.Stale | None = None,
+    stored: Document | None = None,
+    pictures: Sequence[tuple[str, str]] = (),
+    counts: Matching | None = None,
+) -> Response:
+    words, question_id = visit.words, str(question["question_id"])
+    path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
+    theirs = editing.values_of(stored) if stored else {}
+    seen = editing.mark_of(theirs if stale else values) if stored or not stale else GONE
+    known, places = known_of(work, question_id), editing.places_of(definition, question_id)
+    insert = inserts(work, before=question_id)
+    return show(
+        visit,
+        work,
+        title=outline.title_of(words, question),
+        status=stale.status if stale else 200,
+        current=question_id,
+        refusal=stale,
+        question={
+            "path": path,
+            "seen": seen,
+            "type": str(question.get("type")),
+            "is_fixed": known is not None,
+            "fields": question_form.fields(words, question, insert.shown_values(values)),
+            "inserts": insert.offered,
+            "more": FOLDED,
+            "pictures": question_form.pictures(words, question, values, pictures),
+            "wrong": question_form.wrong_of(question_id, work.problems(visit)),
+            "theirs": question_form.differences(words, theirs, values) if stale else [],
+            "asked": counts.of_condition(question) if counts else "",
+            "shown": condition_form.shown_sentence(words, work, question),
+            "has_condition": question.get("show_if") is not None,
+            "jumps": [
+                {**one, "count": counts.of_jump(question, number) if counts else ""}
+                for number, one in enumerate(condition_form.sentences(words, work, question, path=path))
+            ],
+            "is_last": len(condition_form.targets(words, definition, question_id)) == 1,
+            "place": editing.place_of(definition, question_id),
+            "places": _places(visit, definition, places),
+        },
+    )
+
+
+async def _pictures(visit: Visit, db: Database) -> list[tuple[str, str]]:
+    if "Asset.Read" not in visit.caller.scopes:
+        return []
+    page = Page.first(PICTURES, limit=PICTURES_OFFERED_MAX)
+    found = await assets_store.list_assets(db, organization_id=visit.caller.organization_id, page=page)
+    return [(one.path, one.title or visit.words("Picture without a name")) for one in found.items]
+
+
+def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple[str, str]]:
+    words, texts = visit.words, dict[str, str]()
+    for number, group in enumerate(editing.groups_of(definition), 1):
+        page = words("Page {n}", n=words.count(number))
+        texts[str(group.get("group_id"))] = words("at the beginning of {page}", page=page)
+        for one in editing.questions_of(group):
+            texts[str(one.get("question_id"))] = words("behind “{title}”", title=outline.title_of(words, one))
+    return [(one, texts.get(one, "")) for one in places]
+
+
+async def sentences_of_uses(visit: Visit, db: Database, work: Work, questions: Sequence[Document]) -> list[str]:
+    """Jumps, conditions and texts, the question that lists show, alerts, sequences and saved reports."""
+    words, found = visit.words, list[str]()
+    ids = {str(one.get("question_id")) for one in questions}
+    for question in questions:
+        found += _uses_of(visit, work, str(question.get("question_id")), ids)
+    if work.questionnaire.key_question_id in ids:
+        found.append(words("It is the question that lists of responses show."))
+    elsewhere = await uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))
+    for kind, text in (
+        ("alert", words("The alert {titles} uses it.")),
+        ("sequence", words("The sequence {titles} uses it.")),
+        ("report", words("The saved report {titles} uses it.")),
+    ):
+        found.append(_filled(text, [one.title for one in elsewhere if one.kind == kind]))
+    return [one for one in found if one] or [
+        words("It is used in no jump, condition, text, alert, sequence or saved report.")
+    ]
+
+
+def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> list[str]:
+    """In this questionnaire; those in what is removed too do not count."""
+    words, document = visit.words, work.draft.definition
+    leading, asking = editing.uses_of(document, question_id)
+    piping = editing.piping_of(document, question_id)
+    asked = editing.endings_asking(document, question_id)
+    pages = [words("Page {n}", n=words.count(number)) for number in piping.groups]
+    return [
+        _of(words("The jump of {titles} leads to it."), visit, leading, removed),
+        _of(words("A condition of {titles} asks for its answer."), visit, asking, removed),
+        _filled(words("The ending {titles} asks for its answer."), [_ending(visit, work, one) for one in asked]),
+        _of(words("The text of {titles} shows its answer."), visit, piping.questions, removed),
+        _filled(words("The text of {titles} shows its answer."), pages),
+        _filled(words("The ending {titles} shows its answer."), [_ending(visit, work, one) for one in piping.endings]),
+        words("A text around the questions shows its answer.") if piping.is_around else "",
+    ]
+
+
+def _ending(visit: Visit, work: Work, ending: Document) -> str:
+    number = 1 + [one.get("ending_id") for one in editing.endings_of(work.draft.definition)].index(ending["ending_id"])
+    return outline.ending_name(visit.words, ending, number)
+
+
+def _of(text: str, visit: Visit, questions: Sequence[Document], removed: set[str]) -> str:
+    staying = [one for one in questions if one.get("question_id") not in removed]
+    return _filled(text, [outline.title_of(visit.words, one) for one in staying])
+
+
+def _filled(text: str, titles: Sequence[str]) -> str:
+    return text.replace("{titles}", ", ".join(f"“{one}”" for one in titles)) if titles else ""

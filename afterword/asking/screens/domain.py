@@ -1,0 +1,103 @@
+"""Settings: the organization's own host for its public pages."""
+
+from types import SimpleNamespace
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.links.domains import service, store
+from afterword.asking.links.domains.api import parts_of
+from afterword.asking.links.domains.store import CustomDomain
+from afterword.console.inputs import Input, placed, shown
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.kit.web import html
+from afterword.tenants.screens.organization import DOMAIN
+from afterword.tenants.screens.organization import PATH as ORGANIZATION
+
+INPUTS: Final = (
+    Input("host", "text", "Name of the host", "A name of your domain that no website has, such as ask.shop.example.",
+          required=True),
+)  # fmt: skip
+STATES: Final[dict[str, Marked]] = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}
+STATE_SENTENCES: Final[dict[str, Marked]] = {
+    "pending": "Set the two records where your domain is kept, then check.",
+    "proven": "The record was found. Links lead here once the host does.",
+    "active": "New links, messages and QR codes have this host.",
+    "lost": "The record is gone. New links have the address of this installation until it is back.",
+}
+PROBLEMS: Final[dict[str, Marked]] = {
+    "in_use": "Another organization holds this host.",
+    "not_asked": "No name server answered. Try again in a minute.",
+    "not_reached": "A call to the host did not come here. The other record may be new, or a certificate is still made.",
+    "record_missing": "The TXT record was not found. Name servers may need an hour to see a change.",
+}
+
+routes = Screens()
+
+
+@routes.post(DOMAIN, scope="Organization.Update")
+async def save_domain(visit: Visit) -> Response:
+    try:
+        async with visit.write() as db:
+            await service.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
+    except errors.Invalid as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(f"{DOMAIN}?done=saved")
+
+
+@routes.post(f"{DOMAIN}/check", scope="Organization.Update")
+async def check_domain(visit: Visit) -> Response:
+    """No connection of ours is held while others are asked."""
+    await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
+    return html.redirect(f"{DOMAIN}?done=checked")
+
+
+removal(
+    routes,
+    f"{DOMAIN}/removal",
+    scope="Organization.Update",
+    title="Give “{host}” back?",
+    sentences=[
+        "New links have the address of this installation again.",
+        "Links that were sent with the host, and QR codes with it, lead here only while its records stay.",
+    ],
+    button="Give the host back",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.remove(db, caller=visit.caller),
+    to=DOMAIN,
+)
+
+
+@routes.get(DOMAIN, scope="Organization.Update")
+async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        domain = await store.get_domain(db, organization_id=visit.caller.organization_id)
+    return visit.page(
+        "domain.html",
+        title=words("Host of your public pages"),
+        status=refusal.status if refusal else 200,
+        back=(words("Organization"), ORGANIZATION),
+        path=DOMAIN,
+        fields=shown(visit, INPUTS, domain or SimpleNamespace(host="")),
+        refusal=placed(refusal) if refusal else None,
+        domain=domain and _facts(visit, domain),
+    )
+
+
+def _facts(visit: Visit, domain: CustomDomain) -> dict[str, object]:
+    words = visit.words
+    return {
+        **parts_of(domain, visit.site),
+        "host": domain.host,
+        "state": words(STATES[domain.state]),
+        "is_active": domain.state == "active",
+        "is_late": domain.state == "lost",
+        "sentence": words(STATE_SENTENCES[domain.state]),
+        "problem": words(PROBLEMS[domain.problem]) if domain.problem else "",
+        "checked": words.moment(domain.checked_time, time_zone=visit.zone) if domain.checked_time else "",
+        "reach_url": service.reach_url(domain, site=visit.site) if domain.state == "proven" else "",
+        "organization_id": domain.organization_id,
+    }

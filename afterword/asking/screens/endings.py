@@ -1,0 +1,268 @@
+"""The endings of a questionnaire in its editor: their order with their conditions in words, and the form of one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.asking.coupons.pools import POOL
+from afterword.asking.instances.quotas import service as quotas
+from afterword.asking.questionnaires import condition_rows
+from afterword.asking.questionnaires.condition_rows import Row, Subjects
+from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens.builder import EDIT, address_of, save, show
+from afterword.asking.screens.question_form import inserts
+from afterword.asking.screens.questionnaires import Work, read_work, work_of
+from afterword.console import conditions
+from afterword.console.conditions import Values
+from afterword.console.inputs import require_same, theirs_of
+from afterword.console.screens import Screens, Visit
+from afterword.core.questionnaires import editing, endings
+from afterword.core.questionnaires.editing import Document
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.web import html
+
+LIST: Final = f"{EDIT}/endings"
+ENDING: Final = f"{LIST}/{{ending_id}}"
+FIELDS: Final = (*endings.TEXTS, *endings.ADDRESSES)
+LABELS: Final[Mapping[str, Marked]] = {
+    "title": "Title", "text": "Text", "button_label": "Text of the button", "review_label": "Text of the review link",
+    "button_url": "Address of the button", "review_url": "Address of the review link",
+    "responses_max": "At most how many responses", "coupon_pool": "Coupon", "call_back": "Call back",
+}  # fmt: skip
+NUMBER_DIGITS_MAX: Final = 9
+QUOTA_RESPONSES: Final = 100  # of a new quota
+
+routes = Screens()
+
+
+@routes.get(LIST, scope="Questionnaire.Update")
+async def list_endings(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        counts = await _counts(visit, db, work)
+    known = _known(words, work, None)
+    whole = editing.endings_of(work.draft.definition)
+    found = [one for one in whole if not editing.is_quota(one)]
+    rows = [
+        {
+            "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
+            "condition": _condition(words, one, known, is_first=number == 1),
+            "name": outline.ending_name(words, one, number),
+            "is_first": number == 1,
+            "is_last": number == len(found),
+        }
+        for number, one in enumerate(found, 1)
+    ]
+    quota_rows = [
+        {
+            "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
+            "condition": _condition(words, one, known, is_first=True),
+            "name": outline.ending_name(words, one, number),
+            "count": words(
+                "{n} of {max} responses",
+                n=words.count(counts.get(str(one.get("ending_id")), 0)),
+                max=one.get("responses_max"),
+            ),
+        }
+        for number, one in enumerate(whole, 1)
+        if editing.is_quota(one)
+    ]
+    may_add = len(whole) < endings.ENDINGS_MAX
+    listed = {"rows": rows, "quotas": quota_rows, "may_add": may_add}
+    return show(visit, work, title=words("Endings"), current="endings", endings=listed)
+
+
+@routes.post(LIST, scope="Questionnaire.Update")
+async def add_ending(visit: Visit) -> Response:
+    ending_id = ids.ordered(visit.now)
+    ending: Document = {"ending_id": ending_id}
+    if visit.form.text("kind") == "quota":
+        ending["responses_max"] = QUOTA_RESPONSES
+    return await save(visit, lambda document: editing.with_ending(document, ending_id, ending), f"/endings/{ending_id}")
+
+
+@routes.get(ENDING, scope="Questionnaire.Update")
+async def ending_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work, pools = await work_of(visit, db), await _pools(visit, db)
+    return _page(visit, work, pools, _ending_in(visit, work))
+
+
+@routes.post(ENDING, scope="Questionnaire.Update")
+async def save_ending(visit: Visit) -> Response:
+    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
+    form, ending_id = visit.form, visit.id("ending_id")
+    work = await read_work(visit)
+    insert = inserts(work)
+    typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
+    if form.all("responses_max"):
+        typed["responses_max"] = _number_of(form.text("responses_max"))
+    if form.all("coupon_pool"):
+        typed["coupon_pool"] = form.text("coupon_pool") or None
+    if form.all("offers_call"):
+        typed["call_back"] = bool(form.text("call_back")) or None
+    values = conditions.typed(visit)
+
+    def change(document: Document) -> Document:
+        stored = errors.found(editing.ending_of(document, ending_id), "There is no such ending.")
+        require_same(visit, _mark(stored), "seen")
+        condition = conditions.condition_of(visit, values, _known(visit.words, work, None))
+        return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
+
+    try:
+        return await save(visit, change, f"/endings/{ending_id}?done=saved")
+    except (errors.Invalid, errors.Stale) as refusal:
+        async with visit.read() as db:
+            work, pools = await work_of(visit, db), await _pools(visit, db)
+        return _page(visit, work, pools, {**_ending_in(visit, work), **typed}, values, refusal=refusal)
+
+
+@routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
+async def move_ending(visit: Visit) -> Response:
+    ending_id, to = visit.id("ending_id"), visit.form.text("to")
+    return await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to), "/endings?done=moved")
+
+
+@routes.get(f"{ENDING}/removal", scope="Questionnaire.Update")
+async def confirm_removal(visit: Visit) -> Response:
+    words = visit.words
+    work = await read_work(visit)
+    ending = _ending_in(visit, work)
+    return visit.confirm(
+        title=words("Remove the ending “{title}”?", title=outline.ending_name(words, ending, _number(work, ending))),
+        sentences=[words("It goes from the draft; publishing makes it so.")],
+        button=words("Remove the ending"),
+    )
+
+
+@routes.post(f"{ENDING}/removal", scope="Questionnaire.Update")
+async def remove_ending(visit: Visit) -> Response:
+    ending_id = visit.id("ending_id")
+    await save(
+        visit,
+        lambda document: (
+            editing.with_ending(document, ending_id, None) if editing.ending_of(document, ending_id) else document
+        ),
+    )
+    return html.redirect(f"{address_of(visit)}/endings?done=removed")
+
+
+def _page(
+    visit: Visit,
+    work: Work,
+    pools: Sequence[tuple[str, str]],
+    ending: Document,
+    values: Values | None = None,
+    *,
+    refusal: errors.Refusal | None = None,
+) -> Response:
+    words, stored, number = visit.words, _ending_in(visit, work), _number(work, ending)
+    known = _known(words, work, stored.get("conditions"))
+    insert = inserts(work)
+    condition = values or conditions.stored(stored.get("conditions"), known)
+    is_stale = isinstance(refusal, errors.Stale)
+    return show(
+        visit,
+        work,
+        title=outline.ending_name(words, ending, number),
+        status=refusal.status if refusal else 200,
+        current=str(ending["ending_id"]),
+        refusal=refusal,
+        ending={
+            "path": f"{work.path}/edit/endings/{ending['ending_id']}",
+            "seen": visit.form.text("seen") if isinstance(refusal, errors.Invalid) else _mark(stored),
+            "wrong": refusal or _wrong(visit, work, number, condition.rows),
+            "theirs": theirs_of(words, LABELS, _shown(stored), _shown(ending)) if is_stale else [],
+            "values": {name: insert.shown(str(ending.get(name) or "")) for name in FIELDS},
+            "is_quota": editing.is_quota(ending),
+            "responses_max": ending.get("responses_max"),
+            "coupon_pool": ending.get("coupon_pool"),
+            "call_back": ending.get("call_back"),
+            "pools": _offered(words, pools, ending.get("coupon_pool")),
+            "inserts": insert.offered,
+            "limits": {
+                "title": endings.TITLE_CHARACTERS_MAX,
+                "text": endings.TEXT_CHARACTERS_MAX,
+                "label": endings.LABEL_CHARACTERS_MAX,
+                "address": endings.ADDRESS_CHARACTERS_MAX,
+            },
+            **conditions.values_of(words, condition, known),
+        },
+    )
+
+
+def _shown(ending: Document) -> dict[str, str]:
+    return {name: str(ending.get(name) or "") for name in LABELS}
+
+
+def _wrong(visit: Visit, work: Work, number: int, rows: Sequence[Row]) -> errors.Refusal | None:
+    path = f"/endings/{number - 1}/"
+    found = [
+        errors.FieldError(one.code, one.message, pointer=f"/{_field(one.path.removeprefix(path), rows)}")
+        for one in work.findings
+        if one.path.startswith(path) and one.severity == "error"
+    ]
+    return errors.Invalid(visit.words("This ending cannot be published so."), errors=found) if found else None
+
+
+def _field(path: str, rows: Sequence[Row]) -> str:
+    first, *rest = path.split("/")
+    if first != "conditions":
+        return first
+    return condition_rows.place_of(rest, rows) if rest else "group"
+
+
+def _number_of(text: str) -> int | str:
+    """A draft keeps what is no number too."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS_MAX else text
+
+
+async def _pools(visit: Visit, db: Database) -> list[tuple[str, str]]:
+    if "Coupon Pool.Read" not in visit.caller.scopes:
+        return []
+    found = await nouns.every(POOL, db, organization_id=visit.caller.organization_id)
+    return [(one.key, one.title) for one in found]
+
+
+def _offered(words: Texts, pools: Sequence[tuple[str, str]], chosen: object) -> list[tuple[str, str]]:
+    known = [("", words("none")), *pools]
+    others = [] if chosen is None or str(chosen) in dict(known) else [(str(chosen), str(chosen))]
+    return [*known, *others]
+
+
+async def _counts(visit: Visit, db: Database, work: Work) -> dict[str, int]:
+    found = await quotas.places(db, organization_id=visit.caller.organization_id, definition=work.definition)
+    return {one.ending_id: count for one, count in found}
+
+
+def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: bool) -> str:
+    condition = ending.get("conditions")
+    if condition is None:
+        return words("For everybody") if is_first else words("Otherwise")
+    said = condition_rows.sentence_of(words, condition, condition_rows.with_named(known, condition))
+    return words("If {condition}", condition=said)
+
+
+def _known(words: Texts, work: Work, condition: object) -> Subjects:
+    return condition_rows.with_named(condition_form.subjects(words, work, ""), condition)
+
+
+def _ending_in(visit: Visit, work: Work) -> Document:
+    return errors.found(editing.ending_of(work.draft.definition, visit.id("ending_id")), "There is no such ending.")
+
+
+def _number(work: Work, ending: Document) -> int:
+    found = [one.get("ending_id") for one in editing.endings_of(work.draft.definition)]
+    return found.index(ending["ending_id"]) + 1
+
+
+def _mark(ending: Document) -> str:
+    """The ending in short, by which a change of somebody else is noticed."""
+    return condition_form.mark_of(
+        {name: ending.get(name) or None for name in (*FIELDS, *endings.OPTIONAL, "conditions")}
+    )

@@ -1,0 +1,254 @@
+"""The forms of a jump and of the condition under which a question is asked, and all ways through a questionnaire."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires import condition_rows
+from afterword.asking.questionnaires.condition_rows import Row, Subjects
+from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens.builder import QUESTION, question_in, save
+from afterword.asking.screens.condition_form import Matching
+from afterword.asking.screens.questionnaires import ONE, Work, read_work, work_of
+from afterword.console import conditions
+from afterword.console.conditions import Values
+from afterword.console.inputs import require_same
+from afterword.console.screens import Screens, Visit
+from afterword.core.charts import lanes
+from afterword.core.questionnaires import editing
+from afterword.core.questionnaires.editing import Document
+from afterword.core.questionnaires.flow import Flow
+
+JUMP: Final = f"{QUESTION}/jump/{{number}}"
+NEW: Final = "new"
+
+routes = Screens()
+
+
+@routes.get(JUMP, scope="Questionnaire.Update")
+async def jump_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        question = question_in(work, visit.id("question_id"))
+        jump = errors.found(_jump_in(visit, question), "There is no such jump.")
+        counts = await condition_form.matching_of(visit, db, work) if visit.id("number") != NEW else None
+        matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
+    values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
+    target = str(jump.get("target_question_id") or "")
+    return _page(visit, work, question, target, values, matching_text=matching_text)
+
+
+@routes.post(JUMP, scope="Questionnaire.Update")
+async def save_jump(visit: Visit) -> Response:
+    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
+    form, question_id = visit.form, visit.id("question_id")
+    work = await read_work(visit)
+    question_in(work, question_id)
+    values = conditions.typed(visit)
+
+    def change(document: Document) -> Document:
+        condition = conditions.condition_of(visit, values, _known(visit, work, None))
+        jump = {"target_question_id": form.text("target") or None, "conditions": condition}
+        stored = editing.question_of(document, question_id) or {}
+        if visit.id("number") != NEW:
+            require_same(visit, condition_form.mark_of(_jump_in(visit, stored)), "seen")
+        changed = editing.with_jump(stored, _number(visit, stored), None if form.text("then") == "remove" else jump)
+        return editing.with_question(document, changed) if stored else document
+
+    try:
+        return await save(visit, change, f"/{question_id}?done=saved#jumps")
+    except (errors.Invalid, errors.Stale) as refusal:
+        work = await read_work(visit)
+        return _page(visit, work, question_in(work, question_id), form.text("target"), values, refusal=refusal)
+
+
+def _page(
+    visit: Visit,
+    work: Work,
+    question: Document,
+    target: str,
+    values: Values,
+    *,
+    refusal: errors.Refusal | None = None,
+    matching_text: str = "",
+) -> Response:
+    words, question_id = visit.words, str(question["question_id"])
+    path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
+    said = words("This jump cannot be published so.")
+    return condition_form.page(
+        visit,
+        values,
+        condition_form.subjects(words, work, question_id),
+        title=words("After “{title}”", title=outline.title_of(words, question)),
+        hint=words(
+            "Rows without a subject are left out; without any, it always goes there. "
+            "The first jump that matches decides."
+        ),
+        remove="" if is_new else words("Remove the jump"),
+        refusal=refusal,
+        problems=condition_form.problems_of(
+            work, question_id, f"jumps/{visit.id('number')}", partial(_field, values.rows), said
+        ),
+        first=Row(f"question:{question_id}", "less_equal") if is_new else None,
+        theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
+        matching=matching_text,
+        path=path,
+        action=f"{path}/jump/{visit.id('number')}",
+        seen=condition_form.mark_of(_jump_in(visit, question)),
+        target=target,
+        targets=condition_form.targets(words, work.draft.definition, question_id),
+    )
+
+
+def _theirs(visit: Visit, work: Work, question: Document) -> str:
+    found = condition_form.sentences(visit.words, work, question, path="")
+    number = _number(visit, question)
+    return found[number]["text"] if number < len(found) else visit.words("It was removed.")
+
+
+def _field(rows: Sequence[Row], parts: list[str]) -> str:
+    return condition_rows.place_of(parts[1:], rows) if parts[:1] == ["conditions"] else "target"
+
+
+def _known(visit: Visit, work: Work, condition: object) -> Subjects:
+    return condition_rows.with_named(condition_form.subjects(visit.words, work, visit.id("question_id")), condition)
+
+
+def _jump_in(visit: Visit, question: Document) -> Document | None:
+    if visit.id("number") == NEW:
+        return {"conditions": None}
+    jumps, number = editing.jumps_of(question), _number(visit, question)
+    return jumps[number] if number < len(jumps) else None
+
+
+def _number(visit: Visit, question: Document) -> int:
+    """The place of the jump; behind the last one for a new one and for one that is gone."""
+    number, count = visit.id("number"), len(editing.jumps_of(question))
+    return min(int(number[:4]), count) if number.isascii() and number.isdigit() else count
+
+
+SHOW_IF: Final = f"{QUESTION}/condition"
+
+
+@routes.get(SHOW_IF, scope="Questionnaire.Update")
+async def condition_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        question = question_in(work, visit.id("question_id"))
+        condition = question.get("show_if")
+        counts = await condition_form.matching_of(visit, db, work)
+        matching_text = counts.of_condition(question) if counts else ""
+    values = conditions.stored(condition, _known_before(visit, work, condition))
+    return _condition_page(visit, work, question, values, matching_text=matching_text)
+
+
+@routes.post(SHOW_IF, scope="Questionnaire.Update")
+async def save_condition(visit: Visit) -> Response:
+    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
+    question_id = visit.id("question_id")
+    work = await read_work(visit)
+    values = conditions.typed(visit)
+
+    def change(document: Document) -> Document:
+        condition = conditions.condition_of(visit, values, _known_before(visit, work, None))
+        stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
+        require_same(visit, condition_form.mark_of(stored.get("show_if")), "seen")
+        kept = None if visit.form.text("then") == "remove" else condition
+        return editing.with_question(document, {**stored, "show_if": kept})
+
+    try:
+        return await save(visit, change, f"/{question_id}?done=saved#show_if")
+    except (errors.Invalid, errors.Stale) as refusal:
+        work = await read_work(visit)
+        return _condition_page(visit, work, question_in(work, question_id), values, refusal)
+
+
+def _condition_page(
+    visit: Visit,
+    work: Work,
+    question: Document,
+    values: Values,
+    refusal: errors.Refusal | None = None,
+    *,
+    matching_text: str = "",
+) -> Response:
+    words, question_id = visit.words, str(question["question_id"])
+    path, condition = f"{work.path}/edit/{question_id}", question.get("show_if")
+    said = words("This condition cannot be published so.")
+    return condition_form.page(
+        visit,
+        values,
+        _known_before(visit, work, condition),
+        title=words("When “{title}” is asked", title=outline.title_of(words, question)),
+        hint=words("Rows without a subject are left out; without any, everybody is asked."),
+        remove=words("Ask everybody") if condition else "",
+        refusal=refusal,
+        problems=condition_form.problems_of(
+            work, question_id, "show_if", partial(condition_rows.place_of, rows=values.rows), said
+        ),
+        theirs=condition_form.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
+        matching=matching_text,
+        path=path,
+        action=f"{path}/condition",
+        seen=condition_form.mark_of(condition),
+    )
+
+
+def _known_before(visit: Visit, work: Work, condition: object) -> Subjects:
+    found = condition_form.subjects(visit.words, work, visit.id("question_id"), is_own=False)
+    return condition_rows.with_named(found, condition)
+
+
+FLOW: Final = f"{ONE}/flow"
+
+
+@routes.get(FLOW, scope="Questionnaire.Read")
+async def flow_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        is_counted = any(map(condition_form.is_counted, editing.all_questions(work.draft.definition)))
+        counts = await condition_form.matching_of(visit, db, work) if is_counted else None
+    flow = Flow(work.definition)
+    rows = {question_id: number for number, question_id in enumerate(flow.nodes)}
+    end = len(rows)
+    lines = {
+        (rows[edge.source], end if edge.target is None else rows[edge.target])
+        for edge in flow.edges
+        if edge.source is not None and edge.jump is not None
+    }
+    pieces, count = lanes.pieces(sorted(lines), rows=end + 1)
+    unreached = set(flow.unreachable)
+    may_edit = "Questionnaire.Update" in visit.caller.scopes
+    questions = [(one, editing.question_of(work.draft.definition, one) or {}) for one in flow.nodes]
+    return visit.page(
+        "flow.html",
+        title=words("Ways through “{name}”", name=work.questionnaire.display_name),
+        path=work.path,
+        width=lanes.width(count),
+        end=pieces[end],
+        rows=[
+            {
+                "title": outline.title_of(words, question),
+                "url": f"{work.path}/edit/{question_id}" if may_edit else "",
+                "jumps": _sentences(visit, work, question, counts),
+                "is_unreached": question_id in unreached,
+                "pieces": pieces[number],
+            }
+            for number, (question_id, question) in enumerate(questions)
+        ],
+    )
+
+
+def _sentences(visit: Visit, work: Work, question: Document, counts: Matching | None) -> list[str]:
+    words = visit.words
+    shown = [condition_form.shown_sentence(words, work, question)] if question.get("show_if") else []
+    asked = [counts.of_condition(question)] if counts and shown else []
+    jumps = [
+        f"{one['text']} {counts.of_jump(question, number) if counts else ''}".strip()
+        for number, one in enumerate(condition_form.sentences(words, work, question, path=""))
+    ]
+    return [*([" ".join([*shown, *asked]).strip()] if shown else []), *jumps]

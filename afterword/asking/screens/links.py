@@ -1,0 +1,322 @@
+"""Public links of a questionnaire: the list, the page of one, and its form."""
+
+from types import SimpleNamespace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.links import public_links
+from afterword.asking.links.public_links import (
+    COUNTED_MAX,
+    LINK,
+    LinkInUse,
+    PublicLink,
+    QrFormat,
+    count_answered,
+    qr_of,
+)
+from afterword.asking.questionnaires import access
+from afterword.asking.questionnaires.store import Questionnaire
+from afterword.asking.screens.questionnaires import ONE as QUESTIONNAIRE
+from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
+from afterword.console.inputs import Input, document_of, filled, form_page, read_as, same_version
+from afterword.console.response_list import PERIODS, ResponseFilter
+from afterword.console.screens import Marked, Screens, Visit, download
+from afterword.core.answers.instances import State
+from afterword.core.wire import qr
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.ui.lists import Column, Listing, page_links, page_of
+from afterword.kit.web import html, static
+
+PATH: Final = f"{QUESTIONNAIRE}/links"
+ONE: Final = f"{PATH}/{{link_id}}"
+LISTING: Final = structs.listing_of(LINK)
+STATES: Final[dict[State, Marked]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
+SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
+SHEET_TEXT_MAX: Final = 100
+PER: Final[tuple[tuple[str, Marked], ...]] = (
+    ("", "as often as somebody likes"),
+    ("browser", "once in a browser"),
+    ("address", "once for an e-mail address"),
+)
+INPUTS: Final = (
+    Input("title", "text", "Name", "You alone see it: “Poster in the shop window”.", required=True),
+    Input("locale", "choice", "Language", options=(("", "of the visitor"),)),
+    Input(
+        "one_response_per",
+        "choice",
+        "Can be answered",
+        "Who deletes cookies or takes another browser can answer again. An e-mail address is confirmed by a mail.",
+        options=PER,
+    ),
+    Input("opens_time", "moment", "Opens on", "Empty: at once."),
+    Input("closes_time", "moment", "Closes on", "Empty: never."),
+    Input("responses_max", "number", "Responses at most", "Empty: as many as come. Who has begun may finish."),
+    Input("metadata", "lines", "Stored with each response", "A name and its value a line: store_id = Athens"),
+    Input("parameters", "lines", "Taken from the address", "Declared names, one a line. Others are dropped."),
+    Input(
+        "takes_reference",
+        "switch",
+        "A reference may follow the address",
+        "As in …/ref/1042-x7Kd: each reference has one response. Use references that nobody can guess.",
+        options=(("", "no"), ("1", "yes")),
+    ),
+    Input("active", "switch", "Takes responses", options=(("1", "yes"), ("", "no"))),
+)  # fmt: skip
+
+routes = Screens()
+
+
+@routes.get(PATH, scope="Public Link.Read")
+async def list_links(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        questionnaire = await _questionnaire(visit, db)
+        found = await nouns.rows(
+            LINK,
+            db,
+            **visit.caller.part,
+            parent_id=questionnaire.questionnaire_id,
+            page=page_of(LISTING, visit.query),
+        )
+        counts = await count_answered(
+            db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]
+        )
+    here = _path(questionnaire)
+    new = (words("New link"), f"{here}/new") if "Public Link.Create" in visit.caller.scopes else None
+    return visit.page(
+        "links.html",
+        title=words("Public links"),
+        back=(questionnaire.display_name, f"{QUESTIONNAIRES}/{questionnaire.questionnaire_id}"),
+        new=new,
+        own_url=visit.public_pages.public_link_url(questionnaire.questionnaire_id) if questionnaire.public_link else "",
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{here}/{one.link_id}",
+                    "title": one.title,
+                    "state": words(STATES[one.state_at(visit.now)]),
+                    "is_open": one.state_at(visit.now) == "open",
+                    "address": visit.public_pages.link_url(one.key),
+                    "count": count_text(visit, counts[one.link_id]),
+                    "responses_url": responses_url(one) if counts[one.link_id] else "",
+                }
+                for one in found.items
+            ],
+            columns=[
+                Column(text=words("Name")),
+                Column(text=words("State")),
+                Column(text=words("Address")),
+                Column(text=words("Responses"), is_number=True),
+            ],
+            empty=words("No public link yet. Make one for a poster, a receipt or a newsletter."),
+            empty_link=new,
+            **page_links(found, visit.query, here),
+        ),
+    )
+
+
+@routes.post(f"{PATH}/new", scope="Public Link.Create")
+async def create_link(visit: Visit) -> Response:
+    try:
+        request = read_as(structs.creation_of(LINK), _document(visit), visit)
+        async with visit.write() as db:
+            link = await public_links.create(
+                db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
+            )
+    except errors.Invalid as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}?done=saved")
+
+
+@routes.post(ONE, scope="Public Link.Update")
+async def save_link(visit: Visit) -> Response:
+    try:
+        request = read_as(structs.update_of(LINK), _document(visit), visit)
+        await change(visit, request.named(), same_version(visit))
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(f"{visit.request.url.path}?done=saved")
+
+
+@routes.post(f"{ONE}/switch", scope="Public Link.Update")
+async def switch_link(visit: Visit) -> Response:
+    await change(visit, {"active": visit.form.text("active") == "1"})
+    return html.redirect(f"{visit.request.url.path.removesuffix('/switch')}?done=saved")
+
+
+@routes.get(f"{ONE}/qr", scope="Public Link.Read")
+async def qr_file(visit: Visit) -> Response:
+    async with visit.read() as db:
+        link = await link_of(visit, db)
+    file_format: QrFormat = "png" if visit.query.get("format") == "png" else "svg"
+    return download(qr_of(link, visit.site, file_format=file_format))
+
+
+@routes.get(f"{ONE}/print", scope="Public Link.Read")
+async def print_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
+    each = visit.query.get("each", "")
+    each = each if each in SHEETS else next(iter(SHEETS))
+    here, url = f"{_path(questionnaire)}/{link.link_id}", visit.public_pages.link_url(link.key)
+    return visit.page(
+        "link_print.html",
+        title=visit.words("Print the QR code"),
+        back=(link.title, here),
+        path=f"{here}/print",
+        text=visit.query.get("text", questionnaire.title or questionnaire.display_name)[:SHEET_TEXT_MAX],
+        text_max=SHEET_TEXT_MAX,
+        sheets=[(one, visit.words.plural("{n} code", "{n} codes", int(one))) for one in SHEETS],
+        each=each,
+        copies=int(each),
+        code=qr.code_of(url),
+        shown_url=url.partition("://")[2],
+        print_url=static.url("console/print.css"),
+    )
+
+
+@routes.post(f"{ONE}/removal", scope="Public Link.Delete")
+async def remove_link(visit: Visit) -> Response:
+    try:
+        async with visit.write() as db:
+            link = await link_of(visit, db)
+            await nouns.delete(LINK, db, caller=visit.caller, key=link.link_id, site=visit.site, now=visit.now)
+    except LinkInUse:
+        return await _confirm(visit)
+    return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links?done=removed")
+
+
+def responses_url(link: PublicLink) -> str:
+    return ResponseFilter(questionnaire_id=link.questionnaire_id, link_id=link.link_id, days=PERIODS[-1]).url()
+
+
+def count_text(visit: Visit, count: int) -> str:
+    return f"{visit.words.count(count)}{'+' if count == COUNTED_MAX else ''}"
+
+
+@routes.get(f"{ONE}/removal", scope="Public Link.Delete")
+async def _confirm(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        link = await link_of(visit, db)
+        is_used = await public_links.get_has_instances(db, organization_id=link.organization_id, link_id=link.link_id)
+    here = f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}"
+    if is_used:
+        return visit.confirm(
+            title=words("Switch off the link “{title}”?", title=link.title),
+            sentences=[words("Responses came by it, so it cannot be removed. Switched off, it takes no more of them.")],
+            button=words("Switch it off"),
+            action=f"{here}/switch",
+            back=here,
+        )
+    return visit.confirm(
+        title=words("Remove the link “{title}”?", title=link.title),
+        sentences=[words("Whoever opens its address, printed ones too, finds that there is no such page.")],
+        button=words("Remove the link"),
+        action=f"{here}/removal",
+        back=here,
+    )
+
+
+@routes.get(f"{PATH}/new", scope="Public Link.Create")
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        questionnaire = await _questionnaire(visit, db)
+    return form_page(
+        visit,
+        title=visit.words("New link"),
+        back=(visit.words("Public links"), _path(questionnaire)),
+        action=f"{_path(questionnaire)}/new",
+        inputs=INPUTS,
+        stored=SimpleNamespace(active=True),
+        refusal=refusal,
+        options=_languages(visit, questionnaire),
+    )
+
+
+@routes.get(ONE, scope="Public Link.Read")
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
+        counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
+    scopes = visit.caller.scopes
+    stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
+    return visit.page(
+        "link.html",
+        title=link.title,
+        back=(visit.words("Public links"), _path(questionnaire)),
+        path=f"{_path(questionnaire)}/{link.link_id}",
+        link_id=link.link_id,
+        url=visit.public_pages.link_url(link.key),
+        code=qr.code_of(visit.public_pages.link_url(link.key)),
+        state=visit.words(STATES[link.state_at(visit.now)]),
+        active=link.active,
+        count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
+        responses_url=responses_url(link) if counts[link.link_id] else "",
+        may_update="Public Link.Update" in scopes,
+        may_remove="Public Link.Delete" in scopes,
+        **filled(
+            visit,
+            INPUTS,
+            SimpleNamespace(**stored),
+            version=link.version,
+            refusal=refusal,
+            options=_languages(visit, questionnaire),
+        ),
+    )
+
+
+def _document(visit: Visit) -> dict[str, Any]:
+    """The members as the API has them. Raises Invalid for a line that is no metadata."""
+    document = document_of(visit.form, INPUTS)
+    values: dict[str, str] = {}
+    for line in document["metadata"]:
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise errors.Invalid.at("/metadata", "invalid_format", visit.words("Write a name, =, and its value."))
+        values[name.strip()] = value.strip()
+    return {**document, "metadata": values}
+
+
+def _lines(link: PublicLink) -> list[str]:
+    return [f"{name} = {value}" for name, value in sorted(link.metadata.items())]
+
+
+def _languages(visit: Visit, questionnaire: Questionnaire) -> dict[str, list[tuple[str, str]]]:
+    own = [(one, visit.words.language_name(one)) for one in questionnaire.locales]
+    return {"locale": [("", visit.words("of the visitor")), *own]}
+
+
+async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
+    return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+
+
+async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = errors.ANY) -> None:
+    async with visit.write() as db:
+        link = await link_of(visit, db)
+        await nouns.update(
+            LINK,
+            db,
+            caller=visit.caller,
+            key=link.link_id,
+            changes=changes,
+            site=visit.site,
+            now=visit.now,
+            expect=expect,
+        )
+
+
+async def link_of(visit: Visit, db: Database) -> PublicLink:
+    """Raises NotFound, also for a link of another questionnaire."""
+    link = await nouns.get(LINK, db, caller=visit.caller, key=visit.id("link_id"))
+    if link.questionnaire_id != visit.id("questionnaire_id"):
+        raise errors.NotFound("There is no such public link.")
+    return link
+
+
+def _path(questionnaire: Questionnaire) -> str:
+    return f"{QUESTIONNAIRES}/{questionnaire.questionnaire_id}/links"

@@ -1,0 +1,215 @@
+"""Settings: the names of metadata that the organization declares for its orders and people."""
+
+from types import SimpleNamespace
+from typing import Final, cast
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires.metadata import service
+from afterword.asking.questionnaires.metadata.service import LISTING, NAMES, QUESTIONNAIRE_NAME, MetadataDefinition
+from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
+from afterword.console.nouns import inputs_of
+from afterword.console.removals import removal
+from afterword.console.screens import Screens, Visit
+from afterword.core.questionnaires.metadata import Kind
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
+from afterword.kit.web import html
+from afterword.listening.search.recent_values import service as seen_metadata
+from afterword.listening.search.recent_values.service import NEWEST, SeenName
+from afterword.sending.queue.service import VALUE_SCOPES
+from afterword.tenants.screens.members import applications_of
+
+METADATA: Final = "/console/settings/metadata"
+ONE: Final = f"{METADATA}/{{kind}}/{{metadata_id}}"
+KINDS: Final[tuple[tuple[str, Marked], ...]] = (("questionnaire", "Of the order"), ("responder", "Of the person"))
+VALUES_SHOWN: Final = 4
+VALUE_CHARACTERS_MAX: Final = 40
+TITLE_INPUTS: Final = inputs_of(QUESTIONNAIRE_NAME, later=True)
+# As they are asked for: what it is, then what it is called.
+NAME_INPUTS: Final = (
+    Input("kind", "choice", "Belongs", options=KINDS, required=True),
+    *(one for one in inputs_of(QUESTIONNAIRE_NAME) if one not in TITLE_INPUTS),
+    *TITLE_INPUTS,
+)
+TYPES: Final = dict({one.name: one.options for one in NAME_INPUTS}["type"])
+
+routes = Screens()
+
+
+@routes.get(METADATA, scope="Metadata.Update")
+async def list_names(visit: Visit) -> Response:
+    words = visit.words
+    kind = _kind(visit.query.get("kind", ""))
+    async with visit.read() as db:
+        found = await service.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(LISTING, visit.query))
+        names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
+        caller = visit.caller
+        may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
+        seen = await seen_metadata.find(db, caller=caller, kind=kind) if may_see else []
+    of_name = {one.name: one for one in seen}
+    return visit.page(
+        "things.html",
+        title=words("Metadata"),
+        tab="metadata",
+        lead=words("What your system says of an order or a person. Conditions, reports and texts use these names."),
+        new=(words("New name"), f"{METADATA}/new?kind={kind}"),
+        list=Listing(
+            tabs=[
+                Tab(url=address(METADATA, kind=each), text=words(text), is_current=each == kind) for each, text in KINDS
+            ],
+            rows=[
+                *(
+                    []
+                    if "after" in visit.query
+                    else [_undeclared(visit, kind, one) for one in seen if not one.declared]
+                ),
+                *(
+                    {
+                        "url": "" if one.read_only else f"{METADATA}/{kind}/{one.metadata_id}",
+                        "title": one.name,
+                        "state": words(TYPES[one.type]),
+                        "when": names.get(one.application_id or "", ""),
+                        "more": words(one.title) if one.read_only else one.title,
+                        "seen": _seen(words, of_name.get(one.name)),
+                    }
+                    for one in found.items
+                ),
+            ],
+            empty=words("No name yet."),
+            **page_links(found, visit.query, METADATA, kind=kind),
+        ),
+    )
+
+
+@routes.post(f"{METADATA}/new", scope="Metadata.Create")
+async def declare(visit: Visit) -> Response:
+    kind = _kind(visit.form.text("kind"))
+    document = document_of(visit.form, [one for one in NAME_INPUTS if one.name != "kind"])
+    if document["level"] == "organization":
+        document["application_id"] = None
+    try:
+        request = read_as(structs.creation_of(NAMES[kind]), document, visit)
+        async with visit.write() as db:
+            await nouns.create(NAMES[kind], db, columns=request.named(), **visit.acting)
+    except errors.Conflict as taken:
+        return await _new(visit, errors.Invalid.at("/name", "already_exists", taken.detail))
+    except errors.Invalid as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(address(METADATA, kind=kind, done="saved"))
+
+
+@routes.post(ONE, scope="Metadata.Update")
+async def save_name(visit: Visit) -> Response:
+    kind = _kind(visit.id("kind"))
+    try:
+        request = read_as(structs.update_of(NAMES[kind]), document_of(visit.form, TITLE_INPUTS), visit)
+        async with visit.write() as db:
+            key, expect = visit.id("metadata_id"), same_version(visit)
+            await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(address(METADATA, kind=kind, done="saved"))
+
+
+def _undeclared(visit: Visit, kind: Kind, one: SeenName) -> dict[str, str]:
+    return {
+        "url": f"{METADATA}/new?{urlencode({'kind': kind, 'name': one.name})}",
+        "title": one.name,
+        "state": visit.words("not declared"),
+        "when": "",
+        "more": visit.words("Your system sends it. Declare it to use it in conditions, reports and texts."),
+        "seen": _seen(visit.words, one),
+    }
+
+
+def _seen(words: Texts, one: SeenName | None) -> str:
+    """The most frequent values, each with its count."""
+    if one is None:
+        return ""
+    shown = [
+        words("{value}: {count}", value=each.value[:VALUE_CHARACTERS_MAX], count=words.number(each.count))
+        for each in one.values[:VALUES_SHOWN]
+    ]
+    return words(
+        "In {count} of the last {newest}. {values}",
+        count=words.number(one.count),
+        newest=words.number(NEWEST),
+        values="; ".join([*shown, *(["…"] if one.values_count > VALUES_SHOWN else [])]),
+    )
+
+
+def _kind(text: str) -> Kind:
+    return cast("Kind", text) if text in dict(KINDS) else "questionnaire"
+
+
+async def _definition(visit: Visit) -> MetadataDefinition:
+    """The definition of the address, unless it is the product's. Raises NotFound."""
+    async with visit.read() as db:
+        found = await service.get(
+            db, caller=visit.caller, kind=_kind(visit.id("kind")), metadata_id=visit.id("metadata_id")
+        )
+    if found.read_only:
+        raise errors.NotFound("This name belongs to the product.")
+    return found
+
+
+async def _remove(visit: Visit, db: Database) -> Response:
+    kind = _kind(visit.id("kind"))
+    await nouns.delete(NAMES[kind], db, key=visit.id("metadata_id"), **visit.acting)
+    return html.redirect(address(METADATA, kind=kind, done="removed"))
+
+
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Metadata.Delete",
+    title="Remove the name “{name}”?",
+    sentences=["Values that are stored stay. Conditions that ask for it are kept, and new ones cannot."],
+    button="Remove the name",
+    get=_definition,
+    remove=_remove,
+    to=METADATA,
+)
+
+
+@routes.get(f"{METADATA}/new", scope="Metadata.Create")
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        applications = await applications_of(visit, db)
+    kind = _kind(visit.query.get("kind", ""))
+    return form_page(
+        visit,
+        title=words("New name"),
+        back=(words("Metadata"), address(METADATA, kind=kind)),
+        action=f"{METADATA}/new",
+        inputs=NAME_INPUTS,
+        stored=SimpleNamespace(kind=kind, name=visit.query.get("name", "")),
+        refusal=refusal,
+        options={"application_id": [("", "–"), *((one.application_id, one.display_name) for one in applications)]},  # noqa: RUF001
+    )
+
+
+@routes.get(ONE, scope="Metadata.Update")
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, definition = visit.words, await _definition(visit)
+    here = f"{METADATA}/{definition.kind}/{definition.metadata_id}"
+    may_remove = "Metadata.Delete" in visit.caller.scopes
+    return form_page(
+        visit,
+        title=definition.name,
+        back=(words("Metadata"), address(METADATA, kind=definition.kind)),
+        action=here,
+        inputs=TITLE_INPUTS,
+        stored=definition,
+        version=definition.version,
+        refusal=refusal,
+        links=[(words("Remove the name"), f"{here}/removal")] if may_remove else (),
+        thing=("metadata", definition.metadata_id),
+    )

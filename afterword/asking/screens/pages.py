@@ -1,0 +1,344 @@
+"""Pages of a questionnaire in its editor, the texts around its questions, and questions copied from others."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.asking.instances.anonymity import store as anonymity_store
+from afterword.asking.instances.anonymity.service import TOGETHER_MIN
+from afterword.asking.questionnaires import access, store
+from afterword.asking.questionnaires.drafts import service as drafts
+from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens.builder import EDIT, address_of, save, sentences_of_uses, show
+from afterword.asking.screens.metadata_names import METADATA, TYPES
+from afterword.asking.screens.question_form import Inserts, inserts
+from afterword.asking.screens.questionnaires import LISTING, Work, read_work, work_of
+from afterword.console.inputs import require_same
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.questionnaires import editing, variables
+from afterword.core.questionnaires.definition import PAGES
+from afterword.core.questionnaires.editing import Document
+from afterword.core.questionnaires.metadata import Kind
+from afterword.core.reading.documents import is_object
+from afterword.core.wire.lists import Page
+from afterword.kit.web import html
+
+PAGE: Final = f"{EDIT}/page/{{group_id}}"
+TEXTS: Final = f"{EDIT}/texts"
+OTHERS: Final = f"{EDIT}/others"
+ANONYMITY: Final = f"{EDIT}/anonymity"
+OTHERS_MAX: Final = 200
+COPIED_MAX: Final = 50
+AROUND: Final[dict[str, Marked]] = {
+    "welcome": "Before the questions",
+    "thank_you": "After the last answer",
+    "closed": "Where it is closed",
+    "expired": "Where the link has ended",
+}
+
+routes = Screens()
+
+
+@routes.get(TEXTS, scope="Questionnaire.Update")
+async def texts_page(visit: Visit) -> Response:
+    work = await read_work(visit)
+    return _texts(visit, work, _texts_of(work.draft.definition))
+
+
+@routes.post(TEXTS, scope="Questionnaire.Update")
+async def save_texts(visit: Visit) -> Response:
+    async with visit.read() as db:
+        insert = inserts(await work_of(visit, db))
+    typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
+
+    def change(document: Document) -> Document:
+        require_same(visit, condition_form.mark_of(_texts_of(document)), "seen")
+        locale, pages = str(document.get("default_locale")), document.get("pages")
+        return {**document, "pages": {**(pages if is_object(pages) else {}), locale: typed}}
+
+    try:
+        return await save(visit, change, "/texts?done=saved")
+    except errors.Stale as stale:
+        work = await read_work(visit)
+        return _texts(visit, work, typed, stale=stale)
+
+
+def _texts(visit: Visit, work: Work, values: Mapping[str, Any], *, stale: errors.Stale | None = None) -> Response:
+    words, insert, stored = visit.words, inserts(work), _texts_of(work.draft.definition)
+    texts = {
+        "fields": [(name, words(label), insert.shown(str(values.get(name) or ""))) for name, label in AROUND.items()],
+        "inserts": insert.offered,
+        "seen": condition_form.mark_of(stored),
+        "theirs": [
+            (words(label), insert.shown(str(stored.get(name) or "")))
+            for name, label in AROUND.items()
+            if stale and (stored.get(name) or "") != (values.get(name) or "")
+        ],
+    }
+    return show(
+        visit,
+        work,
+        title=words("Texts around the questions"),
+        status=stale.status if stale else 200,
+        current="texts",
+        refusal=stale,
+        texts=texts,
+    )
+
+
+@routes.post(ANONYMITY, scope="Questionnaire.Update")
+async def save_anonymity(visit: Visit) -> Response:
+    is_on = visit.form.text("anonymous") == "1"
+
+    def change(document: Document) -> Document:
+        require_same(visit, condition_form.mark_of(document.get("anonymous") is True), "seen")
+        return {**document, "anonymous": is_on}
+
+    try:
+        return await save(visit, change, "/anonymity?done=saved")
+    except errors.Stale as stale:
+        return await _anonymity(visit, stale)
+
+
+@routes.get(ANONYMITY, scope="Questionnaire.Update")
+async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        waiting = await anonymity_store.count_waiting(db, **work.questionnaire.key)
+    stored = work.draft.definition.get("anonymous") is True
+    anonymity = {
+        "is_on": visit.form.text("anonymous") == "1" if stale else stored,
+        "waiting": waiting,
+        "together": TOGETHER_MIN,
+        "seen": condition_form.mark_of(stored),
+    }
+    return show(
+        visit,
+        work,
+        title=visit.words("Anonymity"),
+        status=stale.status if stale else 200,
+        current="anonymity",
+        refusal=stale,
+        anonymity=anonymity,
+    )
+
+
+@routes.get(OTHERS, scope="Questionnaire.Update")
+async def others_page(visit: Visit) -> Response:
+    words, chosen = visit.words, visit.query.get("from", "")[: ids.ID_CHARACTERS]
+    async with visit.read() as db:
+        one = await access.get(db, caller=visit.caller, **visit.ids)
+        found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=OTHERS_MAX))
+        others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
+        source = next((each for each in others if each.questionnaire_id == chosen), None)
+        definition = await drafts.begun(db, questionnaire=source) if source else {}
+    path = f"{address_of(visit)}"
+    return visit.page(
+        "builder_others.html",
+        title=words("Copy questions of another questionnaire"),
+        path=path,
+        others=[(each.questionnaire_id, each.display_name) for each in others],
+        chosen=source.questionnaire_id if source else "",
+        after=visit.query.get("after", "")[: ids.ID_CHARACTERS],
+        questions=[
+            (str(each.get("question_id")), outline.title_of(words, each)) for each in editing.all_questions(definition)
+        ],
+    )
+
+
+@routes.post(OTHERS, scope="Questionnaire.Update")
+async def copy_others(visit: Visit) -> Response:
+    """Copies behind the question that was open, in the order of the other questionnaire."""
+    form = visit.form
+    async with visit.read() as db:
+        source = await access.get(db, caller=visit.caller, questionnaire_id=form.text("from"))
+        definition = await drafts.begun(db, questionnaire=source)
+    copies = [
+        editing.copied(each, new_id=lambda: ids.ordered(visit.now))
+        for each in editing.all_questions(definition)
+        if each.get("question_id") in form.all("question")[:COPIED_MAX]
+    ]
+
+    def change(document: Document) -> Document:
+        after = form.text("after")
+        if not editing.groups_of(document):
+            after = ids.ordered(visit.now)
+            document = editing.with_new_group(document, after)
+        return editing.placed(document, copies, after=after)
+
+    if copies:
+        await save(visit, change)
+    return html.redirect(f"{address_of(visit)}?done=copied" if copies else f"{address_of(visit)}/others")
+
+
+@routes.get(PAGE, scope="Questionnaire.Update")
+async def group_page(visit: Visit) -> Response:
+    work = await read_work(visit)
+    return _group(visit, work, _values_of(_group_in(visit, work.draft.definition)[0]))
+
+
+@routes.post(PAGE, scope="Questionnaire.Update")
+async def save_group(visit: Visit) -> Response:
+    form, group_id = visit.form, visit.id("group_id")
+    work = await read_work(visit)
+    insert = _inserts_of(work, _group_in(visit, work.draft.definition)[0])
+    texts = {name: insert.stored(form.text(name)) or None for name in ("title", "description")}
+    values: Document = {**texts, "enabled": form.text("enabled") == "1"}
+
+    def change(document: Document) -> Document:
+        require_same(visit, _mark_of(_group_in(visit, document)[0]), "seen")
+        return editing.with_group(document, group_id, values)
+
+    try:
+        return await save(visit, change, f"/page/{group_id}?done=saved")
+    except errors.Stale as stale:
+        work = await read_work(visit)
+        return _group(visit, work, values, stale=stale)
+
+
+def _group(visit: Visit, work: Work, values: Document, *, stale: errors.Stale | None = None) -> Response:
+    words = visit.words
+    group, number = _group_in(visit, work.draft.definition)
+    insert, stored = _inserts_of(work, group), _values_of(group)
+    labels = {"title": words("Title"), "description": words("Explanation below it")}
+    theirs = [
+        (label, insert.shown(str(stored[name] or "")))
+        for name, label in labels.items()
+        if stale and stored[name] != values[name]
+    ]
+    if stale and stored["enabled"] != values["enabled"]:
+        theirs.append((words("Shown to customers"), words("yes") if stored["enabled"] else words("no")))
+    page = {
+        "path": f"{work.path}/edit/page/{group['group_id']}",
+        "title": insert.shown(str(values["title"] or "")),
+        "description": insert.shown(str(values["description"] or "")),
+        "inserts": insert.offered,
+        "enabled": values["enabled"],
+        "seen": _mark_of(group),
+        "theirs": theirs,
+        "is_first": number == 1,
+        "is_last": number == len(editing.groups_of(work.draft.definition)),
+    }
+    return show(
+        visit,
+        work,
+        title=words("Page {n}", n=words.count(number)),
+        status=stale.status if stale else 200,
+        current=str(group["group_id"]),
+        refusal=stale,
+        page=page,
+    )
+
+
+@routes.post(f"{PAGE}/move", scope="Questionnaire.Update")
+async def move_group(visit: Visit) -> Response:
+    group_id, to = visit.id("group_id"), visit.form.text("to")
+    return await save(
+        visit, lambda document: editing.moved_group(document, group_id, to=to), f"/page/{group_id}?done=moved"
+    )
+
+
+@routes.get(f"{PAGE}/removal", scope="Questionnaire.Update")
+async def confirm_removal(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        group, number = _group_in(visit, work.draft.definition)
+        questions = editing.questions_of(group)
+        uses = await sentences_of_uses(visit, db, work, questions) if questions else []
+    return visit.confirm(
+        title=words("Remove page {n}?", n=words.count(number)),
+        sentences=[
+            words.plural("Its {n} question goes with it.", "Its {n} questions go with it.", len(questions)),
+            *uses,
+        ],
+        button=words("Remove the page"),
+    )
+
+
+@routes.post(f"{PAGE}/removal", scope="Questionnaire.Update")
+async def remove_group(visit: Visit) -> Response:
+    group_id = visit.id("group_id")
+    return await save(visit, lambda document: editing.without_group(document, group_id), "?done=removed")
+
+
+def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:
+    for number, group in enumerate(editing.groups_of(document), 1):
+        if group.get("group_id") == visit.id("group_id"):
+            return group, number
+    raise errors.NotFound("There is no such page.")
+
+
+def _values_of(group: Document) -> Document:
+    texts = {name: group.get(name) or None for name in ("title", "description")}
+    return {**texts, "enabled": group.get("enabled") is not False}
+
+
+def _mark_of(group: Document) -> str:
+    """Empty for a page without texts that is shown: as it began."""
+    values = _values_of(group)
+    return "" if values == _values_of({}) else condition_form.mark_of(values)
+
+
+def _inserts_of(work: Work, group: Document) -> Inserts:
+    first = next(iter(editing.questions_of(group)), {})
+    return inserts(work, before=first.get("question_id"))
+
+
+def _texts_of(document: Document) -> dict[str, Any]:
+    pages = document.get("pages")
+    found = pages.get(str(document.get("default_locale"))) if is_object(pages) else None
+    return {name: text for name, text in found.items() if text} if is_object(found) else {}
+
+
+OUTSIDE: Final = f"{EDIT}/values"
+
+
+@routes.get(OUTSIDE, scope="Questionnaire.Update")
+async def values_page(visit: Visit) -> Response:
+    words = visit.words
+    work = await read_work(visit)
+    uses = variables.metadata_of(work.definition)
+    rows = [_value_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in _declared(work)]
+    undeclared = [_value_row(visit, work, *_split(name), places) for name, places in uses.items()]
+    link = visit.public_pages.public_link_url(work.questionnaire.questionnaire_id)
+    return visit.page(
+        "outside.html",
+        title=words("Values from outside"),
+        path=f"{work.path}/edit",
+        rows=[*undeclared, *sorted(rows, key=lambda row: not row["uses"])],
+        link="" if not work.questionnaire.public_link else link,
+        new=f"{METADATA}/new" if "Metadata.Create" in visit.caller.scopes else "",
+    )
+
+
+def _value_row(visit: Visit, work: Work, kind: Kind, name: str, places: list[str | None]) -> dict[str, object]:
+    words, known = visit.words, work.declared.get(kind, name)
+    found = [(one, editing.question_of(work.draft.definition, one)) for one in places if one]
+    return {
+        "name": name,
+        "title": known.title if known else "",
+        "type": words(dict(TYPES)[known.type]) if known else "",
+        "kind": words("Of the order") if kind == "questionnaire" else words("Of the person"),
+        "parameter": name if work.declared.kind_of(name) == kind else f"responder[{name}]",
+        "uses": [
+            {"url": f"{work.path}/edit/{one}", "text": outline.title_of(words, question or {})}
+            for one, question in found
+        ]
+        + ([{"url": f"{work.path}/edit/texts", "text": words("Texts around the questions")}] if None in places else []),
+        "is_declared": known is not None,
+    }
+
+
+def _declared(work: Work) -> list[tuple[Kind, str]]:
+    return [
+        *(("questionnaire", name) for name in work.declared.questionnaire),
+        *(("responder", name) for name in work.declared.responder),
+    ]
+
+
+def _split(variable: str) -> tuple[Kind, str]:
+    kind, _, name = variable.partition(".")
+    return ("responder" if kind == "responder" else "questionnaire"), name

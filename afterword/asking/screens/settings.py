@@ -1,0 +1,325 @@
+"""Questionnaires: new ones and copies, their settings with the layout of their pages, and the archive."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires import access, api, service, store
+from afterword.asking.questionnaires.drafts import service as drafts
+from afterword.asking.questionnaires.files import MEDIA_TYPE
+from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires.visuals import service as themes
+from afterword.asking.questionnaires.visuals.store import Layers
+from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, length_text
+from afterword.console.inputs import require_same, same_version
+from afterword.console.removals import removal
+from afterword.console.screens import Screens, Visit, download
+from afterword.core.charts import sketches
+from afterword.core.questionnaires import editing, visuals
+from afterword.core.questionnaires.visuals import Layout, Theme
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.texts import LANGUAGES, SOURCE_LANGUAGE, Marked, Texts
+from afterword.kit.web import html
+from afterword.kit.web.operations import Download
+from afterword.tenants.screens import members as settings
+
+TEMPLATES_MAX: Final = 200
+UNUSED_SHOWN_MAX: Final = 20
+LENGTHS: Final[Mapping[str, int]] = {"display_name": 200, "title": 500, "description": 2_000}
+NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
+    "valid_days": (0, 3_650),
+    "responses_max": (1, 10_000_000),
+    "non_collapsed_questions_count": (0, 200),
+}
+WITHOUT_END: Final = ("valid_days", "non_collapsed_questions_count")  # an empty number means 0
+TICKS: Final = ("active", "editable", "public_link", "desktop_collapsed", "credits_accountable")
+LABELS: Final[Mapping[str, Marked]] = {
+    "display_name": "Name", "title": "Title", "description": "Description",
+    "valid_days": "Days in which a link can be answered", "responses_max": "Close it after so many responses",
+    "key_question_id": "The question that lists of responses show",
+    "non_collapsed_questions_count": "Questions that a box shows at first", "active": "It can be sent and answered",
+    "editable": "Customers can change their answers after sending them",
+    "public_link": "Anybody who has the public link can answer",
+    "desktop_collapsed": "On wide screens a box begins as a button",
+    "credits_accountable": "Answers use credits of the plan",
+}  # fmt: skip
+
+routes = Screens()
+
+
+@routes.post(NEW, scope="Questionnaire.Create")
+async def create(visit: Visit) -> Response:
+    form = visit.form
+    try:
+        errors.check(_length_errors(visit))
+        async with visit.write() as db:
+            made = await service.create(
+                db,
+                caller=visit.caller,
+                settings=msgspec.structs.asdict(
+                    api.QuestionnaireRequest(
+                        owner_application_id=form.text("application_id"),
+                        display_name=form.text("display_name"),
+                        template_questionnaire_id=form.text("template") or None,
+                        library_name=form.text("library_name") or None,
+                        file=(file := _file_of(visit)),
+                        default_locale=_locale_of(visit) if not file and not form.text("template") else None,
+                    )
+                ),
+                now=visit.now,
+            )
+    except errors.Invalid as invalid:
+        return await _new(visit, invalid)
+    return html.redirect(f"{PATH}/{made.questionnaire_id}?done=made")
+
+
+def _locale_of(visit: Visit) -> str | None:
+    """The chosen language; None for that of the organization. Raises Invalid."""
+    locale = visit.form.text("default_locale")
+    if locale and locale not in LANGUAGES:
+        raise errors.Invalid.at("/default_locale", "unknown_value", visit.words("There is no such language."))
+    return locale or None
+
+
+def _file_of(visit: Visit) -> str | None:
+    """The text of the uploaded file. Raises Invalid."""
+    content = visit.form.files.get("file")
+    if not content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise errors.Invalid.at("/file", "invalid_format", visit.words("This file is not a text in UTF-8.")) from error
+
+
+@routes.get(NEW, scope="Questionnaire.Create")
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, given = visit.words, visit.form if refusal else None
+    template = given.text("template") if given else visit.query.get("copy", "")
+    async with visit.read() as db:
+        applications = await settings.applications_of(visit, db)
+        found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=TEMPLATES_MAX))
+    copied = next((one for one in found.items if one.questionnaire_id == template), None)
+    name = (
+        given.text("display_name")
+        if given
+        else words("Copy of {name}").replace("{name}", copied.display_name)
+        if copied
+        else ""
+    )
+    return visit.page(
+        "questionnaire_new.html",
+        title=words("New questionnaire"),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        applications=[(one.application_id, one.display_name) for one in applications],
+        application_id=given.text("application_id") if given else copied.owner_application_id if copied else "",
+        templates=[("", words("an empty one")), *((one.questionnaire_id, one.display_name) for one in found.items)],
+        copied=template,
+        name=name,
+        languages=[("", words("that of your organization")), *((one, words.language_name(one)) for one in LANGUAGES)],
+        language=given.text("default_locale") if given else "",
+        library=[_book(visit, one) for one in library.NAMES],
+        book=given.text("library_name") if given else "",
+    )
+
+
+def _book(visit: Visit, name: str) -> dict[str, Any]:
+    """A questionnaire of the library with the note why it is built so, in the reader's language where it is written."""
+    entry, language = library.get(name), visit.words.language
+    title = entry.definition.texts(language).title or entry.settings["title"] or entry.settings["display_name"]
+    note = entry.note.get(language) or entry.note[SOURCE_LANGUAGE]
+    return {
+        "name": name,
+        "title": str(title),
+        "note": note,
+        "length": length_text(visit.words, entry.definition),
+        "sketch": sketches.sketch(entry.definition),
+    }
+
+
+@routes.get(f"{ONE}/file", scope="Questionnaire.Read")
+async def download_file(visit: Visit) -> Response:
+    questionnaire_id = visit.id("questionnaire_id")
+    async with visit.read() as db:
+        text = await service.written(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    return download(Download.of(f"{MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", text.encode()))
+
+
+@routes.post(f"{ONE}/settings", scope="Questionnaire.Update")
+async def save_settings(visit: Visit) -> Response:
+    form, wrong = visit.form, _length_errors(visit)
+    changes: dict[str, Any] = {name: form.text(name) == "1" for name in TICKS}
+    changes |= {name: form.text(name) or None for name in ("title", "description", "key_question_id")}
+    for name, (low, high) in NUMBERS.items():
+        text = form.text(name)
+        if text and not (text.isascii() and text.isdigit() and low <= int(text[:12]) <= high):
+            wrong.append(errors.FieldError("out_of_range", _range(visit, low, high), pointer=f"/{name}"))
+        else:
+            changes[name] = int(text) if text else 0 if name in WITHOUT_END else None
+    try:
+        errors.check(wrong)
+        async with visit.write() as db:
+            await service.change(
+                db,
+                caller=visit.caller,
+                **visit.ids,
+                settings={**changes, "display_name": form.text("display_name")},
+                expect=same_version(visit),
+                now=visit.now,
+            )
+            await save_layout(visit, db, **visit.ids)
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _settings(visit, refusal)
+    return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
+
+
+@routes.get(f"{ONE}/settings", scope="Questionnaire.Update")
+async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form if refusal else None
+    async with visit.read() as db:
+        one = await access.get(db, caller=visit.caller, **visit.ids)
+        layers = await themes.layers(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
+        document = await drafts.begun(db, questionnaire=one)
+    texts = {name: getattr(one, name) for name in (*LENGTHS, *NUMBERS, "key_question_id")}
+    stored = {name: "" if value is None else str(value) for name, value in texts.items()}
+    given = {name: form.text(name) for name in stored} if form else stored
+    ticks = {name: getattr(one, name) for name in TICKS}
+    ticked = {name: form.text(name) == "1" for name in TICKS} if form else ticks
+    questions = _questions(words, document, one.key_question_id)
+    look = layout_shown(visit, layers) if may_change(visit) else None
+    if look and form:
+        look |= {"layout": form.text("layout"), "show_progress": form.text("show_progress") == "1"}
+    theirs = [
+        *(
+            (words(LABELS[name]), dict(questions).get(text, text))
+            for name, text in stored.items()
+            if text != given[name]
+        ),
+        *(
+            (words(LABELS[name]), words("yes") if on else words("no"))
+            for name, on in ticks.items()
+            if on != ticked[name]
+        ),
+    ]
+    return visit.page(
+        "questionnaire_settings.html",
+        title=words("Settings of “{name}”", name=one.display_name),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        path=f"{PATH}/{one.questionnaire_id}",
+        version=one.version,
+        value=given,
+        ticked=ticked,
+        label={name: words(text) for name, text in LABELS.items()},
+        questions=questions,
+        look=look,
+        theirs=theirs if isinstance(refusal, errors.Stale) else [],
+        has_visual=layers.visual_id is not None,
+        unused=visuals.unused(layers.visual)[:UNUSED_SHOWN_MAX],
+    )
+
+
+def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) -> list[tuple[str, str]]:
+    found = [
+        (str(one.get("question_id")), outline.title_of(words, one))
+        for one in editing.all_questions(document)
+        if outline.is_answered(one)
+    ]
+    others = [] if not chosen or chosen in dict(found) else [(chosen, words("a question that is gone"))]
+    return [("", words("none")), *found, *others]
+
+
+removal(
+    routes,
+    f"{ONE}/archive",
+    scope="Questionnaire.Delete",
+    title="Archive “{display_name}”?",
+    sentences=[
+        "Nothing more is sent and nothing more is answered: links that are out say that it is closed.",
+        "It cannot be opened again. Its answers and versions stay, and it can be copied.",
+    ],
+    button="Archive it",
+    get=lambda visit: visit.find(access.get),
+    remove=lambda visit, db: service.archive(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=ONE,
+    done="archived",
+)
+
+
+def _length_errors(visit: Visit) -> list[errors.FieldError]:
+    """Of texts that are missing or too long."""
+    found = [
+        errors.FieldError("too_long", visit.words("At most {n} characters.", n=most), pointer=f"/{name}")
+        for name, most in LENGTHS.items()
+        if len(visit.form.text(name)) > most
+    ]
+    if not visit.form.text("display_name"):
+        found.append(errors.FieldError("required", visit.words("Give it a name."), pointer="/display_name"))
+    return found
+
+
+def _range(visit: Visit, low: int, high: int) -> str:
+    return visit.words("A number from {low} to {high}.", low=low, high=visit.words.count(high))
+
+
+LAYOUTS: Final[Mapping[Layout, Marked]] = {
+    "by_group": "page by page, as in the outline",
+    "by_question": "one question at a time",
+    "one_page": "all on one page",
+}
+SCOPES: Final = frozenset({"Questionnaire Visual.Create", "Questionnaire Visual.Update"})
+
+
+def may_change(visit: Visit) -> bool:
+    return visit.caller.scopes >= SCOPES
+
+
+def layout_shown(visit: Visit, layers: Layers) -> dict[str, Any]:
+    theme, words = _theme_of(layers), visit.words
+    return {
+        "layout": theme.layout,
+        "show_progress": theme.show_progress,
+        "seen": _mark_of(layers),
+        "layouts": [(name, words(text)) for name, text in LAYOUTS.items()],
+    }
+
+
+async def save_layout(visit: Visit, db: Database, *, questionnaire_id: str) -> None:
+    """Of the fields of the form those that differ; a form without them changes nothing. Raises Stale, Invalid."""
+    form = visit.form
+    if not form.all("layout") or not may_change(visit):
+        return
+    layers = await themes.layers(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    theme = _theme_of(layers)
+    wanted: dict[str, object] = {"layout": form.text("layout"), "show_progress": form.text("show_progress") == "1"}
+    changed = {name: value for name, value in wanted.items() if value != getattr(theme, name)}
+    if not changed:
+        return
+    errors.check(visuals.read(changed)[1])  # a client may send what it likes, a form has choices
+    require_same(visit, _mark_of(layers), "seen")
+    key: dict[str, Any] = {"caller": visit.caller, "questionnaire_id": questionnaire_id, "now": visit.now}
+    if layers.visual_id is None:
+        columns = {"title": visit.words("Layout"), "active": True, "configuration": changed}
+        await themes.create(db, **key, columns=columns)
+    else:
+        await themes.change(
+            db,
+            **key,
+            visual_id=layers.visual_id,
+            columns={"configuration": {**(layers.visual or {}), **changed}},
+        )
+
+
+def _theme_of(layers: Layers) -> Theme:
+    return visuals.inherited(layers.organization, layers.application, layers.visual)
+
+
+def _mark_of(layers: Layers) -> str:
+    theme = _theme_of(layers)
+    return condition_form.mark_of([theme.layout, theme.show_progress])

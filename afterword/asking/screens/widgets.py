@@ -1,0 +1,89 @@
+"""The box of a public link on websites: its settings, the snippet to copy, and a preview."""
+
+from types import SimpleNamespace
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.links.public_links import Box, box_of
+from afterword.asking.links.widgets import service as boxes
+from afterword.asking.screens.links import ONE, change, link_of
+from afterword.console.inputs import Input, document_of, filled, read_as, same_version
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.wire.origins import origins_of
+from afterword.kit.web import html
+from afterword.sending.previews import service as previews
+from afterword.tenants.screens.organization import APPLICATIONS
+
+PATH: Final = f"{ONE}/box"
+SCRIPT: Final = "/static/public/box.js"
+POSITIONS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("corner", "in the lower corner"),
+    ("center", "in the middle, above the page"),
+)
+YES_NO: Final = (("1", "yes"), ("", "no"))
+INPUTS: Final = (
+    Input("is_shown", "switch", "Websites may show this link in a box", options=YES_NO),
+    Input("delay_seconds", "number", "Opens after seconds", "Empty: not by time."),
+    Input(
+        "scroll_percent", "number", "Opens when so many percent of the page were scrolled", "Empty: not by scrolling."
+    ),
+    Input(
+        "on_exit",
+        "switch",
+        "Opens when the pointer leaves the page",
+        "Phones have no pointer.",
+        options=(("", "no"), ("1", "yes")),
+    ),
+    Input(
+        "click_selector",
+        "text",
+        "Opens at a click on",
+        "A CSS selector, such as #feedback. A click opens the box always, whatever stands below.",
+    ),
+    Input("addresses", "lines", "Pages", "Paths, one a line; * stands for anything: /checkout/*. Empty: all pages."),
+    Input("share_percent", "number", "Percent of visitors", required=True),
+    Input("again_days", "number", "Days until a browser sees it again", "0: each time.", required=True),
+    Input("position", "choice", "Stands", options=POSITIONS),
+)
+
+routes = Screens()
+
+
+@routes.post(PATH, scope="Public Link.Update")
+async def save_box(visit: Visit) -> Response:
+    try:
+        document = document_of(visit.form, INPUTS)
+        is_shown = document.pop("is_shown")
+        box = read_as(Box, document, visit) if is_shown else None
+        await change(visit, {"box": box}, same_version(visit))
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(f"{visit.request.url.path}?done=saved")
+
+
+@routes.get(PATH, scope="Public Link.Read")
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        link = await link_of(visit, db)
+        application = await boxes.application_of(db, link=link)
+    permission = previews.Permission(
+        link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
+    )
+    stored = {**msgspec.structs.asdict(box_of(link) or Box()), "is_shown": link.box is not None}
+    script, url = f"{visit.public_pages.public_url}{SCRIPT}", visit.public_pages.link_url(link.key)
+    return visit.page(
+        "box.html",
+        title=visit.words("On your website"),
+        back=(link.title, visit.request.url.path.removesuffix("/box")),
+        path=visit.request.url.path,
+        may_update="Public Link.Update" in visit.caller.scopes,
+        is_shown=link.box is not None,
+        snippet=f'<script async src="{script}" data-link="{url}"></script>',
+        sites=origins_of(application.website_urls),
+        application_url=f"{APPLICATIONS}/{application.application_id}" if visit.may_open(APPLICATIONS) else "",
+        preview_url=f"{previews.address_of(permission, site=visit.site)}?box=1",
+        **filled(visit, INPUTS, SimpleNamespace(**stored), version=link.version, refusal=refusal),
+    )

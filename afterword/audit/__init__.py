@@ -1,1 +1,0 @@
-"""The audit log: who changed, read or took what, and who logged in. Its rows are never changed."""

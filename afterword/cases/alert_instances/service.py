@@ -1,0 +1,349 @@
+"""Alert instances (cases): open, repeat, update, resolve; and the comments on them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from afterword import errors, ids
+from afterword.asking.instances.triggers import Response
+from afterword.cases import rules
+from afterword.cases.alert_instances import events as case_events
+from afterword.cases.alert_instances import store
+from afterword.cases.alert_instances.store import Case, Comment
+from afterword.cases.history import service as history
+from afterword.cases.rules import Alert
+from afterword.cases.settings import service as settings
+from afterword.core.messaging import alerts as core_alerts
+from afterword.core.messaging import mentions
+from afterword.core.messaging.alerts import Match
+from afterword.core.organizations.access import Caller
+from afterword.core.scheduling import working_time
+from afterword.core.scheduling.windows import Calendar
+from afterword.events import service as events
+from afterword.kit.db import Database
+
+NO_CASE: Final = "There is no such alert instance."
+STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
+MENTIONABLE_MAX: Final = 1_000  # users
+
+
+class TooManyToMove(errors.Conflict):
+    code_default = "in_use"
+
+
+async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
+    case = await store.get_case(db, **caller.reach, alert_instance_id=alert_instance_id, is_locked=is_locked)
+    return errors.found(case, NO_CASE)
+
+
+def visible(case: Case, caller: Caller) -> Case:
+    """The case without the telephone number and the note for a caller who may not read addresses of people."""
+    return case if "Responder.Read" in caller.scopes else replace(case, call_back_number=None, call_back_note=None)
+
+
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> Case:
+    """Change the named members: `store.SETTABLE`, and `waiting`, which stops the clock until it is false.
+
+    A closing status sets `resolved_time` and `resolved_by`, any other clears them; it and a new due time end the
+    waiting. Raises NotFound, Invalid (`unknown_id`), and what `expect` raises.
+    """
+    before = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    expect(before.version)
+    columns = {name: changes.get(name, getattr(before, name)) for name in store.SETTABLE}
+    resolved_time, resolved_by = before.resolved_time, before.resolved_by
+    application_id = await store.get_application_id(
+        db, organization_id=before.organization_id, alert_id=before.alert_id
+    )
+    if columns["status_id"] != before.status_id:
+        closes = await rules.get_closes(
+            db,
+            organization_id=before.organization_id,
+            status_id=columns["status_id"],
+            application_id=application_id or "",
+        )
+        if closes is None:
+            raise errors.Invalid.at("/status_id", "unknown_id", "There is no such alert status.")
+        if not closes:
+            resolved_time = resolved_by = None
+        elif resolved_time is None:
+            resolved_time, resolved_by = now, caller.actor_id or None
+    if columns["assigned_user_id"] not in {None, before.assigned_user_id}:
+        await _require_user(db, before, columns["assigned_user_id"], application_id=application_id or "")
+    waits = bool(changes.get("waiting", before.waiting)) and resolved_time is None and not changes.get("due_time")
+    closes = resolved_time is not None and before.resolved_time is None
+    if columns["call_back_time"] != before.call_back_time:
+        columns["call_back_until_time"] = None  # it was of the customer's wish
+    columns |= await _clock(db, before, waits=waits, closes=closes, due_time=columns["due_time"], now=now)
+    after = await store.update_case(
+        db,
+        organization_id=before.organization_id,
+        alert_instance_id=alert_instance_id,
+        changes=columns,
+        resolved_time=resolved_time,
+        resolved_by=resolved_by,
+        now=now,
+        updated_by=caller.actor_id or None,
+    )
+    if after is None:
+        return before
+    await _count(db, changed=[(after, before.resolved_time is not None)])
+    await history.record_change(db, before=before, after=after, caller=caller, now=now)
+    await events.record(db, events=case_events.of_update(before, after, caller=caller, now=now))
+    return after
+
+
+async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> None:
+    """Insert new cases, count them with their alerts and record their events."""
+    if not cases:
+        return
+    await store.insert_cases(db, cases=cases)
+    counts = [(case.organization_id, case.alert_id, int(case.resolved_time is None)) for case in cases]
+    await rules.settle_counts(db, counts=counts, triggered_time=now)
+    await events.record(db, events=[case_events.event(case, "created", now=now) for case in cases])
+
+
+def new_case(
+    alert: Alert,
+    *,
+    response: Response | None,
+    match: Match,
+    owner_id: str | None,
+    opens_closed: bool,
+    calendar: Calendar,
+    now: datetime,
+) -> Case:
+    return Case(
+        organization_id=alert.organization_id,
+        alert_instance_id=ids.ordered(now),
+        alert_id=alert.alert_id,
+        questionnaire_id=response.questionnaire_id if response else None,
+        instance_id=response.instance_id if response else None,
+        responder_id=response.responder_id if response else None,
+        status_id=alert.status_id,
+        assigned_user_id=owner_id,
+        severity=alert.severity,
+        due_time=working_time.due_time(calendar, now=now, hours=alert.due_hours),
+        occurrences=1,
+        matched=core_alerts.documents(match.leaves),
+        comments_count=0,
+        resolved_time=now if opens_closed else None,
+        resolved_by=None,
+        recovery_item_id=None,
+        version=1,
+        created_time=now,
+        updated_time=now,
+        updated_by=None,
+    )
+
+
+async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: datetime) -> None:
+    """Count repeats on open cases (organization, case) that the caller has locked, and record their events."""
+    if not repeats:
+        return
+    triples = [(organization_id, case_id, more) for (organization_id, case_id), more in sorted(repeats.items())]
+    cases = await store.update_repeated(db, repeats=triples, now=now)
+    await rules.settle_counts(
+        db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now
+    )
+    await events.record(db, events=[case_events.event(case, "repeated", now=now) for case in cases])
+
+
+async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
+    """Change the call of a case, which is locked, as the customer wishes."""
+    after = await store.update_call(
+        db, organization_id=before.organization_id, alert_instance_id=before.alert_instance_id, changes=call, now=now
+    )
+    await history.record_change(db, before=before, after=after, caller=None, now=now)
+
+
+async def erase_answers(
+    db: Database, *, responses: Sequence[tuple[str, str]], responders: Sequence[tuple[str, str]]
+) -> None:
+    """Remove the answers of deleted responses from cases, and the comments on cases of erased responders.
+
+    The cases stay: they say nothing else about the person.
+    """
+    if responses or responders:
+        await store.update_matched_to_blank(db, responses=responses, responders=responders)
+    if responders:
+        await store.delete_comments_on(db, responders=responders)
+
+
+async def move_status(
+    db: Database, *, caller: Caller, status_id: int, move_to: int, closes: bool, now: datetime
+) -> None:
+    """Move the cases with one status to another, and record an event of each. Raises TooManyToMove."""
+    key: dict[str, Any] = {"organization_id": caller.organization_id, "status_id": status_id}
+    if await store.count_status_uses(db, **key, limit=STATUS_MOVES_MAX + 1) > STATUS_MOVES_MAX:
+        raise TooManyToMove(f"More than {STATUS_MOVES_MAX:,} cases have this status; give some another one first.")
+    moved = await store.update_status_to(
+        db,
+        **key,
+        move_to=move_to,
+        is_closing=closes,
+        limit=STATUS_MOVES_MAX,
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    await _count(db, changed=moved)
+    moves = [
+        case_events.event(case, kind, now=now, caller=caller)
+        for case, was_resolved in moved
+        for kind in ("status_changed", *case_events.crossing(case, was_resolved=was_resolved))
+    ]
+    await events.record(db, events=moves)
+
+
+async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
+    """Comment on a case; colleagues whom it mentions are told. Raises NotFound."""
+    case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    written = Comment(
+        organization_id=case.organization_id,
+        comment_id=ids.ordered(now),
+        alert_instance_id=alert_instance_id,
+        author_id=caller.actor_id,
+        user_id=caller.user_id,
+        body=body,
+        version=1,
+        created_time=now,
+        updated_time=now,
+    )
+    await store.insert_comment(db, comment=written)
+    after = await store.update_comments_count(
+        db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, more=1, now=now
+    )
+    mentioned = sorted(await _mentioned(db, case, body)) if "@" in body else []
+    more = {"comment_id": written.comment_id, "mentioned_user_ids": mentioned}
+    kinds = ("commented", "mentioned") if mentioned else ("commented",)
+    written_events = [
+        case_events.event(errors.found(after, NO_CASE), kind, now=now, caller=caller, **more) for kind in kinds
+    ]
+    await events.record(db, events=written_events)
+    return written
+
+
+async def update_comment(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    comment_id: str,
+    body: str | None,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> Comment:
+    """Change the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
+    before = await _own_comment(
+        db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
+    )
+    if body is None:
+        return before
+    after = await store.update_comment(
+        db,
+        organization_id=before.organization_id,
+        alert_instance_id=alert_instance_id,
+        comment_id=comment_id,
+        body=body,
+        now=now,
+    )
+    return after or before
+
+
+async def delete_comment(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    comment_id: str,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> None:
+    """Delete the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
+    written = await _own_comment(
+        db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
+    )
+    key = {"organization_id": written.organization_id, "alert_instance_id": alert_instance_id}
+    if not await store.delete_comment(db, **key, comment_id=comment_id):
+        raise errors.NotFound("There is no such comment.")
+    await store.update_comments_count(db, **key, more=-1, now=now)
+
+
+async def _clock(
+    db: Database, case: Case, *, waits: bool, closes: bool, due_time: datetime | None, now: datetime
+) -> Mapping[str, Any]:
+    """The columns of a case's clock when it begins to wait, goes on or is closed."""
+    if waits == case.waiting and not closes:
+        return {}
+    calendar = await settings.calendar_of(db, organization_id=case.organization_id)
+    if waits:
+        left = None if due_time is None else working_time.left(calendar, now=now, due=due_time)
+        seconds = None if left is None else math.ceil(left.total_seconds())  # of a second begun, all: nobody loses time
+        return {"waiting_since": now, "due_left_seconds": seconds, "due_time": None}
+    columns: dict[str, Any] = {}
+    if case.waiting_since is not None:
+        if due_time is None and case.due_left_seconds is not None:
+            left = timedelta(seconds=case.due_left_seconds)
+            due_time = working_time.due_again(calendar, now=now, left=left)
+        waited = case.waited_seconds + _seconds(working_time.between(calendar, case.waiting_since, now))
+        columns = {"waiting_since": None, "due_left_seconds": None, "due_time": due_time, "waited_seconds": waited}
+    if closes:
+        since_opening = _seconds(working_time.between(calendar, case.created_time, now))
+        columns["work_seconds"] = max(0, since_opening - columns.get("waited_seconds", case.waited_seconds))
+    return columns
+
+
+def _seconds(span: timedelta) -> int:
+    return span // timedelta(seconds=1)
+
+
+async def _require_user(db: Database, case: Case, user_id: str, *, application_id: str) -> None:
+    known = await rules.list_user_ids(
+        db, organization_id=case.organization_id, application_id=application_id, among=[user_id]
+    )
+    if not known:
+        message = "There is no such user, or this case is not one that the user may see."
+        raise errors.Invalid.at("/assigned_user_id", "unknown_id", message)
+
+
+async def _mentioned(db: Database, case: Case, body: str) -> set[str]:
+    application_id = await store.get_application_id(db, organization_id=case.organization_id, alert_id=case.alert_id)
+    people = await store.list_names(
+        db, organization_id=case.organization_id, application_id=application_id or "", limit=MENTIONABLE_MAX
+    )
+    return mentions.mentioned(body, people)
+
+
+async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
+    """Count the alerts' open cases anew; `changed`: each case after the change, and True if it was resolved before."""
+    counts = [
+        (case.organization_id, case.alert_id, 1 if case.resolved_time is None else -1)
+        for case, was_resolved in changed
+        if case_events.crossing(case, was_resolved=was_resolved)
+    ]
+    await rules.settle_counts(db, counts=counts)
+
+
+async def _own_comment(
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect = errors.ANY
+) -> Comment:
+    # The case is locked, which also serializes changes of its comments.
+    case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    written = await store.get_comment(
+        db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, comment_id=comment_id
+    )
+    if written is None:
+        raise errors.NotFound("There is no such comment.")
+    if written.author_id != caller.actor_id:
+        raise errors.Forbidden("Somebody else wrote this; only they can change it.")
+    expect(written.version)
+    return written

@@ -1,0 +1,181 @@
+"""The HTTP routes of alerts, their statuses, cases and comments."""
+
+from typing import Final
+
+from afterword.cases import rules, statuses
+from afterword.cases.alert_instances import service as cases
+from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.assignments import api as assignments_api
+from afterword.cases.escalation import api as escalation_api
+from afterword.cases.figures import api as figures_api
+from afterword.cases.history import store as history_store
+from afterword.cases.messages import service as messages
+from afterword.cases.notifications import api as notifications_api
+from afterword.cases.previews import api as previews_api
+from afterword.cases.resources import (
+    AlertComment,
+    AlertCommentRequest,
+    AlertCommentUpdate,
+    AlertHistoryEntry,
+    AlertInstance,
+    AlertInstanceUpdate,
+    AlertMessage,
+    AlertMessageRequest,
+)
+from afterword.cases.rules import ALERT
+from afterword.cases.settings import api as settings_api
+from afterword.core.wire.lists import Rows
+from afterword.core.wire.times import Moment
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.web.fields import UNSET, listing_of
+from afterword.kit.web.operations import Answer, Call, Routes
+
+instance_routes = Routes(tag="Alert Instance")
+
+CASE: Final = "/alert/instance/{alert_instance_id}"
+COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
+
+
+@instance_routes.list(
+    "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
+)
+async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Case]:
+    found = await cases_store.list_cases(db, **call.caller.reach, page=call.page)
+    return found.map(lambda case: cases.visible(case, call.caller))
+
+
+@instance_routes.list(
+    "/alert/{alert_id}/instance",
+    scope="Alert Instance.Read",
+    answer=AlertInstance,
+    summary="Get Alert Instance List by alert id",
+)
+async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.Case]:
+    alert = await nouns.get(ALERT, db, caller=call.caller, key=call.ids["alert_id"])
+    found = await cases_store.list_cases_of_alert(
+        db, organization_id=alert.organization_id, alert_id=alert.alert_id, test_only=call.caller.test, page=call.page
+    )
+    return found.map(lambda case: cases.visible(case, call.caller))
+
+
+@instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
+async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
+    case = await cases.get(db, caller=call.caller, **call.ids)
+    return cases.visible(case, call.caller)
+
+
+@instance_routes.patch(
+    CASE,
+    scope="Alert Instance.Update",
+    body=AlertInstanceUpdate,
+    answer=AlertInstance,
+    summary="Update Alert Instance",
+    description=(
+        "A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. With `waiting` the "
+        "clock stands still: `due_time` is null and `due_left_seconds` of business hours are left until it goes on."
+    ),
+)
+async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> cases.Case:
+    given = call.body.named()
+    changes = {name: value.instant if isinstance(value, Moment) else value for name, value in given.items()}
+    case = await cases.update(db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.expect)
+    return cases.visible(case, call.caller)
+
+
+@instance_routes.list(
+    f"{CASE}/history",
+    scope="Alert Instance.Read",
+    answer=AlertHistoryEntry,
+    listing=listing_of(AlertHistoryEntry, order=(("created_time", "asc"),)),
+    summary="Get the history of an alert instance",
+    description="Its opening, every change and every comment, in the order of time.",
+)
+async def list_alert_history(call: Call[None], db: Database) -> Rows[history_store.Entry]:
+    case = await cases.get(db, caller=call.caller, **call.ids)
+    return await history_store.list_entries(
+        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
+    )
+
+
+@instance_routes.post(
+    f"{CASE}/message",
+    scope="Alert Instance.Update",
+    body=AlertMessageRequest,
+    answer=AlertMessage,
+    summary="Reply to the customer",
+    description=(
+        "The mail leaves by the account and sender address of the pipeline that asked the customer; its state stands "
+        "in the history. An answer is added to the case, ends its waiting and opens it again."
+    ),
+    refusals=("no_address", "no_sender"),
+)
+async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> Answer:
+    changes = call.body.named()
+    message = await messages.send(
+        db,
+        caller=call.caller,
+        **call.ids,
+        subject=changes.pop("subject"),
+        body=changes.pop("body"),
+        changes=changes,
+        key=None,
+        now=call.now,
+        expect=call.expect,
+    )
+    return Answer(AlertMessage.of(message, call.zone))
+
+
+@instance_routes.list(
+    f"{CASE}/comment", scope="Alert Instance.Read", answer=AlertComment, summary="Get all comments of an alert instance"
+)
+async def list_alert_comments(call: Call[None], db: Database) -> Rows[cases.Comment]:
+    case = await cases.get(db, caller=call.caller, **call.ids)
+    return await cases_store.list_comments(
+        db, organization_id=case.organization_id, alert_instance_ids=[case.alert_instance_id], page=call.page
+    )
+
+
+@instance_routes.post(
+    f"{CASE}/comment",
+    scope="Alert Instance.Update",
+    body=AlertCommentRequest,
+    answer=AlertComment,
+    summary="Create new comment",
+)
+async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> cases.Comment:
+    return await cases.comment(db, caller=call.caller, **call.ids, body=call.body.body, now=call.now)
+
+
+@instance_routes.patch(
+    COMMENT,
+    scope="Alert Instance.Update",
+    body=AlertCommentUpdate,
+    answer=AlertComment,
+    summary="Update comment",
+    description="Only its author may.",
+)
+async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> cases.Comment:
+    return await cases.update_comment(
+        db,
+        caller=call.caller,
+        **call.ids,
+        body=None if call.body.body is UNSET else call.body.body,
+        now=call.now,
+        expect=call.expect,
+    )
+
+
+@instance_routes.delete(
+    COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
+)
+async def delete_alert_comment(call: Call[None], db: Database) -> None:
+    await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
+
+
+routes = Routes(tag="Alerts")
+routes.all = [
+    *settings_api.routes.all, *figures_api.routes.all, *escalation_api.routes.all, *previews_api.routes.all,
+    *assignments_api.routes.all, *rules.routes.all, *instance_routes.all, *statuses.routes.all,
+    *notifications_api.routes.all,
+]  # fmt: skip

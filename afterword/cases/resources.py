@@ -1,0 +1,167 @@
+"""The request and answer structs of alerts, their statuses, cases and comments."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.asking.instances.resources import LeafResult
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
+
+Trigger = Literal["submitted", "completed", "schedule", "call_back"]
+Severity = Literal["low", "normal", "high", "critical"]
+Color = Annotated[str, Meta(extra=fields.COLOR, examples=["#1a6b72"])]
+StatusId = Annotated[int, Meta(ge=1, le=999_999_999)]
+Ids = Annotated[list[fields.Id], Meta(max_length=100)]
+ChatUrls = Annotated[list[fields.Url], Meta(max_length=10)]
+DueHours = Annotated[int, Meta(ge=1, le=720)]
+FoldHours = Annotated[int, Meta(ge=0, le=720)]
+Position = Annotated[int, Meta(ge=0, le=1_000_000)]
+Text5000 = Annotated[str, Meta(min_length=1, max_length=5000)]
+Subject = Annotated[
+    str, Meta(min_length=1, max_length=300, extra=fields.LINE, examples=["questionnaire_metadata:store"])
+]
+Number = Annotated[str, Meta(min_length=1, max_length=50, extra=fields.LINE, examples=["+30 210 1234567"])]
+Choice = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE, examples=["Late delivery"])]
+Description500 = Annotated[str, Meta(max_length=500)]
+
+
+class AssignmentChoice(fields.Request):
+    """The users for cases whose field has this value."""
+
+    value: fields.Text200
+    user_ids: Annotated[list[fields.Id], Meta(min_length=1, max_length=20)]
+
+
+class Assignment(fields.Request):
+    """Owners of new cases by the value of a field, as conditions name it; `user_ids`: for all other cases.
+
+    Of several users the one with the fewest open cases gets it.
+    """
+
+    subject: Subject | None = None
+    choices: Annotated[list[AssignmentChoice], Meta(max_length=50)] = msgspec.field(
+        default_factory=list[AssignmentChoice]
+    )
+    user_ids: Annotated[list[fields.Id], Meta(max_length=50)] = msgspec.field(default_factory=list[str])
+
+
+class AlertInstanceUpdate(fields.Request):
+    """Changes of a case."""
+
+    status_id: StatusId | UnsetType = UNSET
+    assigned_user_id: fields.Id | UnsetType | None = UNSET
+    severity: Severity | UnsetType = UNSET
+    due_time: fields.Moment | UnsetType | None = UNSET
+    waiting: bool | UnsetType = UNSET
+    call_back_time: fields.Moment | UnsetType | None = UNSET
+    call_back_number: Number | UnsetType | None = UNSET
+    cause: Choice | UnsetType | None = UNSET
+    remedy: Choice | UnsetType | None = UNSET
+
+
+class AlertInstance(fields.Resource):
+    """A case that an alert opened. Its response is null if a daily figure opened it.
+
+    `call_back_number` and `call_back_note`, the customer's words, are null without the scope `Responder.Read`.
+    """
+
+    alert_instance_id: fields.Id
+    alert_id: fields.Id
+    questionnaire_id: fields.Id | None
+    instance_id: fields.Id | None
+    responder_id: fields.Id | None
+    status_id: int
+    assigned_user_id: fields.Id | None
+    severity: Severity
+    due_time: fields.DateTime | None
+    occurrences: int
+    matched: list[LeafResult]
+    comments_count: int
+    resolved_time: fields.DateTime | None
+    resolved_by: fields.Id | None
+    recovery_item_id: fields.Id | None
+    waiting: fields.Computed[bool]
+    waiting_since: fields.DateTime | None
+    due_left_seconds: fields.Computed[int | None]
+    call_back_time: fields.DateTime | None
+    call_back_number: fields.Computed[str | None]
+    call_back_until_time: fields.DateTime | None
+    call_back_note: fields.Computed[str | None]
+    call_back_requested_time: fields.DateTime | None
+    cause: str | None
+    remedy: str | None
+    in_time: bool | None
+    work_seconds: int | None
+    recovery_instance_id: fields.Id | None
+    recovery_time: fields.DateTime | None
+    recovered: bool | None
+    escalated_time: fields.DateTime | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    updated_by: fields.Id | None
+
+
+class AlertHistoryEntry(fields.Resource):
+    """One thing that happened in a case. `changes`: what changed, each with `from` and `to`; `body`: of a comment."""
+
+    history_id: fields.Id
+    alert_instance_id: fields.Id
+    kind: str
+    user_id: fields.Id | None
+    body: fields.Computed[str | None]
+    changes: fields.Computed[dict[str, Any]]
+    created_time: fields.DateTime
+
+
+class AlertMessageRequest(fields.Request):
+    """A reply to the customer by mail, and changes of the case that go with it."""
+
+    subject: fields.Text200
+    body: Annotated[str, Meta(min_length=1, max_length=20_000)]
+    waiting: bool | UnsetType = UNSET
+    status_id: StatusId | UnsetType = UNSET
+    cause: Choice | UnsetType | None = UNSET
+    remedy: Choice | UnsetType | None = UNSET
+
+
+class AlertMessage(fields.Resource):
+    """A mail between an agent and the customer of a case."""
+
+    message_id: fields.Id
+    alert_instance_id: fields.Id
+    incoming: bool
+    user_id: fields.Id | None
+    address: str
+    subject: str
+    body: str
+    state: str
+    error: str | None
+    created_time: fields.DateTime
+    finished_time: fields.DateTime | None
+    whole: str | None
+    other_sender: bool
+
+
+class AlertCommentRequest(fields.Request):
+    """A comment on a case."""
+
+    body: Text5000
+
+
+class AlertCommentUpdate(fields.Request):
+    """The new text of the caller's own comment."""
+
+    body: Text5000 | UnsetType = UNSET
+
+
+class AlertComment(fields.Resource):
+    """A comment on a case; `user_id` is null for a token of the organization."""
+
+    comment_id: fields.Id
+    alert_instance_id: fields.Id
+    user_id: fields.Id | None
+    body: str
+    created_time: fields.DateTime
+    updated_time: fields.DateTime

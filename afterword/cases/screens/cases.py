@@ -1,0 +1,362 @@
+"""Cases: the list by due time, and the page where one is worked on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.assignments import api as assignments_api
+from afterword.cases.assignments import store as assignments_store
+from afterword.cases.assignments.store import Assignee
+from afterword.cases.history import store as history_store
+from afterword.cases.messages import service as messages
+from afterword.cases.messages import store as messages_store
+from afterword.cases.resources import AlertHistoryEntry
+from afterword.cases.screens import figures as case_figures
+from afterword.cases.screens import replies
+from afterword.cases.screens.rows import CASES, outcome_text, row_of, with_load
+from afterword.cases.screens.timeline import Story
+from afterword.cases.settings import store as settings_store
+from afterword.cases.statuses import STATUS, title_of
+from afterword.cases.work import store
+from afterword.cases.work.store import WorkItem
+from afterword.console.answers import ShownResponse, answers_of, note_person
+from afterword.console.inputs import same_version
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.organizations.access import Reach
+from afterword.core.wire import times
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.ui.lists import address, key_of, read_key
+from afterword.kit.ui.text import call_text
+from afterword.kit.web import fields, html, static
+
+TABS: Final[Mapping[str, Marked]] = {
+    "open": "Open", "overdue": "Overdue", "mine": "Mine", "unassigned": "Without an owner", "waiting": "Waiting",
+    "call_back": "Call back", "closed": "Closed",
+}  # fmt: skip
+ROWS: Final = 50
+ID_CHARACTERS_MAX: Final = 22
+FIGURES_DAYS: Final = 30
+ENTRIES_MAX: Final = 500
+USERS_MAX: Final = 200
+CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
+BODY_CHARACTERS_MAX: Final = 5_000
+CHOICE_CHARACTERS_MAX: Final = 100
+SUBJECT_CHARACTERS_MAX: Final = 200
+REPLY_CHARACTERS_MAX: Final = 20_000
+KEY_CHARACTERS_MAX: Final = 50
+NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
+NUMBER_CHARACTERS_MAX: Final = 50
+USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
+ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
+
+CHANGED: Final[Marked] = (
+    "Somebody changed this case in the meantime. It stands below with your choices: check and save again."
+)
+
+routes = Screens()
+
+
+@routes.get(CASES, scope="Alert Instance.Read")
+async def list_cases(visit: Visit) -> Response:
+    tab = visit.query.get("tab", "")
+    tab, application = tab if tab in TABS else "open", visit.query.get("application", "")[:ID_CHARACTERS_MAX]
+    reach = Reach(**visit.caller.reach)
+    if application:
+        own = reach["application_ids"]
+        reach["application_ids"] = [application if not own or application in own else ""]
+    async with visit.read() as db:
+        counts = await cases_store.count_cases(db, **reach, user_id=visit.caller.user_id, now=visit.now)
+        found = await _listed(visit, db, tab, reach)
+        figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None)
+    rows = [row_of(visit, one) for one in found[:ROWS]]
+    last = found[ROWS - 1] if len(found) > ROWS else None
+    return visit.page(
+        "cases.html",
+        title=visit.words("Cases"),
+        tabs=[
+            {
+                "url": address(CASES, tab=name, application=application),
+                "text": visit.words(text),
+                "count": counts.get(name),
+                "is_current": name == tab,
+            }
+            for name, text in TABS.items()
+        ],
+        rows=rows,
+        filters=[(visit.words("One application"), address(CASES, tab=tab))] if application else [],
+        next_url=address(CASES, tab=tab, application=application, after=_key_of(last, tab)) if last else "",
+        first_url=address(CASES, tab=tab, application=application) if "after" in visit.query else "",
+        closed_days=store.CLOSED_DAYS,
+        tab=tab,
+        figures=case_figures.short(visit, figures),
+        figures_url=case_figures.FIGURES,
+        figures_days=FIGURES_DAYS,
+    )
+
+
+@routes.get("/console/cases/{alert_instance_id}/mail/{message_id}", scope="Alert Instance.Read")
+async def mail_page(visit: Visit) -> Response:
+    """All of a mail, with what the mail program of the customer quoted."""
+    async with visit.read() as db:
+        item = await _item(visit, db)
+        found = await messages_store.get_message(db, organization_id=visit.caller.organization_id, **visit.ids)
+        mail = errors.found(found, "There is no such mail.")
+    note_person(visit, item.responder_id)
+    return visit.page(
+        "case_mail.html",
+        title=mail.subject or visit.words("The whole mail"),
+        head=visit.words("From {address}", address=mail.address),
+        when=visit.words.moment(mail.created_time, time_zone=visit.zone),
+        mail=mail,
+    )
+
+
+@routes.post("/console/cases/{alert_instance_id}", scope="Alert Instance.Update")
+async def change_case(visit: Visit) -> Response:
+    """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
+    form = visit.form
+    changes: dict[str, Any] = {
+        "status_id": _number(form.text("status_id")),
+        "assigned_user_id": form.text("assigned_user_id") or None,
+    }
+    for name in ("cause", "remedy"):
+        if name in form.values:
+            changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
+    try:
+        async with visit.write() as db:
+            case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
+            if body := form.text("body")[:BODY_CHARACTERS_MAX]:
+                await _comment(visit, db, body)
+    except errors.Stale as stale:
+        return await _page(visit, refusal=stale)
+    done = "closed" if case.resolved_time is not None else "saved"
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={done}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/owner", scope="Alert Instance.Update")
+async def take_case(visit: Visit) -> Response:
+    """Make the case one's own, unless somebody else was faster; work on a new one has begun then."""
+    async with visit.read() as db:
+        item = await _item(visit, db)
+    changes: dict[str, Any] = {"assigned_user_id": visit.caller.user_id}
+    if item.status_id == NEW_STATUS:
+        changes["status_id"] = BEGUN_STATUS
+    try:
+        async with visit.write() as db:
+            case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
+    except errors.Stale as stale:
+        return await _page(visit, refusal=stale)
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done=assigned")
+
+
+@routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update")
+async def wait(visit: Visit) -> Response:
+    """Stop the clock of the case while the customer is waited for, or let it go on."""
+    waits = visit.form.text("waiting") == "true"
+    async with visit.write() as db:
+        case = await _update(visit, db, {"waiting": waits})
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/call-back", scope="Alert Instance.Update")
+async def call_back(visit: Visit) -> Response:
+    """Note when to call which number; without a time the call is done."""
+    form, moment = visit.form, None
+    if text := form.text("call_back_time"):
+        try:
+            moment = times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now).instant
+        except times.InvalidDateTime as wrong:
+            return await _page(visit, refusal=errors.Invalid.at("/call_back_time", wrong.code, wrong.message))
+    number = form.text("call_back_number")[:NUMBER_CHARACTERS_MAX] if moment else ""
+    changes = {"call_back_time": moment, "call_back_number": number or None}
+    async with visit.write() as db:
+        case = await _update(visit, db, changes)
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/message", scope="Alert Instance.Update")
+async def reply(visit: Visit) -> Response:
+    """Write to the customer; a form that was sent twice sends one mail."""
+    form = visit.form
+    subject, body, then = form.text("subject"), form.text("reply"), form.text("then")
+    wrong = [
+        errors.FieldError("out_of_range", sentence, pointer=f"/{name}")
+        for name, text, most, sentence in (
+            ("subject", subject, SUBJECT_CHARACTERS_MAX, visit.words("Write a subject of up to 200 characters.")),
+            ("reply", body, REPLY_CHARACTERS_MAX, visit.words("Write a reply of up to 20,000 characters.")),
+        )
+        if not 0 < len(text) <= most
+    ]
+    changes = {"wait": {"waiting": True}, "close": {"status_id": CLOSED_STATUS}}.get(then, {})
+    try:
+        errors.check(wrong)
+        async with visit.write() as db:
+            message = await messages.send(
+                db,
+                caller=visit.caller,
+                **visit.ids,
+                subject=subject,
+                body=body,
+                changes=dict[str, Any](changes),
+                key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _page(visit, refusal=refusal)
+    done = {"wait": "replied_waits", "close": "replied_closed"}.get(then, "replied")
+    return html.redirect(f"{CASES}/{message.alert_instance_id}?done={done}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/comment", scope="Alert Instance.Update")
+async def comment(visit: Visit) -> Response:
+    body = visit.form.text("body")
+    if not 0 < len(body) <= BODY_CHARACTERS_MAX:
+        wrong = visit.words("Write a comment of up to 5,000 characters.")
+        return await _page(visit, refusal=errors.Invalid.at("/body", "too_long", wrong))
+    async with visit.write() as db:
+        await _comment(visit, db, body)
+    return html.redirect(f"{CASES}/{visit.id('alert_instance_id')}?done=commented")
+
+
+async def _update(
+    visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = errors.ANY
+) -> cases_store.Case:
+    return await service.update(db, caller=visit.caller, **visit.ids, changes=changes, now=visit.now, expect=expect)
+
+
+async def _comment(visit: Visit, db: Database, body: str) -> None:
+    await service.comment(db, caller=visit.caller, **visit.ids, body=body, now=visit.now)
+
+
+async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[WorkItem]:
+    key = read_key(visit.query.get("after", ""))
+    if tab == "closed":
+        before, since = key[0] if key else visit.now, visit.now - CLOSED
+        return await store.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
+    return await store.list_work(
+        db,
+        **reach,
+        tab=tab,
+        user_id=visit.caller.user_id,
+        now=visit.now,
+        after=(min(key[0], store.NEVER), key[1]) if key else None,
+        limit=ROWS + 1,
+    )
+
+
+def _key_of(item: WorkItem, tab: str) -> str:
+    time = item.resolved_time if tab == "closed" else item.due_time
+    return key_of(time or store.NEVER, item.alert_instance_id)
+
+
+async def _item(visit: Visit, db: Database) -> WorkItem:
+    item = await store.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
+    return errors.found(item, "There is no such case.")
+
+
+@routes.get("/console/cases/{alert_instance_id}", scope="Alert Instance.Read")
+async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+    organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
+    async with visit.read() as db:
+        item = await _item(visit, db)
+        history = await history_store.list_entries(
+            db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
+        )
+        statuses = await nouns.every(STATUS, db, **visit.caller.part)
+        assignees = await assignments_store.list_assignees(
+            db,
+            organization_id=organization_id,
+            application_id=item.application_id,
+            application_ids=(),
+            page=Page.first(USERS, limit=USERS_MAX),
+        )
+        settings = await settings_store.get_settings(db, organization_id=organization_id)
+        response = (
+            await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
+            if item.instance_id
+            else None
+        )
+        draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
+    note_person(visit, item.responder_id)
+    named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
+    story = Story(visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item))
+    form = visit.form
+    return visit.page(
+        "case.html",
+        title=item.alert_title,
+        status=refusal.status if refusal else 200,
+        row=row_of(visit, item),
+        item=item,
+        response=response,
+        facts=_facts(visit, item, response) if response else [],
+        may_take=item.resolved_time is None
+        and item.assigned_user_id != visit.caller.user_id
+        and visit.caller.user_id in {one.user_id for one in assignees.items},
+        script=static.url("console/edit.js"),
+        entries=story.lines(history.items[::-1]),
+        is_cut=history.has_more,
+        call_back=_call_back(visit, item),
+        draft=draft,
+        statuses=list(named.items()),
+        users=_owners(visit, item, assignees.items),
+        causes=settings.causes,
+        remedies=settings.remedies,
+        typed=form.text("body"),
+        chosen={
+            "status_id": _number(form.text("status_id")) or item.status_id,
+            "user": form.text("assigned_user_id") or item.assigned_user_id or "",
+            "cause": form.text("cause") or item.cause or "",
+            "remedy": form.text("remedy") or item.remedy or "",
+        },
+        may_change="Alert Instance.Update" in visit.caller.scopes,
+        refusal=refusal,
+    )
+
+
+def _facts(visit: Visit, item: WorkItem, response: ShownResponse) -> list[tuple[str, str]]:
+    """Names and values of the order that the response is about."""
+    words, answered = visit.words, response.submitted_time
+    return [
+        (words("Questionnaire"), item.questionnaire_name or ""),
+        (words("First answer"), words.moment(answered, time_zone=visit.zone) if answered else ""),
+        (words("Language"), words.language_name(response.locale)),
+        (words("Order"), item.external_reference or ""),
+        *response.facts,
+    ]
+
+
+def _owners(visit: Visit, item: WorkItem, assignees: Sequence[Assignee]) -> list[tuple[str, str]]:
+    """Users who may take the case, each with the number of their open cases, and its owner even if no longer one."""
+    found = [(one.user_id, with_load(visit.words, one.display_name or one.email, one.open_cases)) for one in assignees]
+    owner = item.assigned_user_id
+    if owner and owner not in dict(found):
+        found.append((owner, item.owner_name or visit.words("somebody")))
+    return found
+
+
+def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:
+    """The call that is noted, in words and as the fields of a form have it."""
+    if "Responder.Read" not in visit.caller.scopes:
+        item = replace(item, call_back_number=None, call_back_note=None)
+    time = item.call_back_time
+    local = time.astimezone(times.zone_of(visit.zone)) if time else None
+    typed = visit.form.text("call_back_time"), visit.form.text("call_back_number")
+    return {
+        "when": call_text(visit.words, item.call_back_time, item.call_back_until_time, now=visit.now, zone=visit.zone),
+        "number": item.call_back_number or "",
+        "note": item.call_back_note or "",
+        "time_field": typed[0] or (f"{local:%Y-%m-%dT%H:%M}" if local else ""),
+        "number_field": typed[1] or item.call_back_number or "",
+    }
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  an integer

@@ -1,0 +1,205 @@
+"""Opening cases: for responses in the event log, and for the figures of a daily job."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword.asking.instances import service as instances
+from afterword.asking.instances.triggers import Matched, Response, matched, responses_of
+from afterword.cases import rules, store
+from afterword.cases.alert_instances import service as cases
+from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.alert_instances.store import Case
+from afterword.cases.assignments import service as assignments
+from afterword.cases.messages import service as messages
+from afterword.cases.recoveries import service as recoveries
+from afterword.cases.rules import ActiveAlert, Alert
+from afterword.cases.settings import service as settings
+from afterword.cases.store import Occurrence
+from afterword.core.messaging import alerts as core_alerts
+from afterword.core.messaging.alerts import TRIGGERS, Figures, Metric
+from afterword.core.questionnaires import conditions
+from afterword.events import service as events
+from afterword.events.service import Event
+from afterword.kit.db import Database
+from afterword.tenants.organizations.business_hours import store as business_hours
+
+READER: Final = "alerts"
+COMPLETED: Final = "questionnaire_instance.completed"
+DELETED: Final = "questionnaire_instance.deleted"
+ERASED: Final = "responder.erased"
+QUEUED: Final = "sequence.queued"
+EVENT_TYPES: Final = frozenset({*TRIGGERS, DELETED, ERASED, QUEUED})
+
+
+async def raise_next(db: Database, *, now: datetime, limit: int) -> int:
+    """Read the next `limit` events of the log, open cases, mark completions as processed; return the events passed.
+
+    A smaller count than `limit` means that there are no more. The cursor moves in the same transaction, so a response
+    counts once for an alert. Test responses open nothing.
+    """
+    return await events.handle_next(
+        db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda batch: _handle(db, batch, now=now)
+    )
+
+
+async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> None:
+    responses = [response for response in responses_of(batch) if not response.test]
+    if responses:
+        await _raise(db, responses=responses, now=now)
+    await recoveries.record_recoveries(
+        db,
+        recoveries=[
+            (event.organization_id, event.data["instance_id"], event.data["item_id"])
+            for event in batch
+            if event.type == QUEUED and event.data["kind"] == "recovery"
+        ],
+        now=now,
+    )
+    erased = [_subject(event) for event in batch if event.type == ERASED]
+    await cases.erase_answers(
+        db, responses=[_subject(event) for event in batch if event.type == DELETED], responders=erased
+    )
+    await messages.erase(db, responders=erased)
+    completed = [
+        (event.organization_id, event.subject_id)
+        for event in batch
+        if event.type == COMPLETED and event.subject_id is not None
+    ]
+    if completed:
+        await instances.mark(db, "processed", times=dict.fromkeys(completed, now), now=now)
+
+
+async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:
+    """Claim daily alerts that are due. Call `raise_scheduled` for each in the same transaction."""
+    before = now - timedelta(hours=rules.EVALUATION_HOURS)
+    return await rules.claim_scheduled_alerts(db, before=before, now=now, limit=limit)
+
+
+def metrics_of(alert: Alert) -> list[Metric]:
+    """The figures in a daily alert's conditions: subject (`metric:nps:{question_id}`) and window in days."""
+    return core_alerts.metrics_of(conditions.read_saved(alert.conditions))
+
+
+async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: datetime) -> bool:
+    """Compare the day's figures; return True if a case was opened or repeated. At most once a day.
+
+    `figures`: a value for each of `metrics_of(alert)`. None or absent (below the minimum base) matches only `is_empty`,
+    `not_equal` and `not_contains`.
+    """
+    node = conditions.read_saved(alert.conditions)
+    if node is None:
+        return False
+    match = core_alerts.judge_figures(node, figures)
+    cause = now.date().isoformat()
+    key = (alert.organization_id, alert.alert_id, cause)
+    if not match.holds or await store.list_occurrences(db, keys=[key]):
+        return False
+    open_case = await _open_case_of(db, alert=alert, now=now)
+    if open_case is None:
+        opens_closed = bool(
+            await rules.get_closes(
+                db,
+                organization_id=alert.organization_id,
+                status_id=alert.status_id,
+                application_id=alert.application_id,
+            )
+        )
+        calendar = await settings.calendar_of(db, organization_id=alert.organization_id)
+        assigner = await assignments.assigner_for(db, alerts=[alert])
+        new = cases.new_case(
+            alert,
+            response=None,
+            match=match,
+            owner_id=assigner.owner_of(alert, {}),
+            opens_closed=opens_closed,
+            calendar=calendar,
+            now=now,
+        )
+        await cases.open_cases(db, cases=[new], now=now)
+        case_id = new.alert_instance_id
+    else:
+        case_id = open_case.alert_instance_id
+        await cases.repeat(db, repeats={(alert.organization_id, case_id): 1}, now=now)
+    await store.insert_occurrences(db, occurrences=[Occurrence(*key, case_id)], now=now)
+    return True
+
+
+async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) -> None:
+    questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses}
+    active = await rules.list_active_alerts(db, questionnaires=sorted(questionnaires))
+    found = await matched(
+        db,
+        responses=responses,
+        rules={(one.alert.organization_id, one.alert.alert_id, one.questionnaire_id): one for one in active},
+        rule_of=lambda one: one.alert,
+        list_made=lambda keys: store.list_occurrences(db, keys=keys),
+    )
+    if found:
+        await _open_or_repeat(db, matched=found, now=now)
+
+
+async def _open_or_repeat(db: Database, *, matched: Sequence[Matched[ActiveAlert]], now: datetime) -> None:
+    """Repeat the open case of the same responder while its alert folds; else open a new case."""
+    open_cases = await _foldable(db, matched=matched, now=now)
+    calendars = await business_hours.list_calendars(
+        db, organization_ids={one.rule.alert.organization_id for one in matched}
+    )
+    assigner = await assignments.assigner_for(db, alerts=[one.rule.alert for one in matched])
+    new: list[Case] = []
+    repeats: Counter[tuple[str, str]] = Counter()
+    occurrences: list[Occurrence] = []
+    for one in matched:
+        alert, response = one.rule.alert, one.response
+        key = alert.organization_id, alert.alert_id, response.responder_id
+        case = open_cases.get(key)
+        if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
+            repeats[case.organization_id, case.alert_instance_id] += 1
+        else:
+            case = cases.new_case(
+                alert,
+                response=response,
+                match=one.match,
+                owner_id=assigner.owner_of(alert, one.facts),
+                opens_closed=one.rule.opens_closed,
+                calendar=calendars[alert.organization_id],
+                now=now,
+            )
+            new.append(case)
+            if case.resolved_time is None:
+                open_cases[key] = case
+        occurrences.append(
+            Occurrence(alert.organization_id, alert.alert_id, response.instance_id, case.alert_instance_id)
+        )
+    await cases.open_cases(db, cases=new, now=now)
+    await cases.repeat(db, repeats=repeats, now=now)
+    await store.insert_occurrences(db, occurrences=occurrences, now=now)
+
+
+async def _foldable(
+    db: Database, *, matched: Sequence[Matched[ActiveAlert]], now: datetime
+) -> dict[tuple[str, str, str | None], Case]:
+    """Lock the newest open case of each folding alert and responder."""
+    folding = [
+        (one.rule.alert.organization_id, one.rule.alert.alert_id, one.response.responder_id)
+        for one in matched
+        if one.rule.alert.fold_hours
+    ]
+    if not folding:
+        return {}
+    hours = max(one.rule.alert.fold_hours for one in matched)
+    found = await cases_store.list_open_cases(db, keys=folding, since=now - timedelta(hours=hours))
+    return {(case.organization_id, case.alert_id, case.responder_id): case for case in found}
+
+
+async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | None:
+    since = now - timedelta(hours=alert.fold_hours)
+    if not alert.fold_hours:
+        return None
+    found = await cases_store.list_open_cases(db, keys=[(alert.organization_id, alert.alert_id, None)], since=since)
+    return found[0] if found else None
+
+
+def _subject(event: Event) -> tuple[str, str]:
+    return event.organization_id, event.subject_id or ""

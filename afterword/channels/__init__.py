@@ -1,1 +1,0 @@
-"""Channels: they send a message by e-mail, SMS or webhook."""

@@ -1,1 +1,0 @@
-"""Cases: their list and story, answers to customers, rules that open them."""

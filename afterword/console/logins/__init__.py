@@ -1,1 +1,0 @@
-"""Log-in, set-up, own account."""

@@ -1,1 +1,0 @@
-"""Questionnaires: the builder, publication, translations."""

@@ -1,1 +1,0 @@
-"""Responses: tags, saved views, exports."""

@@ -1,1 +1,0 @@
-"""Sending: items, invitations, pipelines, the contact policy."""

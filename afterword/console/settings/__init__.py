@@ -1,1 +1,0 @@
-"""Settings: members, applications, accounts, tokens, webhooks, the audit log."""

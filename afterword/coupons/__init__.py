@@ -1,1 +1,0 @@
-"""Pools of coupon codes, each of which is given to one response."""

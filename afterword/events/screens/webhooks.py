@@ -1,0 +1,90 @@
+"""Settings: the page of a webhook with its deliveries, what can be delivered again, and the secret shown once."""
+
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword.console.nouns import screens_of, secret_page
+from afterword.console.screens import Marked, Visit
+from afterword.events.deliveries import service as deliveries
+from afterword.events.deliveries import store as deliveries_store
+from afterword.events.deliveries.api import Delivery
+from afterword.events.webhooks import WEBHOOK, renew_secret
+from afterword.kit.nouns import service as nouns
+from afterword.kit.ui.lists import Listing, page_links, page_of
+from afterword.kit.web import fields, html
+
+WEBHOOKS: Final = "/console/settings/webhooks"
+ONE: Final = f"{WEBHOOKS}/{{webhook_id}}"
+DELIVERIES: Final = fields.listing_of(Delivery)
+STATES: Final[dict[str, Marked]] = {"pending": "Waiting", "delivered": "Delivered", "dead": "Given up"}
+
+
+routes = screens_of(WEBHOOK)
+
+
+@routes.get(ONE, scope="Webhook.Read")
+async def webhook_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
+        found = await deliveries_store.list_deliveries(
+            db,
+            organization_id=webhook.organization_id,
+            webhook_id=webhook.webhook_id,
+            page=page_of(DELIVERIES, visit.query),
+        )
+    here = f"{WEBHOOKS}/{webhook.webhook_id}"
+    may_change = "Webhook.Update" in visit.caller.scopes
+    return visit.page(
+        "webhook.html",
+        title=webhook.title,
+        webhook=webhook,
+        here=here,
+        may_change=may_change,
+        may_remove="Webhook.Delete" in visit.caller.scopes,
+        list=Listing(
+            rows=[
+                {
+                    "id": one.delivery_id,
+                    "event": one.event_type,
+                    "state": words(STATES[one.state]),
+                    "is_dead": one.state == "dead",
+                    "when": words.moment(one.created_time, time_zone=visit.zone),
+                    "attempts": words.plural("{n} attempt", "{n} attempts", one.attempts),
+                    "reply": " · ".join(
+                        filter(None, (str(one.response_status or ""), one.error or "", one.response_excerpt or ""))
+                    ),
+                }
+                for one in found.items
+            ],
+            empty=words("Nothing was sent to it yet. Deliveries are kept for 30 days."),
+            **page_links(found, visit.query, here),
+        ),
+    )
+
+
+@routes.post(f"{ONE}/redelivery", scope="Webhook.Update")
+async def redeliver(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await deliveries.redeliver(db, caller=visit.caller, **visit.ids, delivery_id=visit.form.text("delivery_id"))
+    return html.redirect(f"{WEBHOOKS}/{visit.id('webhook_id')}?done=again")
+
+
+@routes.get(f"{ONE}/secret", scope="Webhook.Update", proof=True)
+async def confirm_secret(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
+    return visit.confirm(
+        title=words("Renew the secret of “{title}”?", title=webhook.title),
+        sentences=[words("For 24 hours each delivery is signed with both secrets. The old one ends then.")],
+        button=words("Renew the secret"),
+    )
+
+
+@routes.post(f"{ONE}/secret", scope="Webhook.Update", proof=True)
+async def renew(visit: Visit) -> Response:
+    async with visit.write() as db:
+        made = await renew_secret(db, caller=visit.caller, **visit.ids, site=visit.site, now=visit.now)
+    return secret_page(WEBHOOK, visit, made)

@@ -1,1 +1,0 @@
-"""Exports: responses as a file, which a worker writes piece by piece and resumes where it stopped."""

@@ -1,0 +1,434 @@
+"""Tools that read. None changes anything, and none lists addresses of people."""
+
+import asyncio
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.extras.assistants.client import Api, Refused
+from afterword.extras.assistants.tools import Arguments, Cursor, Id, Limit, Moment, Page, Tool
+
+TRACES_MAX: Final = 5
+TIMELINE_ENTRIES: Final = 20
+HISTORY_ENTRIES: Final = 50
+ITEM_MEMBERS: Final = (
+    "item_id,questionnaire_id,pipeline_id,questionnaire_instance_id,status_id,reason,result,locale,send_time,"
+    "dispatched_time,source,test,created_time"
+)
+CASE_MEMBERS: Final = (
+    "alert_instance_id,alert_id,questionnaire_id,instance_id,responder_id,status_id,assigned_user_id,severity,due_time,"
+    "occurrences,comments_count,waiting,cause,remedy,resolved_time,created_time"
+)
+STATUSES: Final = "1 Pending, 2 Processing, 3 Sent, 4 Failed, 5 Aborted, 6 Ignored"
+
+Statuses = Annotated[list[Annotated[int, Meta(ge=1, le=6)]], Meta(max_length=6, description=STATUSES)]
+Words = Annotated[str, Meta(min_length=1, max_length=200)]
+Span = Annotated[Moment, Meta(description="Where the span begins, inclusive.")]
+Until = Annotated[Moment, Meta(description="Where the span ends, exclusive.")]
+
+
+class Find(Arguments):
+    text: Annotated[str, Meta(min_length=3, max_length=200, description="A name, an address, an order key or words.")]
+
+
+class Questionnaire(Arguments):
+    questionnaire_id: Id
+    draft: Annotated[bool, Meta(description="True: the draft instead of the published version.")] = False
+
+
+class Library(Arguments):
+    library_name: Annotated[str, Meta(pattern="^[a-z][a-z0-9_]{0,99}$")] | None = None
+
+
+class Items(Arguments):
+    status_id: Statuses = msgspec.field(default_factory=list[int])
+    reason: Annotated[str, Meta(max_length=50, description="A code, such as frequency_cap.")] | None = None
+    pipeline_id: Id | None = None
+    questionnaire_id: Id | None = None
+    from_time: Span | None = None
+    to_time: Until | None = None
+
+
+class ItemPage(Items):
+    oldest_first: bool = False
+    limit: Limit = 20
+    cursor: Cursor | None = None
+
+
+class Item(Arguments):
+    item_id: Id
+
+
+class Person(Arguments):
+    address: (
+        Annotated[str, Meta(min_length=3, max_length=320, description="The person's e-mail address or number.")] | None
+    ) = None
+    order: (
+        Annotated[str, Meta(min_length=3, max_length=100, description="The order, or another external reference.")]
+        | None
+    ) = None
+
+
+class Message(Arguments):
+    questionnaire_id: Id
+    pipeline_id: Id
+    locale: Annotated[str, Meta(max_length=35, description="A language, such as el.")] | None = None
+
+
+class Responses(Arguments):
+    questionnaire_id: Id | None = None
+    from_time: Span | None = None
+    to_time: Until | None = None
+    only: Literal["comment", "unhappy"] | None = None
+    band: Literal["promoter", "passive", "detractor"] | None = None
+    tag: Annotated[str, Meta(min_length=1, max_length=50)] | None = None
+    search: Annotated[Words, Meta(description="Beginnings of words, all of them; a phrase in quotes.")] | None = None
+
+
+class ResponsePage(Responses):
+    limit: Limit = 20
+    cursor: Cursor | None = None
+
+
+class Response(Arguments):
+    instance_id: Id
+
+
+class Comments(Responses):
+    limit: Annotated[int, Meta(ge=1, le=100, description="The most words.")] = 40
+
+
+class Overview(Arguments):
+    days: Annotated[int, Meta(ge=1, le=366, description="So many days up to now.")] = 30
+
+
+class Figures(Arguments):
+    template: Annotated[
+        Literal["nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers"],
+        Meta(
+            description="distribution needs question_id; trend needs metric; by_metadata needs metric and metadata; "
+            "drivers needs outcome_question_id."
+        ),
+    ]
+    questionnaire_id: Annotated[list[Id], Meta(min_length=1, max_length=10)]
+    from_time: Span | None = None
+    to_time: Until | None = None
+    question_id: Id | None = None
+    outcome_question_id: Id | None = None
+    metric: Literal["nps", "csat", "ces", "mean", "response", "completion"] | None = None
+    metadata: (
+        Annotated[str, Meta(max_length=300, description="questionnaire_metadata:NAME or responder_metadata:NAME")]
+        | None
+    ) = None
+    bucket: Literal["day", "week", "month", "quarter"] | None = None
+    compare: Literal["none", "previous_period", "previous_year", "rest"] = "none"
+
+
+class Cases(Page):
+    open: Annotated[bool, Meta(description="True: only cases that are not closed.")] = True
+    questionnaire_id: Id | None = None
+    assigned_user_id: Id | None = None
+
+
+class Case(Arguments):
+    alert_instance_id: Id
+
+
+async def _find(api: Api, asked: Find) -> Any:
+    return (await api.get("/search", {"q": asked.text})).document
+
+
+async def _list_questionnaires(api: Api, asked: Page) -> Any:
+    return (await api.get("/q/questionnaire", {"limit": asked.limit, "cursor": asked.cursor})).document
+
+
+async def _read_questionnaire(api: Api, asked: Questionnaire) -> Any:
+    path = f"/q/questionnaire/{asked.questionnaire_id}"
+    found = (await api.get(path)).document
+    if asked.draft:
+        return {"questionnaire": found, "draft": (await api.get(f"{path}/draft")).document}
+    version_id = found["published_version_id"]
+    version = None if version_id is None else (await api.get(f"{path}/version/{version_id}")).document
+    return {"questionnaire": found, "published_version": version}
+
+
+async def _read_library(api: Api, asked: Library) -> Any:
+    return (await api.get("/library" if asked.library_name is None else f"/library/{asked.library_name}")).document
+
+
+async def _list_pipelines(api: Api, asked: Page) -> Any:
+    return (await api.get("/q/pipeline", {"limit": asked.limit, "cursor": asked.cursor})).document
+
+
+def _chosen(asked: Items) -> dict[str, Any]:
+    return {
+        "status_id[]": asked.status_id or None,
+        "reason": asked.reason,
+        "pipeline_id": asked.pipeline_id,
+        "questionnaire_id": asked.questionnaire_id,
+        "from_time": asked.from_time,
+        "to_time": asked.to_time,
+    }
+
+
+async def _list_items(api: Api, asked: ItemPage) -> Any:
+    page = {"limit": asked.limit, "after": asked.cursor, "oldest_first": asked.oldest_first or None}
+    return (await api.get("/q/queue/item", {**_chosen(asked), **page, "response_fields": ITEM_MEMBERS})).document
+
+
+async def _count_items(api: Api, asked: Items) -> Any:
+    return (await api.get("/q/queue/count", _chosen(asked))).document
+
+
+async def _explain_item(api: Api, asked: Item) -> Any:
+    path = f"/q/queue/item/{asked.item_id}"
+    item, trace, attempts = await asyncio.gather(*(api.get(f"{path}{part}") for part in ("", "/trace", "/attempt")))
+    return {"item": item.document, "trace": trace.document, "attempts": attempts.document}
+
+
+async def _explain_not_asked(api: Api, asked: Person) -> Any:
+    """Items of the address or order with the newest traces; the person's record and timeline."""
+    given = asked.address or asked.order
+    if given is None or (asked.address and asked.order):
+        raise Refused("Give either `address` or `order`.")
+    by = {"responder_channel_identifier": asked.address, "external_reference": asked.order}
+    items = (await api.get("/q/queue/item", {**by, "response_fields": ITEM_MEMBERS, "limit": 50})).document["results"]
+    unsent = [item for item in items if item["dispatched_time"] is None][:TRACES_MAX]
+    traces = await asyncio.gather(*(api.get(f"/q/queue/item/{item['item_id']}/trace") for item in unsent))
+    people = (await api.get("/q/responder", {"search": given, "limit": 1})).document["results"]
+    timeline: list[Any] = []
+    for person in people:
+        path = f"/q/responder/{person['responder_id']}/timeline"
+        timeline = (await api.get(path, {"limit": TIMELINE_ENTRIES})).document["results"]
+    return {
+        "explanation": _explanation(items, unsent, timeline),
+        "items": items,
+        "traces": [trace.document for trace in traces],
+        "person": people[0] if people else None,
+        "timeline": timeline,
+    }
+
+
+def _explanation(items: list[Any], unsent: list[Any], timeline: list[Any]) -> str:
+    if unsent:
+        return "Items exist that were not sent. Each trace has the verdict, its reason, and the rules in their order."
+    if items or any(entry["kind"] == "sent" for entry in timeline):
+        return "The person was asked: see the items that were sent, and the timeline."
+    if timeline:
+        return "No item waits or was skipped. The timeline says what happened."
+    return "No item has this address or order: nobody scheduled a questionnaire, or the person was forgotten."
+
+
+async def _preview_message(api: Api, asked: Message) -> Any:
+    path = f"/q/questionnaire/{asked.questionnaire_id}/pipeline/{asked.pipeline_id}/preview"
+    shown = (await api.send("POST", path, {"locale": asked.locale})).document
+    return {name: value for name, value in shown.items() if name != "html"}
+
+
+def _matching(asked: Responses) -> dict[str, Any]:
+    return {name: getattr(asked, name) for name in Responses.__struct_fields__}
+
+
+async def _list_responses(api: Api, asked: ResponsePage) -> Any:
+    return (await api.get("/q/response", {**_matching(asked), "limit": asked.limit, "cursor": asked.cursor})).document
+
+
+async def _read_response(api: Api, asked: Response) -> Any:
+    return (await api.get(f"/q/instance/{asked.instance_id}/response/content")).document
+
+
+async def _count_words(api: Api, asked: Comments) -> Any:
+    return (await api.get("/q/response/word", {**_matching(asked), "limit": asked.limit})).document
+
+
+async def _read_overview(api: Api, asked: Overview) -> Any:
+    return (await api.get("/report/overview", {"days": asked.days})).document
+
+
+async def _read_figures(api: Api, asked: Figures) -> Any:
+    query = {
+        name: getattr(asked, name) for name in Figures.__struct_fields__ if name not in {"template", "questionnaire_id"}
+    }
+    return (
+        await api.get(f"/report/template/{asked.template}", {**query, "questionnaire_id[]": asked.questionnaire_id})
+    ).document
+
+
+async def _list_cases(api: Api, asked: Cases) -> Any:
+    query = {
+        "filter_by[NULL][ResolvedTime]": "null" if asked.open else None,
+        "filter_by[EQUAL][QuestionnaireId]": asked.questionnaire_id,
+        "filter_by[EQUAL][AssignedUserId]": asked.assigned_user_id,
+        "order_by[DESC][]": "CreatedTime",
+        "response_fields": CASE_MEMBERS,
+        "limit": asked.limit,
+        "cursor": asked.cursor,
+    }
+    return (await api.get("/alert/instance", query)).document
+
+
+async def _read_case(api: Api, asked: Case) -> Any:
+    path = f"/alert/instance/{asked.alert_instance_id}"
+    case, history = await asyncio.gather(api.get(path), api.get(f"{path}/history", {"limit": HISTORY_ENTRIES}))
+    return {"case": case.document, "history": history.document["results"]}
+
+
+_QUEUE: Final = ("Queue.Read",)
+_ANSWERS: Final = ("Questionnaire Instance.Read",)
+_PERSON: Final = (*_QUEUE, "Responder.Read", *_ANSWERS)
+_EXPLAINED: Final = ("display_name", "description", "pipeline_summary", "explanation")
+
+TOOLS: Final = (
+    Tool(
+        "find",
+        "Find",
+        "Searches people, responses, queue items, cases and questionnaires, five of each. Start here with a name, an "
+        "address, an order or words of a comment. Kinds for which the token lacks the scope are left out.",
+        Find,
+        _find,
+        ("Questionnaire.Read",),
+        own=(),
+    ),
+    Tool(
+        "list_questionnaires",
+        "List questionnaires",
+        "Lists the questionnaires of the organization.",
+        Page,
+        _list_questionnaires,
+        ("Questionnaire.Read",),
+        own=None,
+    ),
+    Tool(
+        "read_questionnaire",
+        "Read a questionnaire",
+        "Reads a questionnaire with the groups, questions and texts of its published version or of its draft.",
+        Questionnaire,
+        _read_questionnaire,
+        ("Questionnaire.Read", "Questionnaire Version.Read"),
+        own=None,
+    ),
+    Tool(
+        "read_library",
+        "Read the library",
+        "Lists ready questionnaires, each with a note why it is built as it is; with `library_name` reads one whole. "
+        "Read one before you draft a questionnaire: its definition shows the format.",
+        Library,
+        _read_library,
+        ("Questionnaire.Read",),
+        own=None,
+    ),
+    Tool(
+        "list_pipelines",
+        "List pipelines",
+        "Lists the pipelines: how and when messages of a questionnaire are sent. `summary` says it in words.",
+        Page,
+        _list_pipelines,
+        ("Pipeline.Read",),
+        own=None,
+    ),
+    Tool(
+        "preview_message",
+        "Preview a message",
+        "Shows the subject and text of a pipeline's message in a language. Nothing is sent.",
+        Message,
+        _preview_message,
+        ("Pipeline.Read",),
+        own=None,
+    ),
+    Tool(
+        "list_items",
+        "List queue items",
+        f"Lists queue items, the latest `send_time` first. Statuses: {STATUSES}. Addresses are left out. A page may "
+        "have fewer entries than `limit` and still a `next_cursor`.",
+        ItemPage,
+        _list_items,
+        _QUEUE,
+    ),
+    Tool(
+        "count_items",
+        "Count queue items",
+        f"Counts queue items by status and reason. Statuses: {STATUSES}.",
+        Items,
+        _count_items,
+        _QUEUE,
+    ),
+    Tool(
+        "explain_item",
+        "Explain a queue item",
+        "Says why an item was sent, waits or was not sent: the verdict, each rule in its order, each attempt to send.",
+        Item,
+        _explain_item,
+        _QUEUE,
+    ),
+    Tool(
+        "explain_not_asked",
+        "Explain why somebody was not asked",
+        "Says why a person got no questionnaire, by address or by order: items that were not sent with their traces, "
+        "whether the address is suppressed, and the person's timeline.",
+        Person,
+        _explain_not_asked,
+        _PERSON,
+        own=_EXPLAINED,
+    ),
+    Tool(
+        "list_responses",
+        "List responses",
+        "Lists responses with their score and comment, the newest first.",
+        ResponsePage,
+        _list_responses,
+        _ANSWERS,
+    ),
+    Tool(
+        "read_response",
+        "Read a response",
+        "Reads all answers of one response, with the metadata that the token may see.",
+        Response,
+        _read_response,
+        _ANSWERS,
+    ),
+    Tool(
+        "count_words",
+        "Count words of comments",
+        "Counts the words of the newest 2,000 comments that match.",
+        Comments,
+        _count_words,
+        _ANSWERS,
+    ),
+    Tool(
+        "read_overview",
+        "Read the overview",
+        "Gives the scores of the last days with trend and change, and the funnel of invitations. Each figure has `n`, "
+        "the answers that it counts, and `interval`. Quote both with the value; `change.real` says whether a change is "
+        "more than chance.",
+        Overview,
+        _read_overview,
+        ("Report.Read",),
+    ),
+    Tool(
+        "read_figures",
+        "Read figures",
+        "Computes a report: NPS, CSAT, CES, a distribution, the funnel, sending, a trend, groups or drivers. "
+        "Each figure has `n` and `interval`: quote both with the value, and call no difference real whose intervals "
+        "overlap. A suppressed figure says why in `suppressed_reason`.",
+        Figures,
+        _read_figures,
+        ("Report.Read",),
+    ),
+    Tool(
+        "list_cases",
+        "List cases",
+        "Lists cases of unhappy customers, the newest first.",
+        Cases,
+        _list_cases,
+        ("Alert Instance.Read",),
+    ),
+    Tool(
+        "read_case",
+        "Read a case",
+        "Reads a case and its history with comments. `read_response` with its `instance_id` gives the answers.",
+        Case,
+        _read_case,
+        ("Alert Instance.Read",),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Questionnaire instances, their answers and their public pages."""

@@ -1,1 +1,0 @@
-"""Stored answers, read singly, by question and by response."""

@@ -1,1 +1,0 @@
-"""The call-back form of an ending."""

@@ -1,1 +1,0 @@
-"""Records the events of instances that expired before completion."""

@@ -1,1 +1,0 @@
-"""Mixes the answers of anonymous questionnaires before they become responses."""

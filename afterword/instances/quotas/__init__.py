@@ -1,1 +1,0 @@
-"""Quotas of a questionnaire: responses that count toward them, and the first that is full."""

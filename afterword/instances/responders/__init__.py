@@ -1,1 +1,0 @@
-"""Responders with the figures of their instances."""

@@ -1,1 +1,0 @@
-"""Responses with signs of a machine or of haste: listed with their signs, and judged by people."""

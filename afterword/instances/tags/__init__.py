@@ -1,1 +1,0 @@
-"""Tags that users and alert rules add to instances."""

@@ -1,1 +1,0 @@
-"""Single metadata values of instances and of responders."""

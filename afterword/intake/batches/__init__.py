@@ -1,1 +1,0 @@
-"""Many items in one request: checked one by one, written together."""

@@ -1,1 +1,0 @@
-"""Dry runs: forecasts for items, without writing anything."""

@@ -1,1 +1,0 @@
-"""Items from files: a CSV of up to 200,000 rows, worked off piece by piece."""

@@ -1,1 +1,0 @@
-"""Lists: a file of addresses from its reading to its import, with a dry run between."""

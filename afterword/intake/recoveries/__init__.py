@@ -1,1 +1,0 @@
-"""Recovery: the customer of a case is asked again."""

@@ -1,1 +1,0 @@
-"""Items by the client's own key of them."""

@@ -1,0 +1,154 @@
+"""The routes of a noun: list, create, get, update, delete."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from afterword.core.wire.lists import Rows
+from afterword.kit.db import Database
+from afterword.kit.nouns import service, structs
+from afterword.kit.nouns.declaration import Noun, Operation, R, version_of
+from afterword.kit.web.operations import Answer, Call, Method, Route, Routes
+
+_METHODS: dict[Operation, tuple[Method, int]] = {
+    "list": ("GET", 200),
+    "create": ("POST", 201),
+    "get": ("GET", 200),
+    "update": ("PATCH", 200),
+    "delete": ("DELETE", 204),
+}
+
+
+def routes_of(noun: Noun[Any]) -> Routes:
+    """The declared operations, to which the noun's file adds those of its own."""
+    routes = Routes(tag=noun.tag)
+    routes.all = [route_of(noun, operation) for operation in noun.operations]
+    return routes
+
+
+def route_of(noun: Noun[R], operation: Operation) -> Route:
+    method, status = _METHODS[operation]
+    resource = structs.resource_of(noun)
+    is_list, is_one = operation == "list", operation in {"get", "update", "delete"}
+    options: dict[str, Any] = {}
+    if is_list:
+        options = {"shape": noun.shape, "listing": structs.listing_of(noun)}
+    elif operation in {"create", "update"}:
+        options = {"body": structs.creation_of(noun) if operation == "create" else structs.update_of(noun)}
+    elif operation == "delete" and noun.deletion is not None:
+        options = {"query": noun.deletion}
+    return Route(
+        method=method,
+        path=f"{noun.path}/{{{noun.key}}}" if is_one and not noun.is_single else noun.path,
+        handler=_HANDLERS[operation](noun),
+        tag=noun.tag,
+        scope=noun.scope_of(operation),
+        summary=_summary(noun, operation),
+        status=status,
+        description=noun.about.get(operation, ""),
+        answer=None if operation == "delete" else resource,
+        texts=(noun.key,) if is_one and noun.has_number else (),
+        refusals=noun.refusals.get(operation, ()),
+        name=noun.names.get(operation) or f"{operation}_{(noun.many if is_list else noun.one).replace(' ', '_')}",
+        **options,
+    )
+
+
+def _summary(noun: Noun[Any], operation: Operation) -> str:
+    if operation in noun.summaries:
+        return noun.summaries[operation]
+    if operation == "list":
+        return f"Get all {noun.many}"
+    return f"Create new {noun.one}" if operation == "create" else f"{operation.capitalize()} {noun.one.title()}"
+
+
+def _key(noun: Noun[Any], call: Call[Any]) -> Any:
+    return noun.read_key(call.ids[noun.key])
+
+
+def _list(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def listed(call: Call[Any], db: Database) -> Answer:
+        noun.allow(call.caller, "list")
+        rows = await service.rows(noun, db, **call.caller.reach, user_id=call.caller.user_id, page=call.page)
+        return await answer_of_rows(noun, call, db, rows)
+
+    return listed
+
+
+def _create(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def create(call: Call[Any], db: Database) -> Answer:
+        made = await service.create(
+            noun, db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now
+        )
+        return await answer_of(noun, call, db, made)
+
+    return create
+
+
+async def answer_of(
+    noun: Noun[R], call: Call[Any], db: Database, made: service.Made[R], *, is_new: bool = True
+) -> Answer:
+    """The answer with the secrets that it alone shows."""
+    path = noun.path.format_map(call.ids)
+    one = f"{path}/{getattr(made.record, noun.key)}" if "get" in noun.operations else path
+    location = one if is_new else None
+    [given] = [{}] if noun.show is None else await noun.show(call, db, [made.record])
+    shown = structs.resource_of(noun).of(made.record, call.zone, **given, **made.shown)
+    return Answer(shown, version=version_of(made.record), location=location)
+
+
+async def answer_of_rows(noun: Noun[R], call: Call[Any], db: Database, rows: Rows[R]) -> Answer:
+    if noun.show is None:
+        return Answer(record=rows)
+    resource, given = structs.resource_of(noun), iter(await noun.show(call, db, rows.items))
+    return Answer(rows.map(lambda one: resource.of(one, call.zone, **next(given))))
+
+
+def _get(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def get(call: Call[Any], db: Database) -> Answer:
+        found = await service.get(noun, db, caller=call.caller, key=_key(noun, call))
+        return await answer_of(noun, call, db, service.Made(found), is_new=False)
+
+    return get
+
+
+def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def update(call: Call[Any], db: Database) -> Answer:
+        changed = await service.update(
+            noun,
+            db,
+            caller=call.caller,
+            key=_key(noun, call),
+            changes=call.body.named(),
+            site=call.site,
+            now=call.now,
+            expect=call.expect,
+        )
+        return await answer_of(noun, call, db, service.Made(changed), is_new=False)
+
+    return update
+
+
+def _delete(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def delete(call: Call[Any], db: Database) -> None:
+        given = {} if call.query is None else call.query.named()
+        await service.delete(
+            noun,
+            db,
+            caller=call.caller,
+            key=_key(noun, call),
+            site=call.site,
+            now=call.now,
+            expect=call.expect,
+            options=given,
+        )
+
+    return delete
+
+
+_HANDLERS: dict[Operation, Callable[[Noun[Any]], Any]] = {
+    "list": _list,
+    "create": _create,
+    "get": _get,
+    "update": _update,
+    "delete": _delete,
+}

@@ -1,0 +1,218 @@
+"""Words and numbers of screens: slugs, and figures with n, interval and change."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from afterword.core.charts.trend import whisker
+from afterword.core.figures.metrics import PAIRS_MIN
+from afterword.core.figures.reports import Figure
+from afterword.kit.texts import Marked, Texts
+
+SLUG_CHARACTERS_MAX: Final = 40
+HOUR_SECONDS: Final = 3_600
+DAY_SECONDS: Final = 86_400
+DECIMALS: Final[Mapping[str, int]] = {"count": 0, "correlation": 2}  # of others one
+NOTHING: Final = "\u2013"  # in place of a figure
+DAYS_MIN: Final = 2  # below it a distance is told in hours
+PHONE, LIGHT = "phone", "light"  # how previews are shown
+LOOKS: Final[dict[str, Marked]] = {"phone": "On a phone", "desktop": "On a desktop"}
+SHADES: Final[dict[str, Marked]] = {"light": "Light", "dark": "Dark"}
+ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
+CHANGES: Final[Mapping[str, Marked]] = {
+    "none": "No clear change from the {days} days before ({previous}).",
+    "higher": "Higher than in the {days} days before ({previous}).",
+    "lower": "Lower than in the {days} days before ({previous}).",
+}
+CHANGES_OF_MONTHS: Final[Mapping[str, Marked]] = {
+    "none": "No clear change from the months before ({previous}).",
+    "higher": "Higher than in the months before ({previous}).",
+    "lower": "Lower than in the months before ({previous}).",
+}
+ERASED_ADDRESS: Final = re.compile(r"(erased:)?[0-9a-f]{64}\Z")
+WEEKDAYS: Final[dict[int, Marked]] = {
+    1: "Monday",
+    2: "Tuesday",
+    3: "Wednesday",
+    4: "Thursday",
+    5: "Friday",
+    6: "Saturday",
+    7: "Sunday",
+}
+_OTHER: Final = re.compile(r"[^a-z0-9]+")
+
+
+def slug_of(name: str) -> str:
+    """The name in lower-case letters, digits and hyphens; empty where nothing of it is left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return _OTHER.sub("-", plain).strip("-")[:SLUG_CHARACTERS_MAX].strip("-")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFigure:
+    """`value`: "48.2", empty where there is none. `basis`: "(39.9 to 55.6), 384 answers", or the reason for no value.
+
+    `change_kind`: none, higher, lower, few. `whisker`: places of value, low and high on the axis, in percent.
+    """
+
+    value: str
+    basis: str
+    change_kind: str = ""
+    change: str = ""
+    whisker: tuple[float, float, float] | None = None
+
+
+def shown_figure(
+    words: Texts, figure: Figure, *, unit: str = "", bounds: tuple[float, float] | None = None
+) -> ShownFigure:
+    """The figure for the macro `figure`; `bounds`: the ends of its axis, where it has one."""
+    measure = figure.measure
+    if figure.suppressed:
+        return ShownFigure("", suppressed_text(words, figure))
+    if measure.value is None:
+        return ShownFigure("", words("No answers yet."))
+    value = value_text(words, figure, unit=unit)
+    is_of_messages = measure.base in {"sent", "delivered"}
+    messages = words.plural("{n} message", "{n} messages", measure.n)
+    answers = messages if is_of_messages else words.plural("{n} answer", "{n} answers", measure.n)
+    interval = measure.interval
+    if interval is None:
+        return ShownFigure(value, answers)
+    low, high = (words.figure(each, decimals_of(figure)) for each in (interval.low, interval.high))
+    basis = words("({low} to {high}), {answers}", low=low, high=high, answers=answers)
+    place = (
+        whisker(measure.value, interval.low, interval.high, bounds=bounds, mirrored=words.direction == "rtl")
+        if bounds
+        else None
+    )
+    return ShownFigure(value, basis, whisker=place)
+
+
+def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
+    """The value with its interval and its number of answers, or the reason why there is none."""
+    shown = shown_figure(words, figure, unit=unit)
+    if not shown.value:
+        return shown.basis
+    return f"{shown.value} {shown.basis}" if shown.basis.startswith("(") else f"{shown.value}, {shown.basis}"
+
+
+def value_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
+    """The value alone; a dash where there is none to show."""
+    value = figure.measure.value
+    if figure.suppressed or value is None:
+        return NOTHING
+    return f"{words.figure(value, decimals_of(figure))}{unit}"
+
+
+def interval_text(words: Texts, figure: Figure) -> str:
+    """Both ends of the interval; empty where there is none."""
+    interval = figure.measure.interval
+    if interval is None:
+        return ""
+    low, high = (words.figure(each, decimals_of(figure)) for each in (interval.low, interval.high))
+    return words("{low} to {high}", low=low, high=high)
+
+
+def decimals_of(figure: Figure) -> int:
+    return DECIMALS.get(figure.measure.unit, 1)
+
+
+def address_text(words: Texts, identifier: str) -> str:
+    """The address that somebody was written to; of an erased person a keyed hash is left, which nobody can read."""
+    return words("Erased person") if ERASED_ADDRESS.match(identifier) else identifier
+
+
+def suppressed_text(words: Texts, figure: Figure) -> str:
+    if figure.suppressed_reason == "few_pairs":
+        return words("Fewer than {n} responses answer both questions: too few for a correlation.", n=PAIRS_MIN)
+    return words("Hidden: this group, or another that it would show, has too few people.")
+
+
+def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:
+    """Whether a figure differs by more than chance: a word and the sentence. `days`: None for whole months."""
+    change = figure.change
+    if figure.suppressed or figure.measure.value is None:
+        return "", ""
+    if change is None or change.p is None:
+        return "few", words("Too few answers before to tell a change.")
+    previous = words.figure(change.previous, decimals_of(figure))
+    kind = "none" if not change.real else "higher" if change.difference > 0 else "lower"
+    if days is None:
+        return kind, words(CHANGES_OF_MONTHS[kind], previous=previous)
+    return kind, words(CHANGES[kind], days=days, previous=previous)
+
+
+def change_text(words: Texts, figure: Figure) -> str:
+    """The difference with its sign, and whether it is more than chance; empty where nothing is compared."""
+    change = figure.change
+    if figure.suppressed or change is None:
+        return ""
+    difference = words.figure(change.difference, decimals_of(figure), is_signed=True)
+    if change.p is None:
+        return difference
+    return (
+        words("{difference}, clear", difference=difference)
+        if change.real
+        else words("{difference}, may be chance", difference=difference)
+    )
+
+
+def due_text(words: Texts, due: datetime | None, *, now: datetime, zone: str) -> str:
+    """The due time with the distance from now: hours within two days, else days."""
+    if due is None:
+        return ""
+    distance, moment = distance_text(words, due - now), near_moment(words, due, now=now, zone=zone)
+    if due < now:
+        return words("overdue for {distance} ({moment})", distance=distance, moment=moment)
+    return words("due in {distance} ({moment})", distance=distance, moment=moment)
+
+
+def distance_text(words: Texts, span: timedelta) -> str:
+    """Minutes below an hour, hours within two days, else days; the sign is left out."""
+    seconds = abs(span.total_seconds())
+    if seconds < HOUR_SECONDS:
+        return words.plural("{n} minute", "{n} minutes", int(seconds // 60))
+    hours, days = int(seconds // HOUR_SECONDS), int(seconds // DAY_SECONDS)
+    return (
+        words.plural("{n} day", "{n} days", days) if days >= DAYS_MIN else words.plural("{n} hour", "{n} hours", hours)
+    )
+
+
+def call_text(words: Texts, start: datetime | None, end: datetime | None, *, now: datetime, zone: str) -> str:
+    """When to call: a moment, or from when until when; empty for no call."""
+    if start is None:
+        return ""
+    text = near_moment(words, start, now=now, zone=zone)
+    return f"{text}\u2013{words.clock(end, time_zone=zone)}" if end else text
+
+
+def actor_text(words: Texts, kind: str, name: str | None) -> str:
+    """The author of an entry of the audit log."""
+    match kind:
+        case "system":
+            return "Afterword"
+        case "command":
+            return words("A command of the operator")
+        case "token":
+            return words("The token “{title}”", title=name or "…")
+        case _:
+            return name or words("Somebody who has left")
+
+
+def near_moment(words: Texts, time: datetime, *, now: datetime, zone: str) -> str:
+    """Today, tomorrow and yesterday by name, with the time of day; else the date too."""
+    local = ZoneInfo(zone)
+    clock = words.clock(time, time_zone=zone)
+    match (time.astimezone(local).date() - now.astimezone(local).date()).days:
+        case 0:
+            return words("today {clock}", clock=clock)
+        case 1:
+            return words("tomorrow {clock}", clock=clock)
+        case -1:
+            return words("yesterday {clock}", clock=clock)
+        case _:
+            return words.moment(time, time_zone=zone)

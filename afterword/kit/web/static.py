@@ -1,0 +1,62 @@
+"""Serves the static files from memory, read once, and the stylesheet of a brand, derived from its address alone."""
+
+import hashlib
+import mimetypes
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.core.questionnaires import palettes
+from afterword.kit.web import html
+from afterword.kit.web.routing import Pages
+
+FINGERPRINT_CHARACTERS: Final = 10
+FOREVER: Final = "public, max-age=31536000, immutable"
+FOLDER: Final = Path(__file__).parents[2] / "static"
+
+mimetypes.add_type("text/javascript", ".js")  # also where the machine has an older name for it
+routes = Pages()
+
+
+@cache
+def read_files() -> Mapping[str, bytes]:
+    paths = (path for path in FOLDER.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in paths}
+
+
+@cache
+def url(path: str) -> str:
+    """Address of a file below static/, with a fingerprint of its bytes, so that it may be cached for long."""
+    return f"/static/{path}?v={hashlib.sha256(read_files()[path]).hexdigest()[:FINGERPRINT_CHARACTERS]}"
+
+
+@routes.get("/static/{path:path}")
+async def static_file(request: Request) -> Response:
+    path: str = request.path_params["path"]
+    content = read_files().get(path)
+    if content is None:
+        raise errors.NotFound("There is no such file.", "unknown_route")
+    # Another's fingerprint is of another release: kept under it, this file would stand in for that one for a year.
+    is_this = url(path).endswith(f"?v={request.query_params.get('v')}")
+    caching = FOREVER if is_this else "public, max-age=300"
+    media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    return html.unchanged_or(content, request, media_type=media_type, headers={"Cache-Control": caching})
+
+
+def theme_url(brand: palettes.Brand) -> str:
+    """Address of a brand's stylesheet; empty when it changes nothing."""
+    return f"/theme/{brand.slug}.css" if brand.slug else ""
+
+
+@routes.get("/theme/{name}")
+async def theme_file(request: Request) -> Response:
+    name: str = request.path_params["name"]
+    brand = palettes.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
+    if brand is None:
+        raise errors.NotFound("There is no such file.", "unknown_route")
+    return Response(palettes.stylesheet(brand), media_type="text/css", headers={"Cache-Control": FOREVER})

@@ -1,1 +1,0 @@
-"""Public links: addresses at which anybody may answer a questionnaire."""

@@ -1,1 +1,0 @@
-"""The box in which the application's websites show a public link."""

@@ -1,1 +1,0 @@
-"""Hosts of their own that organizations give their public pages: claimed, proven by a record in DNS, and held."""

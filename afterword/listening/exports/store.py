@@ -1,0 +1,367 @@
+"""SQL of exports: the jobs, the responses that they read, the pieces of their files."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+from uuid import UUID
+
+from afterword.core.wire.exports import OVERLAP, Response
+from afterword.core.wire.lists import Page, Rows
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import qualified
+from afterword.kit.db.leases import Leases
+
+VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """An export: its request and its progress. `scopes`: those of the values that it holds beside answers.
+
+    `questionnaire_id`: None for responses that were chosen from a list; `selected_count`: of these, else None.
+    """
+
+    organization_id: str
+    export_id: str
+    questionnaire_id: str | None
+    test: bool
+    format: Any
+    from_time: datetime | None
+    to_time: datetime | None
+    date_basis: str
+    filter: Any
+    locale: str | None
+    values_as: Any
+    include_metadata: bool
+    include_incomplete: bool
+    include_recipient: bool
+    byte_order_mark: bool
+    scopes: Sequence[str]
+    since_cursor: str | None
+    since_time: datetime | None
+    state: str
+    progress: int
+    row_count: int | None
+    bytes: int | None
+    checksum: str | None
+    file_name: str | None
+    error: str | None
+    pieces: int
+    scan_time: datetime | None
+    scan_id: str | None
+    owner: UUID | None
+    lease_until: datetime | None
+    attempts: int
+    started_time: datetime | None
+    finished_time: datetime | None
+    expires_time: datetime | None
+    version: int
+    created_time: datetime
+    created_by: str | None
+    questionnaire_ids: Sequence[str] | None = None
+    selected_count: int | None = None
+
+    @property
+    def metadata(self) -> tuple[bool, bool]:
+        """Whether it holds metadata of the questionnaire, and of responders."""
+        return VALUE_SCOPES[0] in self.scopes, VALUE_SCOPES[1] in self.scopes
+
+    @property
+    def until(self) -> datetime:
+        """The latest creation of a response in it."""
+        until = self.started_time or self.created_time
+        if self.to_time is None or self.date_basis == "sent":
+            return until
+        return min(until, self.to_time + OVERLAP)  # no response is answered before it is created
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, export_id, questionnaire_id, test, format, from_time,
+  to_time, date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
+  byte_order_mark, scopes, since_cursor, since_time, state, progress, row_count, bytes, checksum, file_name, error,
+  pieces, scan_time, scan_id, owner, lease_until, attempts, started_time, finished_time, expires_time, version,
+  created_time, created_by, questionnaire_ids, selected_count"""
+_COLUMNS_E: Final = qualified(_COLUMNS, "e")
+EXPORTS: Final = Leases(
+    record=Export,
+    table="export",
+    id="export_id",
+    columns=_COLUMNS,
+    turn="created_time",
+    on_claim=", started_time = coalesce(started_time, $2)",
+    on_release=", state = 'queued', version = version + 1",
+    on_end=""", expires_time = $7, checksum = $8, file_name = $9, instance_ids = null,
+      progress = case $4 when 'done' then 100 else progress end,
+      row_count = case $4 when 'done' then coalesce(row_count, 0) end,
+      bytes = case $4 when 'done' then coalesce(bytes, 0) end""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Responses in the order of the export; `last` is the position of the scan."""
+
+    responses: list[Response]
+    last: tuple[datetime, str]
+
+
+async def get_export(
+    db: Database, *, organization_id: str, export_id: str, application_ids: Sequence[str] = ()
+) -> Export | None:
+    """The export, unless a questionnaire in it belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS_E} from export e
+           where e.organization_id = $1 and e.export_id = $2 and (cardinality($3::text[]) = 0 or not exists (
+             select from questionnaire q where q.organization_id = e.organization_id
+               and q.questionnaire_id = any(coalesce(e.questionnaire_ids, array[e.questionnaire_id]))
+               and q.owner_application_id <> all($3)))""",
+        organization_id,
+        export_id,
+        list(application_ids),
+    )
+    return None if row is None else _export(row)
+
+
+async def list_exports(
+    db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
+) -> Rows[Export]:
+    """A page of a questionnaire's exports; for test tokens only those of test responses."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from export
+           where organization_id = $1 and questionnaire_id = $2 and (test or not $3)""",
+        organization_id,
+        questionnaire_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(_export)
+
+
+async def list_exports_of_lists(
+    db: Database, *, organization_id: str, created_by: str, test_only: bool, page: Page
+) -> Rows[Export]:
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from export
+           where organization_id = $1 and questionnaire_id is null and created_by = $2 and (test or not $3)""",
+        *(organization_id, created_by, test_only),
+        page=page,
+    )
+    return rows.map(_export)
+
+
+async def insert_export(
+    db: Database, *, organization_id: str, export_id: str, request: Mapping[str, Any], now: datetime, by: str
+) -> Export:
+    row = await db.fetch_row(
+        f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
+             date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
+             byte_order_mark, scopes, since_cursor, since_time, created_time, created_by, questionnaire_ids,
+             instance_ids, selected_count)
+           select $1, $2, s.questionnaire_id, s.test, s.format, s.from_time, s.to_time, s.date_basis, s.filter,
+             s.locale, s.values_as, s.include_metadata, s.include_incomplete, s.include_recipient, s.byte_order_mark,
+             s.scopes, s.since_cursor, s.since_time, $4, $5, s.questionnaire_ids,
+             s.instance_ids, cardinality(s.instance_ids)
+           from jsonb_populate_record(null::export, $3::jsonb) s returning {_COLUMNS}""",
+        *(organization_id, export_id, request, now, by),
+    )
+    assert row is not None, "an insert returns its row"  # noqa: S101
+    return _export(row)
+
+
+def _rows(source: LiteralString, order: LiteralString) -> LiteralString:
+    """The members of the responses of `source`: their times as texts in the zone of the session."""
+    return f"""select s.created_time, s.is_wanted, s.seen, s.tags, case when s.is_wanted and $4 then (
+             select json_build_array(q.external_reference, q.responder_channel_identifier) from queue_item q
+             where q.organization_id = $1 and q.item_id = s.item_id) end as item,
+           case when s.is_wanted then (
+             select json_object_agg(a.question_id, json_build_array(a.value, a.other_text)) from answer a
+             where a.organization_id = $1 and a.instance_id = s.instance_id and not a.provisional) end as answers,
+           case when s.is_wanted and $2 then s.metadata end as metadata,
+           case when s.is_wanted and $3 then (
+             select r.metadata from responder r
+             where r.organization_id = $1 and r.responder_id = s.responder_id) end as responder_metadata,
+           s.instance_id, s.version_id, s.responder_id, s.locale, s.finalized,
+           to_char(s.created_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as created_text,
+           to_char(s.sent_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as sent_text,
+           to_char(s.delivered_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as delivered_text,
+           to_char(s.viewed_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as viewed_text,
+           to_char(s.submitted_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as submitted_text,
+           to_char(s.completed_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as completed_text
+         from ({source}) s order by {order}"""
+
+
+_INSTANCE: Final[LiteralString] = """i.created_time, i.instance_id, i.version_id, i.responder_id, i.locale, i.finalized,
+  i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.metadata, i.item_id"""
+
+
+async def list_responses(
+    db: Database,
+    *,
+    organization_id: str,
+    export: Export,
+    time_zone: str,
+    after: tuple[datetime, str] | None,
+    limit: int,
+) -> Scanned | None:
+    """The next responses, the newest first; None at the end. Times are texts in the zone.
+
+    `limit` instances are read, and the scan stands behind the last of them, even where few of them match. Those that
+    were created while the export ran are left out, so that its rows do not move under it.
+    """
+    await db.fetch_value("select set_config('timezone', $1, true)", time_zone)
+    time, instance_id = after or (export.until, "")
+    rows = await db.fetch(
+        _rows(
+            # In the order of its index from the first to the last: nothing is sorted.
+            f"""select {_INSTANCE}, null::json as seen, null::text[] as tags,
+               i.deleted_time is null and i.test = $10 and b.basis_time is not null
+               and ($11::timestamptz is null or b.basis_time >= $11)
+               and ($12::timestamptz is null or b.basis_time < $12)
+               and ($13 or i.finalized) and ($14::timestamptz is null or i.updated_time >= $14) as is_wanted
+             from questionnaire_instance i
+             cross join lateral (
+               select case $9 when 'sent' then i.sent_time when 'completed' then i.completed_time
+                      else i.submitted_time end as basis_time) b
+             where i.organization_id = $1 and i.questionnaire_id = $5 and i.created_time <= $6
+               and (i.created_time < $6 or i.instance_id > $7)
+             order by i.created_time desc, i.instance_id limit $8""",
+            "s.created_time desc, s.instance_id",
+        ),
+        *(organization_id, *export.metadata, export.include_recipient),
+        *(export.questionnaire_id, time, instance_id, limit, export.date_basis, export.test),
+        *(export.from_time, export.to_time, export.include_incomplete, export.since_time),
+    )
+    if not rows:
+        return None
+    last = (rows[-1]["created_time"], rows[-1]["instance_id"])
+    return Scanned([_response(row) for row in rows if row["is_wanted"]], last)
+
+
+async def list_selected(
+    db: Database, *, organization_id: str, export: Export, time_zone: str, passed: int, limit: int
+) -> list[Response]:
+    """Of the `limit` chosen responses behind the first `passed`, those that were not deleted since."""
+    await db.fetch_value("select set_config('timezone', $1, true)", time_zone)
+    rows = await db.fetch(
+        _rows(
+            f"""select {_INSTANCE}, true as is_wanted, k.place,
+               json_build_array(r.questionnaire_id, q.display_name, r.channel_id, r.score, r.score_max, r.band) as seen,
+               array(select t.tag from instance_tag t
+                     where t.organization_id = $1 and t.instance_id = i.instance_id order by t.tag) as tags
+             from (select instance_ids[$6 + 1:$6 + $7] as ids from export
+                   where organization_id = $1 and export_id = $5) e
+             cross join unnest(e.ids) with ordinality k (instance_id, place)
+             join questionnaire_instance i on i.organization_id = $1 and i.instance_id = k.instance_id
+             join response r on r.organization_id = $1 and r.instance_id = k.instance_id
+             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
+             where i.deleted_time is null""",
+            "s.place",
+        ),
+        *(organization_id, *export.metadata, True, export.export_id, passed, limit),
+    )
+    return [_response(row) for row in rows]
+
+
+async def get_oldest_time(db: Database, *, organization_id: str, questionnaire_id: str) -> datetime | None:
+    time: datetime | None = await db.fetch_value(
+        """select created_time from questionnaire_instance where organization_id = $1 and questionnaire_id = $2
+               order by created_time, instance_id desc limit 1""",
+        organization_id,
+        questionnaire_id,
+    )
+    return time
+
+
+async def settle_piece(
+    db: Database,
+    *,
+    export: Export,
+    owner: UUID,
+    number: int,
+    size: int,
+    content: bytes,
+    row_count: int,
+    scanned: tuple[datetime, str] | None,
+    progress: int,
+) -> bool:  # any tenant: the export names its own
+    """Store a piece, unless it is empty, and the position of the scan; False: the lease is lost."""
+    return await db.fetch_value(
+        f"""with held as (
+             update export set pieces = pieces + ($5 > 0)::integer, row_count = coalesce(row_count, 0) + $7,
+               bytes = coalesce(bytes, 0) + $5, scan_time = $8, scan_id = $9, progress = $10, version = version + 1,
+               attempts = case when $8::timestamptz is null then attempts else 1 end
+             where {EXPORTS.is_held} and pieces = $4
+             returning organization_id, export_id),
+           kept as (
+             insert into export_piece (organization_id, export_id, number, bytes, content)
+             select organization_id, export_id, $4, $5, $6 from held where $5 > 0)
+           select exists (select from held)""",
+        export.organization_id,
+        export.export_id,
+        owner,
+        number,
+        size,
+        content,
+        row_count,
+        *(scanned or (None, None)),
+        progress,
+    )
+
+
+async def update_to_empty(db: Database, *, organization_id: str, export_id: str, owner: UUID) -> None:
+    """Remove the pieces, so that the file begins again."""
+    if await db.execute(
+        f"""update export set pieces = 0, row_count = null, bytes = null, scan_time = null, scan_id = null
+            where {EXPORTS.is_held}""",
+        organization_id,
+        export_id,
+        owner,
+    ):
+        await delete_pieces(db, organization_id=organization_id, export_id=export_id)
+
+
+async def delete_pieces(db: Database, *, organization_id: str, export_id: str) -> None:
+    await db.execute(
+        "delete from export_piece where organization_id = $1 and export_id = $2", organization_id, export_id
+    )
+
+
+async def delete_export(db: Database, *, organization_id: str, export_id: str) -> None:
+    await db.execute("delete from export where organization_id = $1 and export_id = $2", organization_id, export_id)
+
+
+async def update_to_expired(db: Database, *, now: datetime, limit: int) -> int:  # any tenant: a worker serves all
+    return await db.execute(
+        """update export e set state = 'expired', version = version + 1
+               from (
+                 select organization_id, export_id from export
+                 where state = 'done' and expires_time <= $1 order by expires_time limit $2 for update skip locked
+               ) over where e.organization_id = over.organization_id and e.export_id = over.export_id""",
+        *(now, limit),
+    )
+
+
+async def list_pieces(db: Database, *, organization_id: str, export_id: str, count: int) -> AsyncGenerator[bytes, None]:
+    """The pieces of the file in order, compressed, one in memory at a time; it ends early when they were removed."""
+    for number in range(count):
+        content: bytes | None = await db.fetch_value(
+            "select content from export_piece where organization_id = $1 and export_id = $2 and number = $3",
+            organization_id,
+            export_id,
+            number,
+        )
+        if content is None:
+            return
+        yield content
+
+
+def _export(row: Row) -> Export:
+    return Export(**dict(row))
+
+
+def _response(row: Row) -> Response:
+    """Row: `created_time, is_wanted`, the members besides FIXED, those of FIXED: the order of the select."""
+    _, _, seen, tags, item, answers, metadata, responder_metadata, *fixed = row
+    return Response(
+        fixed, answers or {}, metadata or {}, responder_metadata or {}, item or (None, None), seen or (), tags or ()
+    )

@@ -1,0 +1,152 @@
+"""The HTTP routes of reports, templates and custom ones."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Any
+
+import msgspec
+
+from afterword import errors
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures import shown
+from afterword.core.figures.queries import ReportQuery
+from afterword.core.figures.templates import TEMPLATES
+from afterword.core.wire import times
+from afterword.kit.db import Database
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.listening.reports import custom_reports, results
+from afterword.listening.reports.resources import (
+    Figure,
+    PeriodShown,
+    ReportResult,
+    ReportRun,
+    ReportTemplate,
+    ResultRow,
+    SelectionShown,
+    TemplateQuery,
+    condition_of,
+    document_of,
+)
+
+routes = Routes(tag="Reports")
+
+
+@routes.get(
+    "/report/template",
+    scope="Report.Read",
+    answer=ReportTemplate,
+    shape="array",
+    summary="Get all report templates",
+    description="Ready reports, and the query parameters that each takes.",
+)
+async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
+    return Answer([msgspec.convert(each, ReportTemplate, from_attributes=True) for each in TEMPLATES.values()])
+
+
+@routes.get(
+    "/report/template/{template_id}",
+    scope="Report.Read",
+    answer=ReportResult,
+    query=TemplateQuery,
+    texts=("template_id",),
+    summary="Run a report template",
+    description=(
+        "Every figure comes with its interval, the method, and the number of answers it is computed from. From readers "
+        "who may not read single answers groups below the organization's minimum base are hidden, and so is a second "
+        "one that would reveal them."
+    ),
+)
+async def run_report_template(call: Call[None], db: Database) -> Answer:
+    template = errors.found(TEMPLATES.get(call.ids["template_id"]), "There is no such template.")
+    query: TemplateQuery = call.query
+    result = await results.run_template(
+        db, caller=call.caller, template=template, query=_query(query), given=query.named(), now=call.now
+    )
+    return _answer(call, result, template_id=template.template_id, title=template.title)
+
+
+routes.all += custom_reports.routes.all
+
+
+@routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")
+async def run_custom_report(call: Call[None], db: Database) -> Answer:
+    report = await custom_reports.get(db, caller=call.caller, **call.ids)
+    result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
+    return _answer(call, result, report_id=report.report_id, title=report.title)
+
+
+@routes.post(
+    "/report/run",
+    scope="Report.Read",
+    body=ReportRun,
+    answer=ReportResult,
+    status=200,
+    summary="Run a report that is not saved",
+    description="Its spec is that of a custom report. Nothing is stored.",
+)
+async def run_report(call: Call[ReportRun], db: Database) -> Answer:
+    result = await results.run(db, caller=call.caller, spec=document_of(call.body.spec), now=call.now)
+    return _answer(call, result, title="")
+
+
+def _query(query: TemplateQuery) -> ReportQuery:
+    return ReportQuery(
+        questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
+        bucket=query.bucket,
+        filter=condition_of(query.filter),
+        from_time=query.from_time and query.from_time.instant,
+        to_time=query.to_time and query.to_time.instant,
+        date_basis=query.date_basis,
+        time_zone=query.time_zone,
+        compare=query.compare,
+        level=query.level,
+    )
+
+
+def _answer(
+    call: Call[Any], result: results.Result, *, title: str, template_id: str | None = None, report_id: str | None = None
+) -> Answer:
+    """The result as the API shows it; the period in its own zone."""
+    period = result.period
+    return Answer(
+        ReportResult(
+            template_id=template_id,
+            report_id=report_id,
+            title=title,
+            generated_time=times.format_time(call.now, zone=call.zone),
+            period=PeriodShown(
+                from_time=times.format_time(period.from_time, zone=period.zone),
+                to_time=times.format_time(period.to_time, zone=period.zone),
+                time_zone=period.time_zone,
+                date_basis=result.date_basis,
+            ),
+            parameters=dict(result.parameters),
+            rows=[_row(row, period.zone) for row in result.rows],
+            total=_figures(result.total),
+            suppressed_rows=result.suppressed_rows,
+            truncated=result.truncated,
+        )
+    )
+
+
+def _row(row: results.Row, zone: tzinfo) -> ResultRow:
+    selection = row.selection
+    selected = SelectionShown(
+        questionnaire_ids=list(selection.questionnaire_ids),
+        from_time=times.format_time(selection.from_time, zone=zone),
+        to_time=times.format_time(selection.to_time, zone=zone),
+        date_basis=selection.date_basis,
+        condition=None if selection.condition is None else dict(selection.condition),
+        version_id=selection.version_id,
+        channel_id=selection.channel_id,
+        pipeline_id=selection.pipeline_id,
+        locale=selection.locale,
+        only=selection.only,
+        band=selection.band,
+        word=selection.word,
+    )
+    return ResultRow(key=dict(row.key), figures=_figures(row.figures), selection=selected)
+
+
+def _figures(figures: Sequence[core_reports.Figure]) -> list[Figure]:
+    return msgspec.convert([shown.document_of(figure) for figure in figures], list[Figure])

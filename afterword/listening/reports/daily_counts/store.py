@@ -1,0 +1,453 @@
+"""SQL that keeps counts: spans, the counts themselves, and the days that are counted again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final, LiteralString
+
+from afterword.core.figures.cells import COUNTED
+from afterword.core.figures.periods import Days
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import columns_of, qualified
+from afterword.listening.reports.values.store import DIMENSION, VALUES
+
+# The questions of the types $5 that any version of a questionnaire asks.
+_ASKED: Final[LiteralString] = """asked as materialized (
+    select distinct q ->> 'question_id' as question_id
+    from questionnaire_version v, jsonb_array_elements(v.definition -> 'groups') g,
+      jsonb_array_elements(g -> 'questions') q
+    where v.organization_id = $1 and v.questionnaire_id = $2 and q ->> 'type' = any($5::text[]))"""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The kept days of a questionnaire and one dimension: all before `kept_until`, in `time_zone`.
+
+    `kept_from`: the first day of cases. `hours_until`: the end of the kept hours of its day, of the generation
+    `hours_generation`.
+    `frozen_until`: days before it are not counted again, since their responses were removed by their age.
+    """
+
+    organization_id: str
+    questionnaire_id: str
+    dimension: str
+    generation: int
+    time_zone: str
+    kept_until: date
+    due_time: datetime
+    kept_from: date | None = None
+    hours_until: datetime | None = None
+    hours_generation: int | None = None
+    frozen_until: date | None = None
+
+
+CASES: Final = "cases"  # the dimension of the stages that cases have come to, by the day when they went out
+# The dimension of the hours of the day that is not over. Its spans are never due: marks alone lead to them.
+HOUR: Final = "hour"
+_COLUMNS: Final = columns_of(Span)
+_COLUMNS_S: Final = qualified(_COLUMNS, "s")
+_OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
+_RETIRE: Final[LiteralString] = """
+  insert into rollup_retired (organization_id, questionnaire_id, dimension, generation, retired_time)
+  select organization_id, questionnaire_id, dimension, $4, $5 from ended on conflict do nothing"""
+
+
+@dataclass(frozen=True, slots=True)
+class Questionnaire:
+    organization_id: str
+    questionnaire_id: str
+    time_zone: str
+
+
+async def list_spans(  # any tenant: the reader of the log serves all of them
+    db: Database, *, questionnaires: Sequence[tuple[str, str]]
+) -> list[Span]:
+    rows = await db.fetch(
+        f"""select {_COLUMNS_S} from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
+           join rollup_span s on s.organization_id = b.organization_id and s.questionnaire_id = b.questionnaire_id""",
+        [organization_id for organization_id, _ in questionnaires],
+        [questionnaire_id for _, questionnaire_id in questionnaires],
+    )
+    return [_span(row) for row in rows]
+
+
+async def list_published_questionnaires(  # any tenant: one job keeps counts for all
+    db: Database, *, after: str, limit: int
+) -> list[Questionnaire]:
+    rows = await db.fetch(
+        """select q.organization_id, q.questionnaire_id, o.time_zone from questionnaire q
+           join organization o on o.organization_id = q.organization_id
+           where q.questionnaire_id > $1 and q.published_version_id is not null
+           order by q.questionnaire_id limit $2""",
+        after,
+        limit,
+    )
+    return [Questionnaire(**row) for row in rows]
+
+
+async def insert_spans(
+    db: Database, *, organization_id: str, questionnaire: Questionnaire, dimensions: Sequence[str], cases_from: date
+) -> list[Span]:
+    """Begin to keep these dimensions, cases from a day on; those that are kept already stay as they are."""
+    rows = await db.fetch(
+        f"""insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_from, kept_until,
+             due_time)
+           select $1, $2, d.dimension, $4, case when d.dimension = $6 then $5::date end,
+             case when d.dimension = $6 then $5 else '1970-01-01' end,
+             case when d.dimension = 'hour' then '9999-12-31'::timestamptz else '1970-01-01' end
+           from unnest($3::text[]) as d (dimension) on conflict do nothing returning {_COLUMNS}""",
+        *(organization_id, questionnaire.questionnaire_id, dimensions),
+        *(questionnaire.time_zone, cases_from, CASES),
+    )
+    return [_span(row) for row in rows]
+
+
+async def update_span(db: Database, *, organization_id: str, span: Span, time_zone: str, now: datetime) -> None:
+    """Count again from the beginning, with the days of another zone. Frozen days keep their counts."""
+    await db.execute(
+        f"""with ended as (
+             update rollup_span set generation = default, time_zone = $6,
+               kept_until = greatest(kept_from, frozen_until, '1970-01-01'),
+               due_time = case when dimension = 'hour' then due_time else '1970-01-01' end
+             where {_OF_SPAN} returning organization_id, questionnaire_id, dimension, generation, frozen_until),
+           frozen as (
+             insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
+               dimension_value, given, counts, people)
+             select c.organization_id, c.questionnaire_id, c.dimension, e.generation, c.question_id, c.day,
+               c.dimension_value, c.given, c.counts, c.people
+             from ended e join rollup_count c on c.organization_id = e.organization_id
+               and c.questionnaire_id = e.questionnaire_id and c.dimension = e.dimension and c.generation = $4
+               and c.day < e.frozen_until)
+           {_RETIRE}""",
+        *(*_key(organization_id, span), now, time_zone),
+    )
+
+
+async def delete_span(db: Database, *, organization_id: str, span: Span, now: datetime) -> None:
+    """Stop keeping this dimension; `prune_retired` removes its counts later."""
+    await db.execute(
+        f"""with ended as (
+             delete from rollup_span where {_OF_SPAN} returning organization_id, questionnaire_id, dimension)
+           {_RETIRE}""",
+        *(*_key(organization_id, span), now),
+    )
+
+
+async def insert_dirty_days(  # any tenant: the reader of the log serves all of them
+    db: Database, *, days: Sequence[tuple[Span, date]], now: datetime
+) -> None:
+    """Mark days of spans; waits for the end of a count that is reading the same day, and marks it again."""
+    await db.execute(
+        """insert into rollup_dirty (organization_id, questionnaire_id, dimension, day, marked_time)
+           select b.*, $5 from unnest($1::text[], $2::text[], $3::text[], $4::date[])
+             as b (organization_id, questionnaire_id, dimension, day)
+           join rollup_span s using (organization_id, questionnaire_id, dimension)
+           where b.day >= coalesce(s.frozen_until, '-infinity')
+           order by b.organization_id, b.questionnaire_id, b.dimension, b.day
+           on conflict (organization_id, questionnaire_id, dimension, day)
+           do update set hours = null where rollup_dirty.hours is not null""",
+        [span.organization_id for span, _ in days],
+        [span.questionnaire_id for span, _ in days],
+        [span.dimension for span, _ in days],
+        [day for _, day in days],
+        now,
+    )
+
+
+async def insert_dirty_hours(  # any tenant: the reader of the log serves all of them
+    db: Database, *, hours: Sequence[tuple[Span, date, str]], now: datetime
+) -> None:
+    """Mark hours of days, as `insert_dirty_days` marks whole ones."""
+    await db.execute(
+        """insert into rollup_dirty (organization_id, questionnaire_id, dimension, day, marked_time, hours)
+           select b.organization_id, b.questionnaire_id, b.dimension, b.day, $6, array_agg(b.hour)
+           from unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::text[])
+             as b (organization_id, questionnaire_id, dimension, day, hour)
+           join rollup_span s using (organization_id, questionnaire_id, dimension)
+           group by 1, 2, 3, 4 order by 1, 2, 3, 4
+           on conflict (organization_id, questionnaire_id, dimension, day)
+           do update set marked_time = excluded.marked_time,
+             hours = array(select distinct h from unnest(rollup_dirty.hours || excluded.hours) h)
+           where not excluded.hours <@ rollup_dirty.hours""",
+        [span.organization_id for span, _, _ in hours],
+        [span.questionnaire_id for span, _, _ in hours],
+        [span.dimension for span, _, _ in hours],
+        [day for _, day, _ in hours],
+        [hour for _, _, hour in hours],
+        now,
+    )
+
+
+async def claim_dirty_hours(
+    db: Database, *, before: datetime, hour: str, limit: int
+) -> list[tuple[Span, date, list[str] | None]]:
+    """Claim marks of hours before `hour`, the longest waiting ones first, each with its day; None: all of the day."""
+    rows = await db.fetch(
+        f"""with marked as (
+             select d.organization_id, d.questionnaire_id, d.dimension, d.day, d.hours from rollup_dirty d
+             where d.dimension = 'hour' and d.marked_time <= $1
+               and (d.hours is null or exists (select from unnest(d.hours) h where h < $2))
+             order by d.marked_time limit $3 for update of d skip locked),
+           gone as (
+             delete from rollup_dirty d using marked m
+             where d.organization_id = m.organization_id and d.questionnaire_id = m.questionnaire_id
+               and d.dimension = m.dimension and d.day = m.day)
+           select {_COLUMNS_S}, m.day, m.hours
+           from marked m join rollup_span s using (organization_id, questionnaire_id, dimension)
+           for no key update of s""",
+        *(before, hour, limit),
+    )
+    return [(_span(row), row["day"], row["hours"]) for row in rows]
+
+
+async def delete_hours(db: Database, *, organization_id: str, span: Span, hours: Sequence[str] | None) -> None:
+    """Remove the counts of these hours; None: of all."""
+    await db.execute(
+        f"delete from rollup_count where {_OF_SPAN} and ($5::text[] is null or dimension_value = any($5))",
+        *(*_key(organization_id, span), hours),
+    )
+
+
+async def settle_hours(db: Database, *, organization_id: str, span: Span, hours_until: datetime) -> None:
+    await db.execute(
+        f"update rollup_span set hours_until = $5, hours_generation = generation where {_OF_SPAN}",
+        *(*_key(organization_id, span), hours_until),
+    )
+
+
+async def delete_dirty_days(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+    """Remove the marks of days that are counted next: the count sees the changes of all marks that are there."""
+    await db.execute(
+        """delete from rollup_dirty where organization_id = $1 and questionnaire_id = $2 and dimension = $3
+             and day >= $4 and day < $5""",
+        *(organization_id, span.questionnaire_id, span.dimension, days.first, days.after),
+    )
+
+
+async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
+    """Claim the spans of one questionnaire that wait for the same day; the longest waiting questionnaire first."""
+    rows = await db.fetch(
+        f"""with first as (
+             select organization_id, questionnaire_id, kept_until, time_zone, dimension = $2 as is_of_cases
+             from rollup_span where due_time <= $1 and dimension <> 'hour' order by due_time limit 1
+             for no key update skip locked)
+           select {_COLUMNS_S} from first f join rollup_span s
+             on s.organization_id = f.organization_id and s.questionnaire_id = f.questionnaire_id
+               and s.kept_until = f.kept_until and s.time_zone = f.time_zone
+               and (s.dimension = $2) = f.is_of_cases and s.dimension <> 'hour'
+           order by s.dimension for no key update of s skip locked""",
+        *(now, CASES),
+    )
+    return [_span(row) for row in rows]
+
+
+async def claim_dirty_days(db: Database, *, before: datetime, limit: int) -> list[tuple[Span, date]]:
+    """Claim marked days that are kept, the longest waiting ones first; their marks are removed."""
+    rows = await db.fetch(
+        f"""with marked as (
+             select d.organization_id, d.questionnaire_id, d.dimension, d.day from rollup_dirty d
+             join rollup_span s using (organization_id, questionnaire_id, dimension)
+             where d.marked_time <= $1 and d.day < s.kept_until
+             order by d.marked_time limit $2 for update of d skip locked),
+           gone as (
+             delete from rollup_dirty d using marked m
+             where d.organization_id = m.organization_id and d.questionnaire_id = m.questionnaire_id
+               and d.dimension = m.dimension and d.day = m.day)
+           select {_COLUMNS_S}, m.day
+           from marked m join rollup_span s using (organization_id, questionnaire_id, dimension)
+           for no key update of s""",
+        before,
+        limit,
+    )
+    return [(_span(row), row["day"]) for row in rows]
+
+
+async def get_next_response_time(
+    db: Database, *, organization_id: str, questionnaire_id: str, from_time: datetime, offset: int
+) -> datetime | None:
+    """The time of the response at position `offset`, from 0, after `from_time`; None where there are fewer."""
+    return await db.fetch_value(
+        """select submitted_time from questionnaire_instance
+           where organization_id = $1 and questionnaire_id = $2 and submitted_time >= $3
+             and submitted_time is not null and deleted_time is null and not test
+           order by organization_id, questionnaire_id, submitted_time offset $4 limit 1""",
+        organization_id,
+        questionnaire_id,
+        from_time,
+        offset,
+    )
+
+
+async def delete_counts(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+    await db.execute(
+        f"""with {_ASKED}, wide as (delete from rollup_wide where {_OF_SPAN} and day >= $6 and day < $7)
+           delete from rollup_count
+           where {_OF_SPAN} and question_id = any(array(select question_id from asked) || ''::text)
+             and day >= $6 and day < $7""",
+        *(*_key(organization_id, span), sorted(COUNTED), days.first, days.after),
+    )
+
+
+async def insert_counts(db: Database, *, organization_id: str, span: Span, days: Days, values_max: int) -> None:
+    """Count these days of a span; of a day with more values of its dimension than this, only that it is so."""
+    kind, _, name = span.dimension.partition(":")
+    await db.execute(
+        f"""with {_ASKED},
+           answered as materialized (
+             select i.day, i.dimension_value, a.question_id, a.value
+             from (
+               select i.organization_id, i.instance_id,
+                 ($9::date[])[width_bucket(i.submitted_time, $10::timestamptz[])] as day,
+                 coalesce({DIMENSION}, '') as dimension_value
+               from questionnaire_instance i cross join (values ($6::text, $7::text)) d (kind, name)
+               where i.organization_id = $1 and i.questionnaire_id = $2
+                 and i.submitted_time >= ($10::timestamptz[])[1] and i.submitted_time < $11
+                 and i.submitted_time is not null and i.deleted_time is null and not i.test offset 0) i
+             join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+             where not a.provisional and a.question_id in (select question_id from asked)
+               and a.value not in ('null', '[]', '{{}}')),
+           counted as materialized (
+             select a.day, a.dimension_value, a.question_id, v.value, count(*) as count
+             from answered a cross join lateral {VALUES} as v (value) group by 1, 2, 3, 4),
+           wide as (
+             select day from counted group by day
+             having count(distinct dimension_value) > $8 or max(length(dimension_value)) > 200),
+           told as (
+             insert into rollup_wide (organization_id, questionnaire_id, dimension, generation, day)
+             select $1, $2, $3, $4, day from wide)
+           insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
+             dimension_value, given, counts, people)
+           select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value), array_agg(count), '{{}}'
+           from counted where value is not null and day not in (select day from wide) group by 5, 6, 7""",
+        *_key(organization_id, span),
+        sorted(COUNTED),
+        *(kind, name, values_max),
+        *(days.days, days.starts, days.end),
+    )
+
+
+async def insert_cases(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+    """Count the cases of these days by the stages that they have come to."""
+    await db.execute(
+        """insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
+             dimension_value, given, counts, people)
+           select $1, $2, $3, $4, '', i.day, '',
+             array['created', 'sent', 'delivered', 'viewed', 'started', 'submitted', 'completed'],
+             array[count(*) filter (where i.anonymity is distinct from 'response'),
+               count(i.sent_time), count(i.delivered_time), count(i.viewed_time),
+               count(coalesce(i.submitted_time, i.completed_time)), count(i.submitted_time), count(i.completed_time)],
+             '{}'
+           from (
+             select ($5::date[])[width_bucket(coalesce(i.sent_time, i.created_time), $6::timestamptz[])] as day,
+               i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.anonymity
+             from questionnaire_instance i
+             where i.organization_id = $1 and i.questionnaire_id = $2
+               and coalesce(i.sent_time, i.created_time) >= ($6::timestamptz[])[1]
+               and coalesce(i.sent_time, i.created_time) < $7 and i.deleted_time is null and not i.test) i
+           group by i.day""",
+        *_key(organization_id, span),
+        *(days.days, days.starts, days.end),
+    )
+
+
+async def list_case_moments(  # any tenant: the reader of the log serves all of them
+    db: Database, *, cases: Sequence[tuple[str, str]]
+) -> list[tuple[str, str, datetime]]:
+    """The moments by which these cases (organization, instance) count, or counted before they were sent.
+
+    Each with its organization and questionnaire; without test data.
+    """
+    rows = await db.fetch(
+        """select distinct i.organization_id, i.questionnaire_id, m.at
+           from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)
+           join questionnaire_instance i on i.organization_id = b.organization_id and i.instance_id = b.instance_id
+           cross join lateral (values (i.created_time), (i.sent_time)) as m (at)
+           where not i.test and m.at is not null""",
+        [organization_id for organization_id, _ in cases],
+        [instance_id for _, instance_id in cases],
+    )
+    return [(row["organization_id"], row["questionnaire_id"], row["at"]) for row in rows]
+
+
+async def get_next_case_time(
+    db: Database, *, organization_id: str, questionnaire_id: str, from_time: datetime, offset: int
+) -> datetime | None:
+    """When the instance at position `offset` after `from_time` was made: about as many cases have gone out by then."""
+    return await db.fetch_value(
+        """select created_time from questionnaire_instance
+           where organization_id = $1 and questionnaire_id = $2 and created_time >= $3
+           order by created_time offset $4 limit 1""",
+        *(organization_id, questionnaire_id, from_time, offset),
+    )
+
+
+async def insert_wide_day(db: Database, *, organization_id: str, span: Span, day: date) -> None:
+    await db.execute(
+        """insert into rollup_wide (organization_id, questionnaire_id, dimension, generation, day)
+           values ($1, $2, $3, $4, $5) on conflict do nothing""",
+        *(*_key(organization_id, span), day),
+    )
+
+
+async def settle_span(db: Database, *, organization_id: str, span: Span, kept_until: date, due_time: datetime) -> None:
+    """All days before `kept_until` are kept now; the next one is over at `due_time`."""
+    await db.execute(
+        f"update rollup_span set kept_until = $5, due_time = $6 where {_OF_SPAN}",
+        *(*_key(organization_id, span), kept_until, due_time),
+    )
+
+
+async def get_time_zone(db: Database, *, organization_id: str) -> str:
+    return await db.fetch_value("select time_zone from organization where organization_id = $1", organization_id)
+
+
+async def update_to_frozen(db: Database, *, organization_id: str, day: date) -> bool:
+    """Close the counts of all days before this one; False while some of them are still to be counted."""
+    is_open = await db.fetch_value(
+        """select exists (select from rollup_span s join organization o using (organization_id)
+             where s.organization_id = $1 and s.dimension <> 'hour'
+               and (s.kept_until < $2 or s.time_zone <> o.time_zone))
+           or exists (select from rollup_dirty where organization_id = $1 and dimension <> 'hour' and day < $2)""",
+        *(organization_id, day),
+    )
+    if not is_open:
+        await db.execute(
+            """update rollup_span set frozen_until = $2
+               where organization_id = $1 and dimension <> 'hour' and (frozen_until is null or frozen_until < $2)""",
+            *(organization_id, day),
+        )
+    return not is_open
+
+
+async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
+    """Remove counts of generations that were retired before; how many rows went."""
+    return await db.execute(
+        """with retired as (
+             select organization_id, questionnaire_id, dimension, generation from rollup_retired
+             where retired_time < $1 order by retired_time limit 1 for update skip locked),
+           counts as (
+             delete from rollup_count c using (
+               select c.ctid from retired r join rollup_count c using (organization_id, questionnaire_id, dimension,
+                 generation) limit $2) old
+             where c.ctid = old.ctid returning 1),
+           days as (
+             delete from rollup_wide w using retired r
+             where w.organization_id = r.organization_id and w.questionnaire_id = r.questionnaire_id
+               and w.dimension = r.dimension and w.generation = r.generation),
+           done as (
+             delete from rollup_retired d using retired r
+             where d.organization_id = r.organization_id and d.questionnaire_id = r.questionnaire_id
+               and d.dimension = r.dimension and d.generation = r.generation
+               and (select count(*) from counts) < $2)
+           select 1 from counts""",
+        before,
+        limit,
+    )
+
+
+def _key(organization_id: str, span: Span) -> tuple[str, str, str, int]:
+    return organization_id, span.questionnaire_id, span.dimension, span.generation
+
+
+def _span(row: Row) -> Span:
+    return Span(**{name: row[name] for name in Span.__dataclass_fields__})

@@ -1,0 +1,278 @@
+"""The requests and answers of reports, and their mapping from what was computed."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from afterword import errors
+from afterword.core.figures.cells import Basis
+from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
+from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric, SuppressedReason
+from afterword.kit.web import fields
+
+FILTER_CHARACTERS_MAX = 12_000
+
+Level = Annotated[float, Meta(ge=0.5, le=0.999)]
+QuestionnaireIds = Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
+GroupBy = Annotated[str, Meta(min_length=1, max_length=300, examples=["bucket", "questionnaire_metadata:store_id"])]
+Condition = Annotated[
+    dict[str, Any], Meta(examples=[{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}])
+]
+
+
+TemplateId = Literal[
+    "nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers", "comments"
+]  # fmt: skip
+By = Literal["bucket", "channel", "pipeline"]
+Band = Literal["detractor", "passive", "promoter"]
+
+
+class MetricWanted(fields.Request):
+    """A metric. Without a question, nps, csat and ces are of all questions of their type."""
+
+    metric: Metric
+    question_id: fields.Id | None = None
+
+
+class ReportSpec(fields.Request):
+    """The definition of a custom report: metrics or a template, questionnaires, groups, period."""
+
+    questionnaire_ids: QuestionnaireIds
+    metrics: Annotated[list[MetricWanted], Meta(max_length=METRICS_MAX)] | UnsetType = UNSET
+    template_id: TemplateId | None = None
+    question_id: fields.Id | None = None
+    metric: Metric | None = None
+    metadata: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
+    channel_id: Annotated[int, Meta(ge=1, le=32_767)] | None = None
+    pipeline_id: fields.Id | None = None
+    outcome_question_id: fields.Id | None = None
+    question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
+    by: By | None = None
+    band: Band | None = None
+    group_by: Annotated[list[GroupBy], Meta(max_length=GROUPS_MAX)] | UnsetType = UNSET
+    bucket: Bucket | None = None
+    filter: Condition | None = None
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    last_days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] | None = None
+    date_basis: Basis | None = None
+    time_zone: fields.Zone | None = None
+    compare: Compare = "none"
+    level: Level = 0.95
+    chart: Literal["table", "bar", "line", "gauge"] = "table"
+
+
+class MetricShown(fields.Answer):
+    """A metric of a spec."""
+
+    metric: str
+    question_id: fields.Id | None
+
+
+class SpecShown(fields.Answer):
+    """A spec with every member."""
+
+    questionnaire_ids: list[fields.Id]
+    metrics: list[MetricShown]
+    group_by: list[str]
+    bucket: str | None
+    filter: dict[str, Any] | None
+    from_time: fields.DateTime | None
+    to_time: fields.DateTime | None
+    last_days: int | None
+    date_basis: str | None
+    time_zone: str | None
+    compare: str
+    level: float
+    chart: str
+    template_id: str | None = None
+    question_id: fields.Id | None = None
+    metric: str | None = None
+    metadata: str | None = None
+    channel_id: int | None = None
+    pipeline_id: fields.Id | None = None
+    outcome_question_id: fields.Id | None = None
+    question_ids: list[fields.Id] | None = None
+    by: str | None = None
+    band: str | None = None
+
+
+class TemplateParameter(fields.Answer):
+    """A query parameter of a template."""
+
+    name: str
+    type: str
+    required: bool
+    default: Any
+
+
+class ReportTemplate(fields.Answer):
+    """A ready report and its parameters."""
+
+    template_id: str
+    title: str
+    description: str
+    parameters: list[TemplateParameter]
+
+
+class Interval(fields.Answer):
+    """The range that holds the value of all customers, with the confidence `level`."""
+
+    low: float
+    high: float
+    level: float
+
+
+class Change(fields.Answer):
+    """The difference from the period before; `real` where p is below 0.05."""
+
+    previous: float
+    difference: float
+    z: float | None
+    p: float | None
+    method: str
+    real: bool
+
+
+class Figure(fields.Answer):
+    """One number with its unit, base, interval and method."""
+
+    metric: str
+    value: float | None
+    unit: str
+    n: int | None
+    base: str
+    population: int | None
+    interval: Interval | None
+    method: str
+    scale: str | None
+    parts: dict[str, int] | None
+    suppressed: bool
+    suppressed_reason: Annotated[
+        SuppressedReason | None,
+        Meta(
+            description="`few_people`: the group, or one that it would show, has fewer people than the minimum base, "
+            "and the caller may not read single answers. `few_pairs`: a correlation of fewer than 30 pairs."
+        ),
+    ]
+    change: Change | None
+
+
+class PeriodShown(fields.Answer):
+    """The time that a report covers."""
+
+    from_time: fields.DateTime
+    to_time: fields.DateTime
+    time_zone: str
+    date_basis: str
+
+
+class SelectionShown(fields.Answer):
+    """The responses behind a row: of these questionnaires, with the time of `date_basis` in the period.
+
+    They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
+    Of comments, `only`, `band` and `word` are as the list of responses takes them. `channel_id` 0 is a link that was
+    not sent.
+    """
+
+    questionnaire_ids: list[fields.Id]
+    from_time: fields.DateTime
+    to_time: fields.DateTime
+    date_basis: str
+    condition: dict[str, Any] | None
+    version_id: fields.Id | None
+    channel_id: int | None
+    pipeline_id: fields.Id | None
+    locale: str | None
+    only: str | None
+    band: str | None
+    word: str | None
+
+
+class ResultRow(fields.Answer):
+    """One row: the values of its groups, its figures, and the responses behind them."""
+
+    key: dict[str, str | int | None]
+    figures: list[Figure]
+    selection: SelectionShown
+
+
+class ReportResult(fields.Answer):
+    """The result of a report."""
+
+    template_id: str | None
+    report_id: fields.Id | None
+    title: str
+    generated_time: fields.DateTime
+    period: PeriodShown
+    parameters: dict[str, Any]
+    rows: list[ResultRow]
+    total: list[Figure]
+    suppressed_rows: int
+    truncated: bool
+
+
+class TemplateQuery(fields.Request):
+    """The parameters of all templates; GET /report/template lists those of each."""
+
+    questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    time_zone: fields.Zone | None = None
+    date_basis: Basis | None = None
+    filter: Annotated[str, Meta(max_length=FILTER_CHARACTERS_MAX)] | None = None
+    level: Level = 0.95
+    compare: Compare = "none"
+    question_id: fields.Id | None = None
+    metric: Metric | None = None
+    bucket: Bucket | None = None
+    metadata: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
+    channel_id: Annotated[int, Meta(ge=1, le=32_767)] | None = None
+    pipeline_id: fields.Id | None = None
+    outcome_question_id: fields.Id | None = None
+    question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
+    by: By | None = None
+    band: Band | None = None
+
+
+class ReportRun(fields.Request):
+    """A report that is run without being saved."""
+
+    spec: ReportSpec
+
+
+def condition_of(text: str | None) -> object:
+    """The condition of a `filter` parameter. Raises Invalid."""
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        message = "A condition as JSON is expected."
+        raise errors.Invalid.of(errors.FieldError("invalid_format", message, parameter="filter")) from None
+
+
+def document_of(spec: ReportSpec) -> dict[str, Any]:
+    """A spec as it is stored: every member, times in UTC."""
+    document: dict[str, Any] = {"group_by": [], **spec.named()}
+    metrics = [] if spec.metrics is UNSET else spec.metrics
+    errors.check(_metrics_errors(spec, metrics))
+    document["metrics"] = [each.named() for each in metrics]
+    for name in ("from_time", "to_time"):
+        document[name] = document[name] and document[name].instant.isoformat()
+    return document
+
+
+def _metrics_errors(spec: ReportSpec, metrics: Sequence[MetricWanted]) -> list[errors.FieldError]:
+    if spec.template_id is None:
+        code = "required" if spec.metrics is UNSET else "too_few"
+        missing = errors.FieldError(code, "Metrics or a template are required.", pointer="/spec/metrics")
+        return [] if metrics else [missing]
+    groups = [] if spec.group_by is UNSET else spec.group_by
+    return [
+        errors.FieldError("exclusive", "The template decides this.", pointer=f"/spec/{name}")
+        for name, given in (("metrics", metrics), ("group_by", groups))
+        if given
+    ]

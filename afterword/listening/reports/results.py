@@ -1,0 +1,410 @@
+"""Running reports: a checked query is counted and made into rows, with small groups hidden."""
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from afterword.asking.questionnaires import contexts
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.core.figures import cells as core_cells
+from afterword.core.figures import metrics, periods, plans, queries, templates
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures import rows as core_rows
+from afterword.core.figures.cells import ANSWERED, Cell, People
+from afterword.core.figures.metrics import Measure
+from afterword.core.figures.periods import Bucket, Period
+from afterword.core.figures.plans import Plan
+from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
+from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table
+from afterword.core.figures.rows import Selection
+from afterword.core.figures.templates import Template
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.reading.findings import Findings
+from afterword.kit.db import Database
+from afterword.listening.reports import comments
+from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports.counts.service import Visible
+from afterword.sending.pipelines import store as pipelines_store
+
+APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
+
+Found = tuple[Sequence[Cell], People]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row as it is shown: the values of its groups by name."""
+
+    key: core_rows.RowKey
+    figures: Sequence[Figure]
+    selection: Selection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    period: Period
+    date_basis: core_cells.Basis
+    parameters: Mapping[str, Any]
+    rows: Sequence[Row]
+    total: Sequence[Figure]
+    suppressed_rows: int
+    truncated: bool
+    selection: Selection
+
+
+async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
+    """The plan of a spec, all of whose ids the caller reaches. Raises Invalid with places in it."""
+    query, findings = queries.query_of(spec), Findings(place=plans.in_spec)
+    context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
+    pipeline_id = spec.get("pipeline_id")
+    if pipeline_id is not None and not await pipelines_store.count_among(
+        db, organization_id=caller.organization_id, questionnaire_ids=query.questionnaire_ids, pipeline_id=pipeline_id
+    ):
+        findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
+        findings.check()
+    return plans.plan_spec(spec, context, now=now)
+
+
+async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Result:
+    """A report by its spec. Raises Invalid where a questionnaire or question is gone, or it reads too much."""
+    return await run_plan(db, await planned(db, caller=caller, spec=spec, now=now))
+
+
+async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:
+    """Raises Invalid where it reads too much."""
+    return await _run_table(db, plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec)))
+
+
+async def run_trend(
+    db: Database,
+    *,
+    query: ReportQuery,
+    context: ReportContext,
+    now: datetime,
+    steps: Sequence[Bucket],
+    choose: Callable[[Sequence[Figure]], Bucket],
+) -> tuple[Result, ReportQuery]:
+    """A report by those of the buckets `steps` that `choose` takes by the total; with the query that gives the same.
+
+    The total alone has a change. Raises Invalid where it reads too much.
+    """
+    run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
+    if context.protected:
+        counted, earlier = await _counted(db, run)
+        return _listed(run, _tabulated(run, counted, earlier and replace(earlier, rows={}))), query
+    run = replace(run, steps=steps)
+    found, before = await _found(db, run)
+    # Rows and their people are not needed to choose by.
+    total = _tabulated(run, core_reports.gather(run.wanted, found[0], (), ()), None).total
+    larger = replace(run, query=replace(query, bucket=choose(total)), steps=())
+    starts = larger.buckets(run.period)
+    into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(run.period))}
+    counted = _gathered(larger, core_cells.moved(*found, into), run.period)
+    earlier = None if before is None else core_reports.gather(run.wanted, before[0], (), (), before[1])
+    return _listed(larger, _tabulated(larger, counted, earlier)), larger.query
+
+
+async def run_template(
+    db: Database, *, caller: Caller, template: Template, query: ReportQuery, given: Mapping[str, Any], now: datetime
+) -> Result:
+    """A ready report; `given`: parameters by name. Raises Invalid for what cannot be asked, or would be too much."""
+    findings = Findings(place=plans.parameter)
+    context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
+    return await run_plan(db, plans.plan_template(template, query, context, given=given, now=now, findings=findings))
+
+
+async def run_plan(db: Database, run: Plan) -> Result:
+    """Raises Invalid where it reads too much."""
+    match run.template_id:
+        case "distribution":
+            return await _run_distribution(db, run)
+        case "drivers":
+            return await _run_drivers(db, run)
+        case templates.COMMENTS:
+            return await _run_comments(db, run)
+        case _:
+            return await _run_table(db, run)
+
+
+async def figure_values(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    questionnaire_ids: Sequence[str],
+    wanted: Sequence[tuple[str, str | None, int]],
+    now: datetime,
+) -> list[float | None]:
+    """Metrics over their last days (metric, question, window), as alerts compare them; None below the minimum base.
+
+    Without questionnaires those of the application; a question that none of them asks has no value.
+    """
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=organization_id,
+        questionnaire_ids=questionnaire_ids or None,
+        application_ids=[application_id],
+        limit=APPLICATION_QUESTIONNAIRES_MAX,
+    )
+    context = await contexts.context_of(db, organization_id=organization_id, owners=owners)
+    values: list[float | None] = []
+    for metric, question_id, days in wanted:
+        query, findings = ReportQuery(questionnaire_ids=tuple(owners), metrics=((metric, question_id),)), Findings()
+        requested = queries.requested_metrics(query, context, findings)
+        if findings.found or not owners:
+            values.append(None)
+            continue
+        period = Period(now - timedelta(days=days), now, context.time_zone)
+        run = Plan(query=query, context=context, wanted=requested, period=period)
+        values.append((await _table(db, run)).total[0].measure.value if await _has_people(db, run) else None)
+    return values
+
+
+async def _has_people(db: Database, run: Plan) -> bool:
+    """Whether its figure is of as many people as the minimum base, below which an alert tells nobody of it."""
+    want = run.wanted[0]
+    questions = {each: each for each in want.question_ids}
+    asked = run.of_cases(run.period) if want.is_of_cases else run.of_answers(run.period, questions)
+    return await counts.has_people(db, asked=asked, minimum=run.minimum)
+
+
+# Tables of metrics ---------------------------------------------------------------------------------------------------
+
+
+async def _run_table(db: Database, run: Plan) -> Result:
+    return _listed(run, await _table(db, run))
+
+
+def _listed(run: Plan, table: Table) -> Result:
+    """The rows in their order and at most so many; personal values of a hidden row are not named."""
+    query = run.query
+    lines = [line for line in table.lines if not (line.is_suppressed and _is_personal(run, line))]
+    lines = core_rows.ordered(query.group_by, lines)
+    kept = lines[-core_reports.ROWS_MAX :] if query.group_by == ("bucket",) else lines[: core_reports.ROWS_MAX]
+    starts = periods.buckets(run.period, query.bucket)
+    buckets = core_rows.buckets_of(run.period, starts)
+    rows: list[Row] = []
+    for line in kept:
+        key = core_rows.named_key(query.group_by, line.key, starts)
+        rows.append(Row(key=key, figures=line.figures, selection=_selection(run, key, buckets=buckets)))
+    return _result(
+        run,
+        rows if query.group_by else [],  # without groups there is nothing but the total
+        total=table.total,
+        suppressed=sum(line.is_suppressed for line in table.lines),
+        truncated=len(lines) > core_reports.ROWS_MAX,
+    )
+
+
+async def _table(db: Database, run: Plan) -> Table:
+    now, before = await _counted(db, run)
+    return _tabulated(run, now, before)
+
+
+def _tabulated(run: Plan, now: Counted, before: Counted | None) -> Table:
+    against_rest = run.query.compare == "rest"
+    return core_reports.tabulate(run.wanted, now, before, level=run.query.level, against_rest=against_rest)
+
+
+async def _counted(db: Database, run: Plan) -> tuple[Counted, Counted | None]:
+    if run.context.protected:
+        now = await _protected(db, run, run.period)
+        return now, None if run.earlier is None else await _protected(db, run, run.earlier)
+    now, before = await _found(db, run)
+    counted = _gathered(run, now, run.period)
+    return counted, None if before is None or run.earlier is None else _gathered(run, before, run.earlier)
+
+
+async def _protected(db: Database, run: Plan, period: Period) -> Counted:
+    wanted, group_by = run.wanted, run.query.group_by
+    found = await _visible(db, run, run.of_answers(period, core_reports.pools(wanted, separately=True)))
+    if any(want.is_of_cases for want in wanted):
+        found += await _visible(db, run, run.of_cases(period), is_of_cases=True)
+    return counts.counted(wanted, found, group_by, run.standing_rows(period))
+
+
+def _gathered(run: Plan, found: Found, period: Period) -> Counted:
+    cells, people = found
+    return core_reports.gather(run.wanted, cells, run.query.group_by, run.standing_rows(period), people)
+
+
+async def _found(db: Database, run: Plan) -> tuple[Found, Found | None]:
+    """The cells of the period, and those of the one before; read together where they can be."""
+    earlier = run.earlier
+    if earlier is None:
+        return (await _found_in(db, run, run.period, None))[-1], None
+    if run.condition is None and earlier.to_time <= run.period.from_time:
+        before, now = await _found_in(db, run, run.period, earlier)
+        return now, before
+    now, before = [(await _found_in(db, run, period, None))[-1] for period in (run.period, earlier)]
+    return now, before
+
+
+async def _found_in(db: Database, run: Plan, period: Period, earlier: Period | None) -> Sequence[Found]:
+    wanted = run.wanted
+    questions = core_reports.pools(wanted, separately=core_reports.EACH_QUESTION in run.query.group_by)
+    found = await counts.answers_of_parts(db, asked=run.of_answers(period, questions, earlier))
+    if any(want.is_of_cases for want in wanted):
+        cases = await counts.cases_of_parts(
+            db,
+            asked=run.of_cases(period, earlier),
+            has_repeats=any(want.metric in core_reports.RATES for want in wanted),
+        )
+        found = [
+            ([*cells, *of_cases], people + more) for (cells, people), (of_cases, more) in zip(found, cases, strict=True)
+        ]
+    return found
+
+
+async def _visible(db: Database, run: Plan, asked: CountQuery, *, is_of_cases: bool = False) -> Visible:
+    return await counts.visible(db, asked=asked, is_of_cases=is_of_cases, types=run.context.types, minimum=run.minimum)
+
+
+def _is_personal(run: Plan, line: Line) -> bool:
+    """Whether the row's key would name a personal value, or one of an undeclared name, which is taken for personal."""
+    for group, value in zip(run.query.group_by, line.key, strict=True):
+        kind, _, name = group.partition(":")
+        if value is None or kind not in {"questionnaire_metadata", "responder_metadata"}:
+            continue
+        for declared in run.context.declared:
+            names = declared.questionnaire if kind == "questionnaire_metadata" else declared.responder
+            if name not in names or names[name].anonymize:
+                return True
+    return False
+
+
+# The other templates -------------------------------------------------------------------------------------------------
+
+
+async def _run_distribution(db: Database, run: Plan) -> Result:
+    """A row for each value that can be given, and for those that older versions had, by part of the question."""
+    question = run.context.questions[run.parameters.question_id or ""]
+    cells, effect, hidden = await _answers(db, run, run.period, question)
+    before = None if run.earlier is None else await _answers(db, run, run.earlier, question)
+    rows: list[Row] = []
+    total: list[Figure] = []
+    for part in core_cells.parts_of(question):
+        counted = core_cells.histogram(cells, part)
+        values = core_cells.values_of(question)
+        values += sorted(each for each in counted if each not in {*values, ANSWERED})
+        given: dict[str, Any] = {"values": values, "level": run.query.level, "scale": core_reports.scale_of(question)}
+        figures = core_reports.distribution(counted, effect=effect, is_hidden=part in hidden, **given)
+        if before is not None:
+            earlier_cells, earlier_effect, hidden_before = before
+            earlier_counts = core_cells.histogram(earlier_cells, part)
+            was = core_reports.distribution(
+                earlier_counts, effect=earlier_effect, is_hidden=part in hidden_before, **given
+            )
+            figures = [_changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
+        key = core_rows.part_key(question, part)
+        for value, figure in zip(values, figures, strict=True):
+            named = {**key, "value": core_rows.number_of(value), "label": question.label_of(value)}
+            condition = core_rows.answer_condition(question, named)
+            rows.append(Row(key=named, figures=[figure], selection=_selection(run, {}, condition)))
+        number = core_cells.answers_in(counted)
+        measure = Measure(metric="answers", unit="count", n=number, value=float(number))
+        total.append(Figure(measure, suppressed=part in hidden))
+    return _result(
+        run,
+        rows[: core_reports.ROWS_MAX],
+        total=total,
+        suppressed=sum(row.figures[0].suppressed for row in rows),
+        truncated=len(rows) > core_reports.ROWS_MAX,
+    )
+
+
+async def _answers(
+    db: Database, run: Plan, period: Period, question: Question
+) -> tuple[Sequence[Cell], float, AbstractSet[str]]:
+    """The answers to a question with their design effect, and the parts that are hidden from the reader."""
+    question_id = question.question_id
+    asked = run.of_answers(period, {question_id: question_id})
+    if not run.context.protected:
+        cells, people = await counts.answers(db, asked=asked)
+        wanted = (RequestedMetric("mean", frozenset({question_id})),)
+        return cells, core_reports.gather(wanted, cells, (), (), people).total[0].effect, frozenset()
+    found = await _visible(db, run, asked)
+    parts = map(counts.part_of, found.hidden) if found.named else core_cells.parts_of(question)
+    return found.total, 1.0, set(parts) - set(map(counts.part_of, found.total))
+
+
+async def _run_drivers(db: Database, run: Plan) -> Result:
+    outcome_id, question_ids = run.parameters.outcome_question_id or "", list(run.parameters.question_ids)
+    level = run.query.level
+    asked = run.of_answers(run.period, {each: each for each in question_ids})
+    found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
+    asked = run.of_answers(run.period, {each: each for each in (*question_ids, outcome_id)})
+    cells, people = await counts.answers(db, asked=asked)
+    scales = {each: core_reports.scale_of(run.context.questions[each]) for each in (*question_ids, outcome_id)}
+    wanted = [RequestedMetric("mean", frozenset({each}), scale) for each, scale in scales.items()]
+    counted = core_reports.gather(wanted, cells, (), (), people)
+    *means, outcome = core_reports.tabulate(wanted, counted, None, level=level).total
+    rows: list[Row] = []
+    for question_id, mean in zip(question_ids, means, strict=True):
+        people_behind = pair_people.get(question_id, 0)
+        figure = core_reports.driver(found[question_id], people_behind, mean, level=level)
+        condition = {"subject": f"question:{outcome_id}", "operator": "is_not_empty"}
+        key = {"question_id": question_id}
+        rows.append(Row(key=key, figures=(figure, mean), selection=_selection(run, key, condition)))
+    rows.sort(key=lambda row: abs(_shown_value(row.figures[0]) or 0.0), reverse=True)
+    hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
+    return _result(run, rows, total=[outcome], suppressed=hidden, truncated=False)
+
+
+async def _run_comments(db: Database, run: Plan) -> Result:
+    found = await comments.count(db, run, _selection(run, {}))
+    rows = [Row(key=key, figures=[figure], selection=selection) for key, figure, selection in found.lines]
+    shown = _result(run, rows, total=[found.total], suppressed=0, truncated=found.is_part)
+    return replace(shown, selection=found.selection)
+
+
+def _changed(figure: Figure, before: Figure) -> Figure:
+    if figure.suppressed or before.suppressed:
+        return figure
+    return Figure(figure.measure, change=metrics.change(figure.measure, before.measure))
+
+
+# Parts of every result -----------------------------------------------------------------------------------------------
+
+
+def _result(run: Plan, rows: list[Row], *, total: Sequence[Figure], suppressed: int, truncated: bool) -> Result:
+    names = ("question_id", "metadata", "band", "channel_id", "pipeline_id", "outcome_question_id", "question_ids")
+    own = {name: value for name in names if (value := getattr(run.parameters, name))}
+    return Result(
+        period=run.period,
+        date_basis=run.query.basis_shown,
+        parameters={**queries.document_of(run.query), **own},
+        rows=rows,
+        total=total,
+        suppressed_rows=suppressed,
+        truncated=truncated,
+        selection=_selection(run, {}),
+    )
+
+
+def _selection(
+    run: Plan,
+    key: core_rows.RowKey,
+    condition: Mapping[str, Any] | None = None,
+    *,
+    buckets: Mapping[str, tuple[datetime, datetime]] | None = None,
+) -> Selection:
+    """The responses of a row; `condition`: beside those of its key and of the report; `buckets`: as of `buckets_of`."""
+    conditions = [each for each in (run.query.filter, condition) if each is not None]
+    return core_rows.selection_of(
+        key,
+        questionnaire_ids=run.query.questionnaire_ids,
+        period=run.period,
+        buckets=buckets or {},
+        basis=run.query.basis_shown,
+        wanted=run.wanted,
+        types={each: question.type for each, question in run.context.questions.items()},
+        condition={"all": conditions} if len(conditions) > 1 else next(iter(conditions), None),
+    )
+
+
+def _shown_value(figure: Figure) -> float | None:
+    return None if figure.suppressed else figure.measure.value

@@ -1,0 +1,243 @@
+"""The HTTP routes of responses of all questionnaires."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.text import words
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.listening.responses import service, store
+from afterword.listening.responses.store import EVER, NEVER, Filter, Tab
+
+TAG_CHARACTERS_MAX: Final = 50
+FOUND_ROWS_MAX: Final = 100
+routes = Routes(tag="Responses")
+
+Band = Literal["detractor", "passive", "promoter"]
+Kind = Literal["nps", "csat", "ces", "smileys", "rating"]
+
+
+def _about(text: str) -> Meta:
+    return Meta(description=text)
+
+
+class ResponseQuery(fields.Request):
+    """The responses that are listed."""
+
+    questionnaire_id: fields.Id | None = None
+    application_id: fields.Id | None = None
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    only: Annotated[
+        Literal["comment", "unhappy"] | None, _about("With words of the person; or of the band detractor.")
+    ] = None
+    band: Annotated[Band | None, _about("The segment of the score.")] = None
+    score_kind: Annotated[Kind | None, _about("The type of the question with the score.")] = None
+    tag: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX)] | None, _about("One of its tags.")
+    ] = None
+    channel_id: Annotated[
+        Annotated[int, Meta(ge=0, le=32_767)] | None, _about("0: opened by a link that was not sent.")
+    ] = None
+    link_id: Annotated[fields.Id | None, _about("Those that began at a public link.")] = None
+    search: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=words.QUERY_CHARACTERS_MAX)] | None,
+        _about("Beginnings of words, all of them; a phrase in quotes; a word behind a minus is excluded."),
+    ] = None
+    word: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=words.WORD_CHARACTERS_MAX)] | None,
+        _about("A whole word of the person, as the words of comments name it."),
+    ] = None
+    test: Annotated[bool, _about("Responses to test messages instead of real ones.")] = False
+
+
+class ResponseFilter(ResponseQuery):
+    """The filter of a list, with a condition over answers, metadata and tags."""
+
+    condition: Annotated[dict[str, Any] | None, _about("all, any, not, or a comparison.")] = None
+
+
+class ResponseSearch(ResponseFilter):
+    """The responses that are searched for."""
+
+    limit: Annotated[int, Meta(ge=1, le=FOUND_ROWS_MAX), _about("The most results of a page.")] = 50
+    cursor: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=60)] | None, _about("The `next_cursor` of the page before.")
+    ] = None
+
+
+class Response(fields.Resource):
+    """A response with what tells most of it, within seconds after it was given."""
+
+    instance_id: fields.Id
+    questionnaire_id: fields.Id
+    version_id: fields.Id
+    submitted_time: fields.DateTime
+    locale: str
+    test: bool
+    channel_id: int | None
+    responder_id: fields.Id | None
+    external_reference: str | None
+    score_question_id: Annotated[fields.Id | None, _about("The question with the score.")]
+    score_kind: Annotated[Kind | None, _about("The type of the question with the score.")]
+    score: Annotated[
+        int | None, _about("Of the key question; else of the first answered of nps, csat, ces, smileys, rating.")
+    ]
+    score_max: Annotated[int | None, _about("The highest of its scale.")]
+    band: Annotated[Band | None, _about("The segment of the score; of csat and ces the dissatisfied are detractors.")]
+    comment: Annotated[
+        fields.Computed[str | None], _about("The first thousand characters of the first answer in words.")
+    ]
+    tags: Annotated[fields.Computed[list[str]], _about("The first twenty, in order.")]
+    alert_instance_id: Annotated[fields.Computed[fields.Id | None], _about("The newest open case.")]
+
+
+class FoundResponses(fields.Answer):
+    """A page of a search. One that is not full may have others behind its `next_cursor`, which is null at the end."""
+
+    results: Annotated[list[Response], _about("The newest first.")]
+    next_cursor: Annotated[str | None, _about("Null at the end.")]
+
+
+class ResponseCounts(fields.Answer):
+    """The number of responses, by what they have in common; those without a score or band are in no part of it."""
+
+    count: Annotated[int, _about("All that match.")]
+    is_part: Annotated[bool, _about("There are older responses that were not counted.")]
+    comment: Annotated[int, _about("With words of the person.")]
+    bands: Annotated[dict[str, int], _about("By segment of the score.")]
+    score_kinds: Annotated[dict[str, int], _about("By type of the question with the score.")]
+    channels: Annotated[dict[str, int], _about("By number; 0: opened by a link that was not sent.")]
+    questionnaires: Annotated[dict[str, int], _about("By id.")]
+
+
+@routes.list(
+    "/q/response",
+    scope="Questionnaire Instance.Read",
+    answer=Response,
+    query=ResponseQuery,
+    listing=fields.listing_of(Response, order=(("submitted_time", "desc"),)),
+    summary="Get all responses",
+    description="Those of all questionnaires, the newest first. The case is the open one.",
+)
+async def list_responses(call: Call[None], db: Database) -> Answer:
+    await check_filter(call.caller, call.query, db, is_query=True)
+    rows = await store.list_response_page(
+        db,
+        **service.reach_of(call.caller, call.query.application_id),
+        chosen=filter_of(call.caller, call.query),
+        page=call.page,
+    )
+    return Answer(record=rows)
+
+
+@routes.get(
+    "/q/response/count",
+    scope="Questionnaire Instance.Read",
+    answer=ResponseCounts,
+    query=ResponseQuery,
+    summary="Count responses",
+    description="Counts by facet of the same filter, of the newest ten thousand responses.",
+)
+async def count_responses(call: Call[None], db: Database) -> Answer:
+    await check_filter(call.caller, call.query, db, is_query=True)
+    facets = await store.count_facets(
+        db, **service.reach_of(call.caller, call.query.application_id), chosen=filter_of(call.caller, call.query)
+    )
+
+    def of(name: str) -> dict[str, int]:
+        return {value: count for value, count in facets.by.get(name, {}).items() if value is not None}
+
+    return Answer(
+        ResponseCounts(
+            count=facets.count,
+            is_part=facets.is_part,
+            comment=of("commented").get("true", 0),
+            bands=of("band"),
+            score_kinds=of("score"),
+            channels=of("channel"),
+            questionnaires=of("questionnaire"),
+        )
+    )
+
+
+@routes.post(
+    "/q/response/search",
+    scope="Questionnaire Instance.Read",
+    body=ResponseSearch,
+    answer=FoundResponses,
+    status=200,
+    summary="Search responses",
+    description=(
+        "The filter of the list, and a condition. "
+        f"A page evaluates it for {service.CONDITION_SCANNED_MAX:,} responses at most."
+    ),
+)
+async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
+    await check_filter(call.caller, call.body, db)
+    chosen, after = filter_of(call.caller, call.body), ""
+    if call.body.cursor is not None:
+        if (place := service.read_key(call.body.cursor)) is None:
+            raise errors.Invalid.at("/cursor", "invalid_cursor", "This is no cursor of a search.")
+        moment, after = place
+        chosen = replace(chosen, to_time=min(moment, chosen.to_time))
+    found = await service.find(
+        db,
+        caller=call.caller,
+        application_id=call.body.application_id,
+        chosen=chosen,
+        condition=service.read_condition(call.caller, call.body.condition, path="/condition"),
+        after=after,
+        limit=call.body.limit,
+    )
+    return Answer(
+        FoundResponses(
+            results=[Response.of(row, call.zone) for row in found.rows],
+            next_cursor=found.last and service.key_of(*found.last),
+        )
+    )
+
+
+async def check_filter(
+    caller: Caller,
+    asked: ResponseQuery,
+    db: Database,
+    *,
+    instance_ids: Sequence[str] = (),
+    at: str = "",
+    is_query: bool = False,
+) -> None:
+    """Raise Invalid for ids that are unknown to the caller: those of the filter, and these."""
+    await service.check_named(
+        db,
+        caller=caller,
+        questionnaire_id=asked.questionnaire_id,
+        application_id=asked.application_id,
+        link_id=asked.link_id,
+        instance_ids=instance_ids,
+        at=at,
+        is_query=is_query,
+    )
+
+
+def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
+    only: Tab = asked.only or "all"
+    return Filter(
+        tab=only,
+        questionnaire_id=asked.questionnaire_id,
+        from_time=asked.from_time.instant if asked.from_time else EVER,
+        to_time=asked.to_time.instant if asked.to_time else NEVER,
+        tag=asked.tag,
+        band=asked.band,
+        score_kind=asked.score_kind,
+        channel_id=asked.channel_id,
+        link_id=asked.link_id,
+        search=service.search_of(caller, words.read_query(asked.search or ""), asked.word or ""),
+        test=asked.test or caller.test,
+    )

@@ -1,0 +1,239 @@
+"""Comments by word and by group: each number leads to exactly its responses."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.console.response_list import BAND_CHIPS, CHANNELS, QUESTIONNAIRES, ResponseFilter
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.figures import templates
+from afterword.core.wire.exports import guarded
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.ui.lists import address
+from afterword.kit.web import html
+from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
+from afterword.listening.reports.custom_reports import REPORT
+from afterword.listening.reports.resources import ReportSpec, document_of
+from afterword.listening.responses.comments import service
+from afterword.listening.responses.comments.service import METADATA, CommentWords, WordCount
+from afterword.listening.screens.comment_views import count_sentence, words_view
+from afterword.listening.screens.files import csv_of, note
+from afterword.listening.screens.forms import PERIODS, STORE, Field
+from afterword.listening.screens.reports import SAVED, TITLE_CHARACTERS_MAX
+
+COMMENTS: Final = "/console/reports/comments"
+SCOPE: Final = "Questionnaire Instance.Read"  # words of comments are parts of answers
+VALUES_SCOPE: Final = "Questionnaire Value.Read"
+DAYS_DEFAULT: Final = 90
+LISTED_MAX: Final = 200
+BYS: Final[Mapping[str, Marked]] = {"words": "The words of all", "groups": "The words of each group"}
+BANDS: Final[Mapping[str, Marked]] = {"": "Everybody", **BAND_CHIPS}
+GROUPS: Final[Mapping[str, Marked]] = {"band": "Written by", "channel": "Channel", "questionnaire": "Questionnaire"}
+
+routes = Screens()
+
+
+@dataclass(frozen=True, slots=True)
+class CountedWords:
+    """The question of the address. `choice`: its responses; `groups`: those to choose from, with their names."""
+
+    choice: ResponseFilter
+    group: str
+    groups: Mapping[str, str]
+    questionnaires: Mapping[str, str]
+    found: CommentWords
+
+    @property
+    def questionnaire_id(self) -> str:
+        """The one that the comments are on; empty for several."""
+        return next(iter(self.questionnaires)) if len(self.questionnaires) == 1 else self.choice.questionnaire_id
+
+
+@routes.get(COMMENTS, scope=SCOPE)
+async def comments_page(visit: Visit) -> Response:
+    return await _page(visit, visit.query)
+
+
+@routes.post(COMMENTS, scope="Report.Create")
+async def save_comments(visit: Visit) -> Response:
+    """Save the report of an address under a title, of the words of all or of each group."""
+    given = dict(parse_qsl(visit.form.text("given")))
+    title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
+    if not title:
+        wrong = visit.words("Give the report a title.")
+        return await _page(visit, given, refusal=errors.Invalid.at("/title", "required", wrong))
+    try:
+        async with visit.write() as db:
+            asked = await _asked(visit, db, given)
+            columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
+            made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+    except errors.Invalid as refusal:
+        return await _page(visit, given, refusal=refusal)
+    return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
+
+
+async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Invalid | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        asked = await _asked(visit, db, query)
+    found, choice = asked.found, asked.choice
+    finding = count_sentence(words, found.n, is_part=found.from_time is not None)
+    linked = [(one.text, one.n, choice.url(word=one.word)) for one in found.words]
+    return visit.page(
+        "comments.html",
+        title=words("Comments"),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        typed=visit.form.text("title"),
+        given=urlencode(query),
+        may_save="Report.Create" in visit.caller.scopes,
+        is_of_one=asked.questionnaire_id != "",
+        bys=[(name, words(text)) for name, text in BYS.items()] if asked.group != "questionnaire" else [],
+        by=visit.form.text("by"),
+        action=COMMENTS,
+        fields=_fields(visit, asked),
+        finding=finding,
+        all_url=choice.url(),
+        view=words_view(words, linked, n=found.n) if linked else None,
+        group_name=asked.groups.get(asked.group, ""),
+        groups=[
+            {
+                "name": _group_name(visit, asked, one.value),
+                "url": chosen.url() if chosen else "",
+                "count": words.count(one.n),
+                "words": _linked(visit, chosen, one.words[:WORDS_OF_GROUP_MAX]),
+            }
+            for one in found.groups
+            for chosen in [_of_group(choice, asked.group, one.value)]
+        ],
+        csv_url=address(f"{COMMENTS}/csv", query) if found.words else "",
+    )
+
+
+@routes.get(f"{COMMENTS}/csv", scope=SCOPE)
+async def comments_file(visit: Visit) -> Response:
+    async with visit.read() as db:
+        asked = await _asked(visit, db, visit.query)
+        await note(visit, db, report_id=None, name="comments")
+    lines: list[Sequence[object]] = [("group", "word", "comments")]
+    parts = [("", asked.found.words), *((one.value or "", one.words) for one in asked.found.groups)]
+    lines += [(guarded(value), guarded(one.text), one.n) for value, found in parts for one in found]
+    return csv_of(lines, now=visit.now)
+
+
+async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> CountedWords:
+    words = visit.words
+    listed = await questionnaires_store.list_questionnaires(
+        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+    )
+    names = {one.questionnaire_id: one.display_name for one in listed.items}
+    days, band = query.get("days", ""), query.get("band", "")
+    choice = ResponseFilter(
+        tab="comment",
+        questionnaire_id=chosen if (chosen := query.get("questionnaire", "")) in names else "",
+        days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
+        band=band if band in BAND_CHIPS else "",
+    ).fixed(visit)
+    owners = {one.owner_application_id for one in listed.items if choice.questionnaire_id in {"", one.questionnaire_id}}
+    groups = {**await _declared(visit, db, owners), **{name: words(text) for name, text in GROUPS.items()}}
+    group = query.get("group", "")
+    group = group if group in groups else STORE if STORE in groups else "band"
+    found = await service.count(
+        db, caller=visit.caller, application_id=None, chosen=choice.filter(visit), group_by=group, limit=WORDS_MAX
+    )
+    if found.from_time:  # the links lead to what was counted
+        choice = replace(choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}")
+    return CountedWords(choice, group, groups, names, found)
+
+
+def _spec(visit: Visit, asked: CountedWords) -> dict[str, Any]:
+    """Raises Invalid without a questionnaire."""
+    if not asked.questionnaire_id:
+        raise errors.Invalid.at("/title", "required", visit.words("Choose one questionnaire, then save the report."))
+    by_group = visit.form.text("by") == "groups" and asked.group != "questionnaire"
+    wanted = {
+        "questionnaire_ids": [asked.questionnaire_id],
+        "template_id": templates.COMMENTS,
+        "metadata": asked.group if by_group else None,
+        "band": asked.choice.band or None,
+        "last_days": asked.choice.days,
+    }
+    return document_of(msgspec.convert(wanted, ReportSpec))
+
+
+async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Mapping[str, str]:
+    """Names of metadata by which the caller may group, that of stores first; none that is personal."""
+    if VALUES_SCOPE not in visit.caller.scopes:
+        return {}
+    found: dict[str, str] = {}
+    for application_id in sorted(application_ids):
+        declared = await metadata.declared(
+            db, organization_id=visit.caller.organization_id, application_id=application_id
+        )
+        found |= {
+            f"{METADATA}:{name}": one.title_in(visit.words)
+            for name, one in declared.questionnaire.items()
+            if not one.anonymize
+        }
+    return dict(sorted(found.items(), key=lambda pair: pair[0] != STORE))
+
+
+def _fields(visit: Visit, asked: CountedWords) -> Sequence[Field]:
+    words, choice = visit.words, asked.choice
+    days = str(choice.days)
+    found = [
+        Field("days", words("Period"), [(str(n), words.plural("{n} day", "{n} days", n)) for n in PERIODS], days),
+        Field("band", words("Written by"), [(name, words(text)) for name, text in BANDS.items()], choice.band),
+        Field("group", words("Groups"), list(asked.groups.items()), asked.group),
+    ]
+    if len(asked.questionnaires) > 1:
+        options = [("", words("All")), *sorted(asked.questionnaires.items(), key=lambda pair: pair[1])]
+        found.insert(0, Field("questionnaire", words("Questionnaire"), options, choice.questionnaire_id))
+    return found
+
+
+def _of_group(choice: ResponseFilter, group: str, value: str | None) -> ResponseFilter | None:
+    """The responses of a group; None where no filter of the list has exactly them."""
+    match group:
+        case "band":
+            return replace(choice, band=value) if value else None
+        case "channel":
+            return replace(choice, channel=value or "")
+        case "questionnaire":
+            return replace(choice, questionnaire_id=value or "")
+        case _:
+            compared: dict[str, Any] = {"operator": "is_empty"} if value is None else {
+                "operator": "equal", "value": value,
+            }  # fmt: skip
+            return replace(choice, condition=json.dumps({"subject": group, **compared}))
+
+
+def _group_name(visit: Visit, asked: CountedWords, value: str | None) -> str:
+    words = visit.words
+    if value is None:
+        return words("Not given")
+    match asked.group:
+        case "band":
+            return words(BAND_CHIPS.get(value, value))
+        case "channel":
+            return words(CHANNELS.get(int(value) or None, "Link"))
+        case "questionnaire":
+            return asked.questionnaires.get(value, words("A removed questionnaire"))
+        case _:
+            return value
+
+
+def _linked(visit: Visit, choice: ResponseFilter | None, found: Sequence[WordCount]) -> list[tuple[str, str, str]]:
+    return [
+        (one.text, visit.words.count(one.n), replace(choice, word=one.word).url() if choice else "") for one in found
+    ]

@@ -1,0 +1,157 @@
+"""Exports of the responses that the list shows: asked for with its filter, watched, and downloaded."""
+
+from typing import Any, Final
+
+from starlette.responses import Response, StreamingResponse
+
+from afterword import errors
+from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
+from afterword.console.screens import Screens, Visit
+from afterword.core.wire.exports import Format
+from afterword.core.wire.lists import Page
+from afterword.kit import db as databases
+from afterword.kit.db import Database
+from afterword.kit.web import fields, headers, html
+from afterword.listening.exports import api, service
+from afterword.listening.exports.formats import MEDIA_TYPES, missing_extra
+from afterword.listening.exports.store import Export
+from afterword.listening.responses import service as responses
+
+routes = Screens()
+EXPORTS: Final = f"{RESPONSES}/export"
+ONE: Final = f"{EXPORTS}/{{export_id}}"
+FORMATS: Final[dict[Format, str]] = {
+    "csv": "CSV", "xlsx": "Excel (XLSX)", "jsonl": "JSON Lines", "sav": "SPSS", "parquet": "Parquet",
+}  # fmt: skip
+OWN: Final = fields.listing_of(api.Export)
+OWN_MAX: Final = 10
+REFRESH_SECONDS: Final = "2"
+
+
+@routes.get(EXPORTS, scope="Questionnaire Export.Create", proof=True)
+async def export_form(visit: Visit) -> Response:
+    return await _form(visit, ResponseFilter.read(visit.query))
+
+
+@routes.post(EXPORTS, scope="Questionnaire Export.Create", proof=True)
+async def export(visit: Visit) -> Response:
+    visit.caller.require("Questionnaire Instance.Read")
+    choice, form = ResponseFilter.read(visit.query), visit.form
+    name = form.text("format")
+    columns = {
+        "format": name if name in FORMATS else "csv",
+        "locale": visit.words.language,
+        "values_as": "labels",
+        "include_metadata": bool(form.text("metadata")),
+        "include_recipient": bool(form.text("recipient")),
+        "byte_order_mark": name == "csv",  # spreadsheets open the file
+        "filter": None,
+    }
+    try:
+        async with visit.write() as db:
+            made = await service.create_of_list(
+                db,
+                caller=visit.caller,
+                chosen=choice.filter(visit),
+                application_id=choice.application_id or None,
+                condition=choice.node(visit),
+                columns=columns,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.TooMany) as refusal:
+        return await _form(visit, choice, refusal=refusal)
+    return html.redirect(choice.url(f"export/{made.export_id}"))
+
+
+async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal | None = None) -> Response:
+    visit.caller.require("Questionnaire Instance.Read")
+    words = visit.words
+    fixed = choice.fixed(visit)
+    node = choice.node(visit)
+    count: int | None = None
+    async with visit.read() as db:
+        try:
+            count = len(
+                await responses.select(
+                    db,
+                    caller=visit.caller,
+                    application_id=choice.application_id or None,
+                    chosen=fixed.filter(visit),
+                    condition=node,
+                    limit=service.LISTED_MAX,
+                )
+            )
+        except errors.Invalid as too_many:
+            refusal = refusal or too_many
+        own = await _own(visit, db, choice)
+    return visit.page(
+        "export.html",
+        title=words("Export responses")
+        if count is None
+        else words.plural("Export {n} response", "Export {n} responses", count),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        count=count,
+        filters=[text for text, _ in chips_of(visit, choice, node)],
+        action=fixed.url("export"),
+        back=choice.url(),
+        formats=[(name, title) for name, title in FORMATS.items() if not missing_extra(name)],
+        format=visit.form.text("format") or "csv",
+        own=own,
+        may_recipient=service.ITEM_SCOPE in visit.caller.scopes,
+    )
+
+
+async def _own(visit: Visit, db: Database, choice: ResponseFilter) -> list[dict[str, Any]]:
+    """The newest files that the reader has asked for."""
+    if "Questionnaire Export.Read" not in visit.caller.scopes:
+        return []
+    found = await service.list_of_lists(db, caller=visit.caller, page=Page.first(OWN, limit=OWN_MAX))
+    return [
+        {
+            "url": choice.url(f"export/{one.export_id}"),
+            "when": visit.words.moment(one.created_time, time_zone=visit.zone),
+            "text": _text(visit, one),
+        }
+        for one in found.items
+    ]
+
+
+def _text(visit: Visit, one: Export) -> str:
+    rows = one.selected_count if one.row_count is None or one.state != "done" else one.row_count
+    return f"{visit.words.plural('{n} response', '{n} responses', rows or 0)} · {FORMATS[one.format]}"
+
+
+@routes.get(ONE, scope="Questionnaire Export.Read")
+async def show_export(visit: Visit) -> Response:
+    one = await visit.find(service.get)
+    words, choice = visit.words, ResponseFilter.read(visit.query)
+    is_open = one.state in {"queued", "running"}
+    response = visit.page(
+        "export_file.html",
+        title=words("Export of responses"),
+        export=one,
+        text=_text(visit, one),
+        is_open=is_open,
+        asked=words.moment(one.created_time, time_zone=visit.zone),
+        until=words.date(one.expires_time, time_zone=visit.zone) if one.expires_time else "",
+        may_download={"Questionnaire Instance.Read", *one.scopes} <= visit.caller.scopes,
+        url=f"{EXPORTS}/{one.export_id}/file",
+        again=choice.url("export"),
+        back=choice.url(),
+    )
+    if is_open:
+        response.headers["Refresh"] = REFRESH_SECONDS
+    return response
+
+
+@routes.get(f"{ONE}/file", scope="Questionnaire Export.Read", proof=True)
+async def download(visit: Visit) -> Response:
+    visit.caller.require("Questionnaire Instance.Read")
+    one = await visit.find(service.get)
+    service.require_file(one, caller=visit.caller)
+    return StreamingResponse(
+        service.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now),
+        media_type=MEDIA_TYPES[one.format],
+        headers={**headers.saved_as(one.file_name or one.export_id), "Content-Length": str(one.bytes)},
+    )

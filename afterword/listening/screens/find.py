@@ -1,0 +1,46 @@
+"""One search over everything that the reader may see."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.listening.search import service
+from afterword.listening.search.service import Hit
+
+FIND: Final = "/console/find"
+GROUPS: Final[Mapping[str, Marked]] = {
+    "responder": "People", "questionnaire_instance": "Responses", "queue_item": "Messages", "alert_instance": "Cases",
+    "questionnaire": "Questionnaires",
+}  # fmt: skip
+PAGES: Final[Mapping[str, str]] = {
+    "responder": "/console/people/",
+    "questionnaire_instance": "/console/responses/",
+    "queue_item": "/console/sending/",
+    "alert_instance": "/console/cases/",
+    "questionnaire": "/console/questionnaires/",
+}
+
+routes = Screens()
+
+
+@routes.get(FIND)
+async def find(visit: Visit) -> Response:
+    words, text = visit.words, visit.query.get("q", "").strip()
+    async with visit.read() as db:
+        hits = await service.find(db, caller=visit.caller, text=text, secret=visit.site.secret, now=visit.now)
+    groups = [
+        (words(title), [_row(visit, hit) for hit in hits if hit.kind == kind])
+        for kind, title in GROUPS.items()
+        if any(hit.kind == kind for hit in hits)
+    ]
+    return visit.page("find.html", title=words("Find"), text=text, groups=groups)
+
+
+def _row(visit: Visit, hit: Hit) -> dict[str, Any]:
+    return {
+        "url": f"{PAGES[hit.kind]}{hit.id}",
+        "hit": hit,
+        "when": visit.words.moment(hit.time, time_zone=visit.zone) if hit.time else "",
+    }

@@ -1,0 +1,409 @@
+"""Reports: the ready and the saved ones, each as charts with its tables; the address holds the whole question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires import api as questionnaires_api
+from afterword.asking.questionnaires import contexts
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.store import Questionnaire
+from afterword.cases.screens.figures import FIGURES
+from afterword.console.response_list import CHANNELS
+from afterword.console.screens import Screens, Visit
+from afterword.core.figures import plans, queries, templates
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import ReportContext
+from afterword.core.organizations.access import Caller
+from afterword.core.reading.findings import Findings
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.texts import Texts
+from afterword.kit.ui.charts import View
+from afterword.kit.ui.lists import Listing, address, key_of, read_key
+from afterword.kit.ui.text import shown_figure
+from afterword.kit.web import fields, html
+from afterword.listening.reports import custom_reports, results
+from afterword.listening.reports.custom_reports import REPORT, CustomReport
+from afterword.listening.reports.results import Result
+from afterword.listening.reports.shares import api as shares_api
+from afterword.listening.reports.shares import service as shares
+from afterword.listening.reports.shares import store as shares_store
+from afterword.listening.screens import views as report_views
+from afterword.listening.screens.files import file_of, note
+from afterword.listening.screens.forms import (
+    METRICS,
+    OF_ANSWERS,
+    READY_TEXTS,
+    AskedReport,
+    declared,
+    form_of,
+    given_of,
+    groups_of,
+)
+from afterword.listening.screens.views import Names
+from afterword.sending.pipelines import resources as pipelines_resources
+from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.screens.invitations import links
+
+REPORTS: Final = "/console/reports"
+READY: Final = f"{REPORTS}/ready/{{template_id}}"
+SAVED: Final = f"{REPORTS}/saved/{{report_id}}"
+SHARE_DAYS: Final = (30, 7, 90, 365)
+LISTED_MAX: Final = 200
+ROWS: Final = 50
+TITLE_CHARACTERS_MAX: Final = 200
+PINNED_BARS: Final = 10  # of words: more would push away what stands below on the overview
+PINNED_ROWS: Final = 30
+QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
+PIPELINES: Final = fields.listing_of(pipelines_resources.Pipeline)
+SAVED_LISTING: Final = structs.listing_of(REPORT)
+
+routes = Screens()
+
+
+@routes.get(REPORTS, scope="Report.Read")
+async def list_reports(visit: Visit) -> Response:
+    key = read_key(visit.query.get("after", ""))
+    async with visit.read() as db:
+        found = await nouns.rows(
+            REPORT, db, **visit.caller.part, page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key)
+        )
+    rows, more = found.items, found.has_more
+    return visit.page(
+        "reports.html",
+        title=visit.words("Reports"),
+        ready=[
+            {"url": f"{REPORTS}/ready/{name}", "title": visit.words(title), "text": visit.words(text)}
+            for name, (title, text) in READY_TEXTS.items()
+            if visit.caller.reads_answers or name not in OF_ANSWERS
+        ],
+        shows_comments=visit.caller.reads_answers,
+        shows_cases=visit.may_open(FIGURES),
+        saved=Listing(
+            rows=[
+                {
+                    "url": SAVED.replace("{report_id}", one.report_id),
+                    "title": one.title,
+                    "text": _kind(visit, one),
+                    "when": visit.words.date(one.updated_time, time_zone=visit.zone),
+                }
+                for one in rows
+            ],
+            empty=visit.words("Nothing is saved yet. Open a ready report, choose its period and groups, and save it."),
+            next_url=address(REPORTS, after=key_of(rows[-1].created_time, rows[-1].report_id)) if more else "",
+            first_url=REPORTS if key else "",
+        ),
+    )
+
+
+@routes.get(READY, scope="Report.Read")
+async def ready_report(visit: Visit) -> Response:
+    return await _page(visit, _ready(visit))
+
+
+@routes.get(SAVED, scope="Report.Read")
+async def saved_report(visit: Visit) -> Response:
+    return await _page(visit, await _saved(visit))
+
+
+@routes.get(f"{READY}/csv", scope="Report.Read")
+async def ready_file(visit: Visit) -> Response:
+    return await _file(visit, _ready(visit))
+
+
+@routes.get(f"{SAVED}/csv", scope="Report.Read")
+async def saved_file(visit: Visit) -> Response:
+    return await _file(visit, await _saved(visit))
+
+
+@routes.post(READY, scope="Report.Create")
+async def save_report(visit: Visit) -> Response:
+    wanted = replace(_ready(visit), given=given_of(dict(parse_qsl(visit.form.text("given")))))
+    title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
+    if not title:
+        wrong = visit.words("Give the report a title.")
+        return await _page(visit, wanted, refusal=errors.Invalid.at("/title", "required", wrong))
+    async with visit.write() as db:
+        spec = (await _asked(visit, db, wanted))[0]
+        columns = {"title": title, "description": None, "application_id": None, "spec": spec}
+        made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+    return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
+
+
+@routes.get(f"{SAVED}/delete", scope="Report.Delete")
+async def confirm_deletion(visit: Visit) -> Response:
+    wanted = await _saved(visit)
+    words = visit.words
+    title = wanted.saved.title if wanted.saved else ""
+    return visit.confirm(
+        title=words("Delete this report?"),
+        sentences=[words("“{title}” is deleted for everybody. The answers stay.", title=title)],
+        button=words("Delete the report"),
+    )
+
+
+@routes.post(f"{SAVED}/delete", scope="Report.Delete")
+async def delete_report(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await nouns.delete(REPORT, db, caller=visit.caller, key=visit.id("report_id"), site=visit.site, now=visit.now)
+    return html.redirect(f"{REPORTS}?done=removed")
+
+
+@routes.post(f"{SAVED}/pin", scope="Report.Update")
+async def pin_report(visit: Visit) -> Response:
+    report_id = visit.id("report_id")
+    try:
+        async with visit.write() as db:
+            await nouns.update(
+                REPORT,
+                db,
+                caller=visit.caller,
+                key=report_id,
+                changes={"pinned": bool(visit.form.text("pinned"))},
+                site=visit.site,
+                now=visit.now,
+            )
+    except errors.Invalid as refusal:
+        return await _page(visit, await _saved(visit), refusal=refusal)
+    return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=saved")
+
+
+@routes.post(f"{SAVED}/share", scope="Report.Update")
+async def share_report(visit: Visit) -> Response:
+    """Make a link, and show it this once."""
+    days = visit.form.text("share_days")
+    asked = await _saved(visit)
+    try:
+        async with visit.write() as db:
+            share, secret = await shares.create(
+                db,
+                caller=visit.caller,
+                **visit.ids,
+                days=int(days) if days in map(str, SHARE_DAYS) else SHARE_DAYS[0],
+                now=visit.now,
+            )
+    except errors.Invalid as refusal:
+        return await _page(visit, asked, refusal=refusal)
+    link = shares_api.url_of(visit.site.public_url, share.organization_id, secret)
+    return await _page(visit, asked, link=link)
+
+
+@routes.post(f"{SAVED}/share/{{share_id}}/end", scope="Report.Update")
+async def end_share(visit: Visit) -> Response:
+    report_id = visit.id("report_id")
+    async with visit.write() as db:
+        await shares.end(db, caller=visit.caller, report_id=report_id, share_id=visit.id("share_id"))
+    return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=removed")
+
+
+async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
+    """The pinned reports, each with its first chart; without one where it cannot be run now."""
+    found = await custom_reports.list_pinned_reports(db, **visit.caller.part)
+    shown: list[dict[str, Any]] = []
+    for report in found:
+        asked = AskedReport(SAVED.replace("{report_id}", report.report_id), {}, report.spec.get("template_id"), report)
+        view: View | None = None
+        try:
+            result, names, *_ = await _run(visit, db, asked)
+            view = next(iter(report_views.views(result, names, template_id=asked.template_id)), None)
+        except errors.Invalid:  # more than a report may read, or not for this role
+            pass
+        is_open = False
+        if view is not None and report.has_texts:  # the words of groups stand in the table alone
+            is_open = bool(report.spec.get("metadata")) and len(view.rows) <= PINNED_ROWS
+            view = replace(view, points=view.points[:PINNED_BARS])
+        shown.append({"title": report.title, "url": asked.path, "view": view, "is_open": is_open})
+    return shown
+
+
+def _ready(visit: Visit) -> AskedReport:
+    template_id = visit.id("template_id")
+    if template_id not in READY_TEXTS:
+        raise errors.NotFound("There is no such report.")
+    return AskedReport(f"{REPORTS}/ready/{template_id}", given_of(visit.query), template_id)
+
+
+async def _saved(visit: Visit) -> AskedReport:
+    async with visit.read() as db:
+        report = await custom_reports.get(db, caller=visit.caller, report_id=visit.id("report_id"))
+    path = SAVED.replace("{report_id}", report.report_id)
+    return AskedReport(path, given_of(visit.query), report.spec.get("template_id"), report)
+
+
+async def _asked(
+    visit: Visit, db: Database, wanted: AskedReport
+) -> tuple[dict[str, Any], ReportContext, Mapping[str, str]]:
+    """The spec, the questions of its questionnaires, and the names of all questionnaires. Raises Invalid."""
+    reached = await _questionnaires(db, caller=visit.caller)
+    names = {one.questionnaire_id: one.display_name for one in reached}
+    if not names:
+        raise errors.NotFound("There is no questionnaire yet.")
+    chosen = wanted.given.get("questionnaire", "")
+    questionnaire_ids = [chosen] if chosen in names else list(names)[: core_reports.QUESTIONNAIRES_MAX]
+    if wanted.saved is not None:
+        questionnaire_ids = list(wanted.saved.questionnaire_ids)
+    query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))
+    findings = Findings(place=plans.in_spec)
+    owners = {one.questionnaire_id: one.owner_application_id for one in reached}
+    context = await contexts.load_context(db, caller=visit.caller, query=query, findings=findings, known=owners)
+    return wanted.spec(questionnaire_ids, context), context, names
+
+
+async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result, Names, dict[str, Any], ReportContext]:
+    spec, context, questionnaires = await _asked(visit, db, wanted)
+    result = await results.run_plan(db, plans.plan_spec(spec, context, now=visit.now))
+    names = Names(
+        words=visit.words,
+        questions=context.questions,
+        questionnaires=questionnaires,
+        channels=CHANNELS,
+        metadata=declared(visit.words, context),
+        url=links(questionnaires) if visit.caller.reads_answers else lambda _selection, _stages: "",
+        pipelines=await pipelines_of(db, caller=visit.caller, result=result),
+    )
+    return result, names, spec, context
+
+
+async def _file(visit: Visit, wanted: AskedReport) -> Response:
+    saved = wanted.saved
+    async with visit.read() as db:
+        result, *_ = await _run(visit, db, wanted)
+        await note(
+            visit, db, report_id=saved.report_id if saved else None, name=saved.title if saved else wanted.template_id
+        )
+    return file_of(result, now=visit.now)
+
+
+async def _page(
+    visit: Visit, wanted: AskedReport, *, refusal: errors.Invalid | None = None, link: str = ""
+) -> Response:
+    words = visit.words
+    values: dict[str, Any] = {"views": [], "totals": [], "months": "", "hidden": "", "form": None, "csv_url": ""}
+    async with visit.read() as db:
+        try:
+            result, names, spec, context = await _run(visit, db, wanted)
+        except errors.Invalid as wrong:
+            refusal = refusal or wrong
+        else:
+            values = values_of(words, result, names, template_id=wanted.template_id)
+            values["csv_url"] = wanted.url("/csv")
+            values["form"] = form_of(visit, wanted, spec, names, groups_of(words, context))
+        listed = (
+            await shares_store.list_shares(
+                db,
+                organization_id=visit.caller.organization_id,
+                report_id=wanted.saved.report_id,
+                limit=shares.SHARES_MAX,
+            )
+            if wanted.saved is not None
+            else []
+        )
+    title = wanted.saved.title if wanted.saved else words(READY_TEXTS[wanted.template_id or ""][0])
+    return visit.page(
+        "report.html",
+        title=title,
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        wanted=wanted,
+        given="&".join(f"{quote(name)}={quote(value, safe='')}" for name, value in wanted.given.items()),
+        filters=[(words("One condition"), wanted.url(condition=""))] if wanted.given.get("condition") else [],
+        about=_kind(visit, wanted.saved) if wanted.saved else words(READY_TEXTS[wanted.template_id or ""][1]),
+        may_save="Report.Create" in visit.caller.scopes and wanted.saved is None,
+        may_delete="Report.Delete" in visit.caller.scopes and wanted.saved is not None,
+        typed=visit.form.text("title"),
+        saved=wanted.saved,
+        may_change="Report.Update" in visit.caller.scopes,
+        link=link,
+        shares=[
+            {
+                "url": f"{wanted.path}/share/{one.share_id}/end",
+                "until": visit.words.moment(one.expires_time, time_zone=visit.zone),
+                "has_ended": one.expires_time <= visit.now,
+            }
+            for one in listed
+        ],
+        share_days=[(str(each), words.plural("{n} day", "{n} days", each)) for each in SHARE_DAYS],
+        **values,
+    )
+
+
+def values_of(words: Texts, result: Result, names: Names, *, template_id: str | None) -> dict[str, Any]:
+    views = report_views.views(result, names, template_id=template_id)
+    totals = [] if template_id in {"distribution", "funnel", "sending", "drivers", templates.COMMENTS} else result.total
+    return {
+        "views": views,
+        "totals": [
+            (
+                report_views.metric_name(words, one),
+                replace(
+                    shown_figure(words, one, unit=report_views.unit_of(one), bounds=report_views.bounds_of(one)),
+                    change=report_views.change_sentence(words, one),
+                ),
+            )
+            for one in totals
+        ],
+        "months": months_of(words, result.period),
+        "hidden": _hidden(words, result) if result.suppressed_rows else "",
+    }
+
+
+def _hidden(words: Texts, result: Result) -> str:
+    number = result.suppressed_rows
+    if any(one.suppressed_reason == "few_pairs" for row in result.rows for one in row.figures):
+        return words.plural(
+            "{n} row has too few answers for a correlation.", "{n} rows have too few answers for a correlation.", number
+        )
+    return words.plural(
+        "{n} row is hidden, so that nobody can be recognized by it.",
+        "{n} rows are hidden, so that nobody can be recognized by them.",
+        number,
+    )
+
+
+def months_of(words: Texts, period: Period) -> str:
+    zone = period.zone
+    first, last = period.from_time.astimezone(zone), period.to_time.astimezone(zone) - timedelta(microseconds=1)
+    return words(
+        "{first} to {last}", first=words.day(first.date().isoformat()), last=words.day(last.date().isoformat())
+    )
+
+
+async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
+    return {one.questionnaire_id: one.display_name for one in await _questionnaires(db, caller=caller)}
+
+
+async def _questionnaires(db: Database, *, caller: Caller) -> Sequence[Questionnaire]:
+    found = await questionnaires_store.list_questionnaires(
+        db, **caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+    )
+    return found.items
+
+
+async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mapping[str, str]:
+    if "pipeline" not in result.parameters.get("group_by", ()):
+        return {}
+    found = await pipelines_store.list_pipelines(db, **caller.part, page=Page.first(PIPELINES, limit=LISTED_MAX))
+    return {one.pipeline_id: one.title for one in found.items}
+
+
+def _kind(visit: Visit, report: CustomReport) -> str:
+    """The sentence about a saved report: the template that it is of, else its scores and groups."""
+    words, spec = visit.words, report.spec
+    if report.has_texts:
+        return words("The words of comments, and those of each group.")
+    if spec.get("template_id") in READY_TEXTS:
+        return words(READY_TEXTS[spec["template_id"]][1])
+    metrics = ", ".join(words(METRICS[each["metric"]]) for each in spec["metrics"])
+    groups = ", ".join(
+        words(report_views.GROUPS.get(each, each.partition(":")[2] or each)) for each in spec["group_by"]
+    )
+    return words("{metrics}, by {groups}", metrics=metrics, groups=groups) if groups else metrics

@@ -1,0 +1,129 @@
+"""Responses with signs of a machine or of haste: the list by state, with the signs in words, and their judgement."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword.asking.instances import service as instances
+from afterword.asking.instances.spam import service, store
+from afterword.asking.instances.spam.api import LISTING
+from afterword.asking.instances.spam.service import Decision
+from afterword.asking.instances.spam.store import STATES, State
+from afterword.console.response_list import RESPONSES, done
+from afterword.console.screens import Screens, Visit
+from afterword.core.answers.suspicion import FLAGS, Judgement
+from afterword.core.wire.lists import Page
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import ROWS, Column, Listing, Tab, address, behind, key_of
+from afterword.kit.ui.text import near_moment
+from afterword.kit.web import html
+
+routes = Screens()
+DOUBTFUL: Final = f"{RESPONSES}/doubtful"
+COUNTED_MAX: Final = 100
+STATE_TEXTS: Final[Mapping[State, Marked]] = {
+    "held": "Held back", "rejected": "Rejected", "accepted": "Accepted", "marked": "Only marked",
+}  # fmt: skip
+FLAG_TEXTS: Final[Mapping[str, Marked]] = {
+    "burst": "one of many within a minute from one network",
+    "too_fast": "sent faster than anybody can read",
+    "hidden_field": "a field was filled in that people do not see",
+    "speeding": "answered in less than a third of the usual time",
+    "straight_lining": "the same answer in all rows",
+}
+NOTES: Final[Mapping[State, Marked]] = {
+    "held": "A machine may have sent them. Until you accept them they count in no figure and start no rule.",
+    "rejected": "They count nowhere. You can still accept them.",
+    "accepted": "They count as any other. You can still reject them.",
+    "marked": "They count as any other. The signs tell haste, not a machine.",
+}
+
+
+@routes.get(DOUBTFUL, scope="Questionnaire Instance.Read")
+async def list_doubtful(visit: Visit) -> Response:
+    words, query = visit.words, visit.query
+    state: State = next((one for one in STATES if one == query.get("state")), "held")
+    flag = next((one for one in FLAGS if one == query.get("flag")), None)
+    after = query.get("after", "")
+    page = behind(Page.first(LISTING, limit=ROWS), after)
+    async with visit.read() as db:
+        found = await store.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page)
+        counts = await store.count_doubtful(db, **visit.caller.reach, states=STATES, limit=COUNTED_MAX)
+    last = found.items[-1] if found.has_more else None
+    return visit.page(
+        "doubtful.html",
+        title=words("Doubtful responses"),
+        flags=[("", words("All"))] + [(one, signs_of(words, [one])) for one in FLAGS],
+        flag=flag or "",
+        state=state,
+        action=address(DOUBTFUL, state=state, flag=flag),
+        decisions=decisions_of(visit, state),
+        list=Listing(
+            rows=[
+                {
+                    "id": one.instance_id,
+                    "url": f"{RESPONSES}/{one.instance_id}",
+                    "when": near_moment(words, one.submitted_time, now=visit.now, zone=visit.zone),
+                    "questionnaire": one.questionnaire_name,
+                    "link": one.link_title or "",
+                    "signs": signs_of(words, one.flags),
+                }
+                for one in found.items
+            ],
+            columns=[Column(text=words("Response")), Column(text=words("Signs")), Column(text=words("Questionnaire"))],
+            tabs=[
+                Tab(
+                    url=address(DOUBTFUL, state=one, flag=flag),
+                    text=words(STATE_TEXTS[one]),
+                    count=f"{COUNTED_MAX}+" if counts[one] == COUNTED_MAX else counts[one],
+                    is_current=one == state,
+                )
+                for one in STATES
+            ],
+            note=words(NOTES[state]),
+            empty=words("No response is here."),
+            next_url=address(DOUBTFUL, state=state, flag=flag, after=key_of(last.submitted_time, last.instance_id))
+            if last
+            else "",
+            first_url=address(DOUBTFUL, state=state, flag=flag) if after else "",
+        ),
+    )
+
+
+@routes.post(DOUBTFUL, scope="Questionnaire Instance.Update")
+async def judge_many(visit: Visit) -> Response:
+    """Those that were ticked, or all that the page showed."""
+    ids = visit.form.all("shown" if visit.form.text("among") else "id")
+    here = address(DOUBTFUL, state=visit.query.get("state"), flag=visit.query.get("flag"))
+    return await _judge(visit, ids[: service.JUDGED_MAX], back=here)
+
+
+@routes.post(f"{RESPONSES}/{{instance_id}}/judgement", scope="Questionnaire Instance.Update")
+async def judge_one(visit: Visit) -> Response:
+    instance_id = visit.id("instance_id")
+    async with visit.read() as db:
+        await instances.get(db, caller=visit.caller, instance_id=instance_id)
+    return await _judge(visit, [instance_id], back=f"{RESPONSES}/{instance_id}")
+
+
+async def _judge(visit: Visit, instance_ids: Sequence[str], *, back: str) -> Response:
+    decision: Decision = "accepted" if visit.form.text("judgement") == "accepted" else "rejected"
+    async with visit.write() as db:
+        count = await service.judge(
+            db, caller=visit.caller, instance_ids=instance_ids, decision=decision, now=visit.now
+        )
+    return html.redirect(done(back, "judged") if count else back)
+
+
+def signs_of(words: Texts, flags: Sequence[str]) -> str:
+    return "; ".join(words(FLAG_TEXTS[flag]) for flag in FLAGS if flag in flags)
+
+
+def decisions_of(visit: Visit, state: State | Judgement) -> list[tuple[str, str]]:
+    if state == "marked" or "Questionnaire Instance.Update" not in visit.caller.scopes:
+        return []
+    words = visit.words
+    return [
+        (name, text) for name, text in (("accepted", words("Accept")), ("rejected", words("Reject"))) if name != state
+    ]

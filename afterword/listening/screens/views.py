@@ -1,0 +1,415 @@
+"""Results of reports as charts: one view for each figure of a report, with its finding in a sentence and its table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, Final
+
+from afterword.core.charts import bars
+from afterword.core.figures import templates
+from afterword.core.figures.reports import RATES, STAGES, Figure
+from afterword.core.figures.rows import RowKey, Selection, stages_of
+from afterword.core.questionnaires.question_types import TYPES, Question
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui import charts
+from afterword.kit.ui.charts import Entry, Text, View
+from afterword.kit.ui.text import change_text, decimals_of, figure_text, interval_text, value_text
+from afterword.listening.reports.results import Result, Row
+from afterword.listening.screens import comment_views
+
+METRICS: Final[Mapping[str, Marked]] = {
+    "nps": "NPS", "csat": "CSAT", "ces": "CES", "csat_mean": "CSAT, mean", "ces_mean": "CES, mean", "mean": "Mean",
+    "share": "Share", "correlation": "Correlation", "created": "Made", "sent": "Sent", "delivered": "Delivered",
+    "bounced": "Bounced", "viewed": "Opened", "started": "Answered", "submitted": "With an answer",
+    "completed": "Completed", "delivery": "Delivered of sent", "view": "Opened of delivered",
+    "response": "Answered of sent", "response_of_delivered": "Answered of delivered",
+    "completion": "Completed of started", "rr1": "Response rate RR1", "rr2": "Response rate RR2",
+}  # fmt: skip
+BOOLEANS: Final[Mapping[str, Marked]] = {"true": "Yes", "false": "No"}
+COLUMNS_MAX: Final = 11  # more values are rows
+BARS_MAX: Final = 31  # more rows are a line
+Urls = Callable[[Selection, Sequence[str]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """`url`: of the responses of a row that came to these stages, empty where they may not be read."""
+
+    words: Texts
+    questions: Mapping[str, Question]
+    questionnaires: Mapping[str, str]
+    channels: Mapping[int | None, str]
+    metadata: Mapping[str, str]
+    url: Urls
+    pipelines: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def of(self, key: RowKey) -> str:
+        return " · ".join(self._value(group, value) for group, value in key.items()) or self.words("All")
+
+    def url_of(self, selection: Selection, figure: Figure) -> str:
+        """The address of what a figure counts: of a rate's base those that came to its numerator."""
+        return "" if figure.suppressed else self.url(selection, stages_of(figure.measure.metric))
+
+    def base_url(self, selection: Selection, figure: Figure) -> str:
+        rate = RATES.get(figure.measure.metric)
+        return self.url(selection, (rate[1],) if rate else stages_of(figure.measure.metric))
+
+    def group(self, group: str) -> str:
+        kind, _, name = group.partition(":")
+        if kind == "question":
+            return self.questions[name].plain_title if name in self.questions else name
+        if name and group not in GROUPS:
+            return self.metadata.get(group, name)
+        return self.words(GROUPS.get(group, group))
+
+    def _value(self, group: str, value: str | int | None) -> str:
+        kind, _, name = group.partition(":")
+        text = "" if value is None else str(value)
+        found = text
+        if value is None:
+            found = self.words("None noted") if kind == "case" else self.words("Not given")
+        match kind:
+            case "bucket":
+                found = self.words.day(text)
+            case "questionnaire":
+                found = self.questionnaires.get(text, self.words("A removed questionnaire"))
+            case "question_id" if text in self.questions:
+                found = self.questions[text].plain_title
+            case "band" if value is not None:
+                found = self.words(charts.PARTS[text])
+            case "channel":
+                found = self.words(self.channels.get(value if isinstance(value, int) else None, "Link"))
+            case "pipeline" if value is not None:
+                found = self.pipelines.get(text, self.words("A removed pipeline"))
+            case "question" if name in self.questions and text in BOOLEANS:
+                found = self.words(BOOLEANS[text])
+            case "question" if name in self.questions:
+                found = self.questions[name].label_of(text) or found
+            case _:
+                pass
+        return found
+
+
+GROUPS: Final[Mapping[str, Marked]] = {
+    "bucket": "From", "questionnaire": "Questionnaire", "question_id": "Question", "version": "Version",
+    "channel": "Channel", "band": "Written by", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
+    "case:remedy": "Remedy",
+}  # fmt: skip
+
+
+def unit_of(figure: Figure) -> str:
+    return " %" if figure.measure.unit == "percent" else ""
+
+
+def bounds_of(figure: Figure) -> tuple[float, float]:
+    match figure.measure.unit:
+        case "points":
+            return -100, 100
+        case "percent":
+            return 0, 100
+        case "correlation":
+            return -1, 1
+        case _:
+            return figure.measure.scale or (0, max(1, figure.measure.value or 1))
+
+
+def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[View]:
+    match template_id:
+        case "distribution":
+            return _distributions(result, names)
+        case "funnel":
+            return [_funnel(result, names)]
+        case "sending":
+            return _sending(result, names)
+        case "drivers":
+            return [_drivers(result, names)]
+        case templates.COMMENTS:
+            return [_comments(result, names)]
+        case _:
+            return [_of_metric(result, index, names) for index in range(len(result.total))]
+
+
+def metric_name(words: Texts, figure: Figure) -> str:
+    return words(METRICS.get(figure.measure.metric, figure.measure.metric))
+
+
+def figure_cells(words: Texts, figure: Figure, url: str = "") -> list[Text]:
+    """Value, interval, number of answers and change; `url`: of the value."""
+    measure = figure.measure
+    unit = unit_of(figure)
+    if figure.suppressed:
+        return [Text(figure_text(words, figure), kind="why"), Text(""), Text(""), Text("")]
+    return [
+        Text(value_text(words, figure, unit=unit), url),
+        Text(interval_text(words, figure)),
+        Text(words.count(measure.n)),
+        Text(change_text(words, figure), kind=charts.figure_band(figure)),
+    ]
+
+
+def _head(names: Names, group: str, figure: Figure, compare: object) -> list[str]:
+    words = names.words
+    return [
+        group,
+        metric_name(words, figure),
+        words("95 % interval"),
+        words("Answers"),
+        words("Difference") if compare == "rest" else words("Change"),
+    ]
+
+
+def _of_metric(result: Result, index: int, names: Names) -> View:
+    """Rows of a metric: a trend by time, else groups beside each other; of one group, or pairs, the table alone."""
+    words, total = names.words, result.total[index]
+    metrics = result.parameters.get("metrics")
+    basis = metrics[index]["date_basis"] if metrics else result.date_basis  # not all need to have that of the report
+    figures = [row.figures[index] for row in result.rows]
+    labels = [names.of(row.key) for row in result.rows]
+    groups = list(result.rows[0].key) if result.rows else []
+    head = _head(names, " · ".join(map(names.group, groups)) or words("All"), total, result.parameters.get("compare"))
+
+    def row_of(label: str, selection: Selection, figure: Figure) -> list[Text]:
+        selection = replace(selection, date_basis=basis)
+        value_url = names.url_of(selection, figure) if figure.measure.metric in RATES else ""
+        return [Text(label, names.base_url(selection, figure)), *figure_cells(words, figure, value_url)]
+
+    rows = [row_of(label, row.selection, row.figures[index]) for label, row in zip(labels, result.rows, strict=True)]
+    if len(rows) != 1:
+        rows.append(row_of(words("All together"), result.selection, total))
+    if not any(row[-1].text for row in rows):  # nothing is compared
+        head, rows = head[:-1], [row[:-1] for row in rows]
+    urls = [row[0].url for row in rows[: len(labels)]]
+    unit = unit_of(total)
+    if groups == ["bucket"]:
+        view = charts.trend_view(
+            words,
+            figures,
+            labels,
+            bounds=bounds_of(total),
+            unit=unit,
+            head=head,
+            title=metric_name(words, total),
+            finding=f"{words('The band is the 95 % interval.')} {_cut(result, words)}".strip(),
+            urls=urls,
+            rows=rows,
+        )
+    elif len(groups) == 1 and len(rows) > 1:
+        shown = list(zip(labels, figures, urls, strict=True))
+        view = charts.groups_view(
+            words,
+            shown,
+            total=total,
+            bounds=bounds_of(total),
+            unit=unit,
+            title=metric_name(words, total),
+            finding=_groups_finding(words, shown),
+            head=head,
+            rows=rows,
+        )
+    else:
+        view = View(kind="table", title=metric_name(words, total), finding="", head=head, rows=rows)
+    return view
+
+
+def _cut(result: Result, words: Texts) -> str:
+    starts = [date.fromisoformat(str(row.key["bucket"])) for row in result.rows]
+    return charts.cut_text(words, result.period, result.parameters["bucket"], starts)
+
+
+def _groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str:
+    real = [name for name, figure, _ in rows if charts.figure_band(figure)]
+    shown = [(figure.measure.value, name) for name, figure, _ in rows if not figure.suppressed and figure.measure.value]
+    if real:
+        return words("Clearly different: {names}.", names=", ".join(real[:5]))
+    if any(figure.change is not None for _, figure, _ in rows):
+        return words("No clear difference.")
+    if len(shown) < 2:  # noqa: PLR2004  two ends
+        return words("Too few groups to compare.")
+    return words("From {low} to {high}.", low=min(shown)[1], high=max(shown)[1])
+
+
+def _distributions(result: Result, names: Names) -> Sequence[View]:
+    """The share of each value; the rows of a matrix and the ranks of a ranking each by themselves."""
+    parts: dict[str, list[Row]] = {}
+    for row in result.rows:
+        parts.setdefault(str(row.key.get("row") or row.key.get("rank") or ""), []).append(row)
+    question = names.questions.get(str(result.parameters.get("question_id")))
+    return [_distribution(part, rows, question, names) for part, rows in parts.items()]
+
+
+def _distribution(part: str, rows: Sequence[Row], question: Question | None, names: Names) -> View:
+    words = names.words
+    segments = TYPES[question.type].segments if question else ()
+    entries: list[Entry] = []
+    cells: list[list[Text]] = []
+    for row in rows:
+        figure, value = row.figures[0], row.key["value"]
+        name = str(row.key["label"] or value)
+        if question and question.shape in {"consent", "yes_no"} and name in BOOLEANS:
+            name = words(BOOLEANS[name])
+        url = names.url(row.selection, ())
+        band = next((segment for segment, low, high in segments if isinstance(value, int) and low <= value <= high), "")
+        text = figure_text(words, figure, unit=" %")
+        entries.append(
+            Entry(name=name, text=f"{name}: {text}", url=url, band=band, short=value_text(words, figure, unit=" %"))
+        )
+        cells.append([Text(name, url), *figure_cells(words, figure)[:2], Text(_count_text(words, figure))])
+    shares = [0.0 if row.figures[0].suppressed else row.figures[0].measure.value or 0.0 for row in rows]
+    most = max(range(len(rows)), key=lambda index: shares[index])
+    finding = words(
+        "Most often {name}: {text}.", name=entries[most].name, text=figure_text(words, rows[most].figures[0], unit=" %")
+    )
+    if not shares[most]:
+        finding = figure_text(words, rows[most].figures[0])
+    table: dict[str, Any] = {
+        "head": [words("Answer"), words("Share"), words("95 % interval"), words("Answers")],
+        "rows": cells,
+        "title": part or (question.plain_title if question else ""),
+    }
+    if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
+        return charts.columns_view(words, entries, shares, finding=finding, **table)
+    places = bars.bars(shares, mirrored=words.direction == "rtl")
+    marked = [charts.with_bar(entry, bar) for entry, bar in zip(entries, places, strict=True)]
+    return View(kind="rows", finding=finding, points=marked, **table)
+
+
+def _count_text(words: Texts, figure: Figure) -> str:
+    return "" if figure.suppressed or figure.measure.hits is None else words.count(figure.measure.hits)
+
+
+def _funnel(result: Result, names: Names) -> View:
+    """The stages of all together; the table has the rates too, and each questionnaire."""
+    words = names.words
+    shown = [one for one in result.total if one.measure.metric in STAGES]
+    stages = [(metric_name(words, one), one) for one in shown]
+    rates = [one for one in result.total if one.measure.metric in RATES]
+    response = next(one for one in rates if one.measure.metric == "response")
+    view = charts.funnel_view(
+        words,
+        stages,
+        finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %")),
+        urls=[names.url_of(result.selection, one) for one in shown],
+    )
+    head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
+    return charts.with_table(view, head, _number_rows(result, names))
+
+
+def _number_rows(result: Result, names: Names) -> list[list[Text]]:
+    lines = [(names.of(row.key), row.selection, row.figures) for row in result.rows]
+    return [
+        [Text(name, names.url(selection, ())), *(_number(names, one, selection) for one in figures)]
+        for name, selection, figures in [*lines, (names.words("All together"), result.selection, result.total)]
+    ]
+
+
+def _number(names: Names, figure: Figure, selection: Selection) -> Text:
+    words, measure, url = names.words, figure.measure, names.url_of(selection, figure)
+    if measure.unit == "count" and measure.value is not None and not figure.suppressed:
+        return Text(words.count(int(measure.value)), url)
+    return Text(value_text(words, figure, unit=unit_of(figure)), url)
+
+
+def _sending(result: Result, names: Names) -> Sequence[View]:
+    """The messages of all together by stage, and those of each row; the table has the rates too."""
+    words = names.words
+    response = next(one for one in result.total if one.measure.metric == "response")
+    counts = [one for one in result.total if one.measure.metric not in RATES]
+    stages = charts.funnel_view(
+        words,
+        [(metric_name(words, one), one) for one in counts],
+        finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %")),
+        urls=[names.url_of(result.selection, one) for one in counts],
+    )
+    [group] = result.rows[0].key if result.rows else ["bucket"]
+    figures = [row.figures[0] for row in result.rows]
+    labels = [names.of(row.key) for row in result.rows]
+    urls = [names.url_of(row.selection, row.figures[0]) for row in result.rows]
+    sent = [0 if one.suppressed else int(one.measure.value or 0) for one in figures]
+    table: dict[str, Any] = {
+        "title": metric_name(words, result.total[0]),
+        "finding": "",
+        "head": [names.group(group), *(metric_name(words, one) for one in result.total)],
+        "rows": _number_rows(result, names),
+    }
+    if len(labels) > BARS_MAX:
+        return [
+            stages,
+            charts.trend_view(words, figures, labels, bounds=(0, max(1, *sent)), unit="", urls=urls, **table),
+        ]
+    places = bars.bars(sent, mirrored=words.direction == "rtl")
+    marks = [
+        charts.with_bar(Entry(name=label, text=label, short=words.count(count), url=url), bar)
+        for label, count, url, bar in zip(labels, sent, urls, places, strict=True)
+    ]
+    return [stages, View(kind="rows", points=marks, **table)]
+
+
+def _drivers(result: Result, names: Names) -> View:
+    words = names.words
+    asked = [row for row in result.rows if row.figures[0].measure.n]  # together with the outcome
+    shown = [(names.of(row.key), row.figures[0], names.url(row.selection, ())) for row in asked]
+    outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
+    best = next((name for name, figure, _ in shown if not figure.suppressed and figure.measure.value is not None), "")
+    rows = [
+        [
+            Text(names.of(row.key), names.url(row.selection, ())),
+            *figure_cells(words, row.figures[0])[:3],
+            Text(value_text(words, row.figures[1])),
+        ]
+        for row in asked
+    ]
+    title = outcome.title if outcome else ""
+    head = [words("Question"), words("Correlation"), words("95 % interval"), words("Pairs"), words("Mean")]
+    if not best:
+        finding = words(
+            "No other rating stands beside it in 30 responses or more. Choose another outcome or a longer period."
+        )
+        return View(kind="table", title=title, finding=finding, head=head, rows=rows)
+    return charts.groups_view(
+        words,
+        shown,
+        total=None,
+        bounds=(-1, 1),
+        unit="",
+        title=title,
+        finding=words("Most closely together with it goes {name}.", name=best),
+        head=head,
+        rows=rows,
+    )
+
+
+def _comments(result: Result, names: Names) -> View:
+    words, total, rows = names.words, result.total[0], result.rows
+    title = comment_views.count_sentence(words, total.measure.n, is_part=result.truncated)
+    if not rows:
+        return View(kind="table", title=title, finding=words("No comment has a word to count. Choose a longer period."))
+
+    def counted(row: Row, name: str) -> comment_views.Counted:
+        return name, row.figures[0].measure.n, names.url(row.selection, ())
+
+    group = next(iter(rows[0].key))
+    if group == "word":
+        return comment_views.words_view(
+            words, [counted(row, str(row.key["text"])) for row in rows], n=total.measure.n, title=title
+        )
+    found: list[tuple[comment_views.Counted, list[comment_views.Counted]]] = []
+    for row in rows:
+        if row.key["word"] is None:
+            found.append((counted(row, names.of({group: row.key[group]})), []))
+        else:
+            found[-1][1].append(counted(row, str(row.key["text"])))
+    return comment_views.groups_view(words, found, group=names.group(group), title=title)
+
+
+def change_sentence(words: Texts, figure: Figure) -> str:
+    """The change of a total in a sentence; empty where nothing is compared."""
+    change = figure.change
+    if figure.suppressed or change is None:
+        return ""
+    previous = words.figure(change.previous, decimals_of(figure))
+    if change.p is None:
+        return words("Before: {previous}.", previous=previous)
+    if not change.real:
+        return words("No clear change from {previous} before.", previous=previous)
+    kind = words("Higher than before ({previous}).", previous=previous)
+    return kind if change.difference > 0 else words("Lower than before ({previous}).", previous=previous)

@@ -1,0 +1,370 @@
+"""The set-up after the first log-in: the organization, a questionnaire of the library, a test message to oneself."""
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.instances.answer_page import page_address
+from afterword.asking.instances.issuing import service as issuing
+from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.questionnaires import access, files
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires.store import Questionnaire
+from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
+from afterword.cases.screens import alert_rules
+from afterword.console import response_list
+from afterword.console.response_list import ResponseFilter
+from afterword.console.screens import HEADERS, HOME, Marked, Screens, Visit
+from afterword.core.questionnaires import visuals
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.ui.lists import address
+from afterword.kit.ui.text import ZONES
+from afterword.kit.web import html
+from afterword.sending.channels import accounts as kinds
+from afterword.sending.intake.test_messages import api as test_messages
+from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines.starters import service as starters
+from afterword.sending.previews import pages as previews
+from afterword.sending.providers import service as providers_service
+from afterword.sending.providers import store as providers_store
+from afterword.sending.queue.resources import QueueItemRequest
+from afterword.sending.screens import pipelines, providers
+from afterword.tenants.organizations import checks
+from afterword.tenants.organizations import service as organizations
+from afterword.tenants.organizations.assets import encoding
+from afterword.tenants.organizations.assets import service as assets
+from afterword.tenants.organizations.assets.api import MEDIA_TYPES
+from afterword.tenants.organizations.service import ORGANIZATION, Organization
+from afterword.tenants.screens import pictures
+from afterword.tenants.screens.members import applications_of
+
+WELCOME: Final = "/console/welcome"
+PATH: Final = f"{WELCOME}/organization"
+QUESTIONNAIRE: Final = f"{WELCOME}/questionnaire"
+LANGUAGES: Final = {"en": "English", "el": "Ελληνικά", "de": "Deutsch", "ar": "العربية"}  # of the customers' pages
+COLOR: Final = "#005d69"  # that of a page without a visual
+CAPTURED: Final = "captured"  # the reply of the outbox
+# Name in the library, title, and a note why.
+STARTERS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
+    (
+        "after_delivery",
+        "After a delivery",
+        "How satisfied people are with one order (CSAT). It finds what goes wrong while it can still be put right.",
+    ),
+    (
+        "support_case",
+        "After a support case",
+        "How easy it was to get help (CES). Effort tells best who stays after a problem.",
+    ),
+    (
+        "relationship",
+        "Would you recommend us?",
+        "The recommendation (NPS) now and then, not after an event. It shows where you stand over the months.",
+    ),
+    (
+        "restaurant_visit",
+        "After a visit to your restaurant",
+        "The visit as a whole (CSAT), then food, service and waiting side by side.",
+    ),
+    (
+        "appointment",
+        "After an appointment",
+        "How satisfied people are with an appointment or a service visit (CSAT), and how long they waited.",
+    ),
+)
+STEPS: Final[tuple[Marked, ...]] = ("You", "Organization", "Questionnaire", "Test message")
+FRAMED: Final = (
+    HEADERS["Content-Security-Policy"]
+    .replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    .replace("form-action 'self'", "form-action 'none'")
+)
+
+routes = Screens()
+
+
+@routes.get(WELCOME, scope="Organization.Update")
+async def welcome(visit: Visit) -> Response:
+    """Go on where the set-up was left."""
+    async with visit.read() as db:
+        organization = await _organization(visit, db)
+        begun = await _questionnaires(visit, db)
+    if begun:
+        return html.redirect(HOME)
+    return html.redirect(QUESTIONNAIRE if organization.version > 1 else PATH)
+
+
+@routes.get(PATH, scope="Organization.Update")
+async def organization_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        found = await _organization(visit, db)
+    given = {
+        "display_name": found.display_name,
+        "time_zone": found.time_zone,
+        "postal_address": found.postal_address or "",
+        "locales": found.locales or list(_languages(found.default_locale)),
+        "default_locale": found.default_locale,
+    }
+    return _organization_form(visit, given, logo=found.brand.get("logo"))
+
+
+@routes.post(PATH, scope="Organization.Update")
+async def save_organization(visit: Visit) -> Response:
+    form = visit.form
+    given: dict[str, Any] = {
+        name: form.text(name) for name in ("display_name", "time_zone", "postal_address", "default_locale")
+    }
+    given["locales"] = [each for each in _languages(given["default_locale"]) if each in form.all("locales")]
+    changes = {**given, "postal_address": given["postal_address"] or None}
+    try:
+        logo = await pictures.encoded(form, "logo")
+        errors.check(
+            checks.length_errors("display_name", given["display_name"], organizations.NAME_CHARACTERS_MAX)
+            + checks.zone_errors(given["time_zone"])
+            + (
+                []
+                if given["locales"]
+                else [errors.FieldError("required", visit.words("Tick one language at least."), pointer="/locales")]
+            )
+        )
+        async with visit.write() as db:
+            brand = (await _organization(visit, db)).brand
+            if form.text("no_logo"):
+                changes["brand"] = {**brand, "logo": None}
+            if logo is not None:
+                asset = await assets.keep(db, caller=visit.caller, picture=logo, title=None, now=visit.now)
+                changes["brand"] = {**brand, "logo": asset.path}
+            await _change(visit, db, changes)
+    except errors.Invalid as invalid:
+        async with visit.read() as db:
+            shown = (await _organization(visit, db)).brand.get("logo")
+        return _organization_form(visit, given, invalid, logo=shown)
+    return html.redirect(QUESTIONNAIRE)
+
+
+@routes.get(QUESTIONNAIRE, scope="Questionnaire.Create")
+async def questionnaire_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        own = (await _organization(visit, db)).brand.get("color_primary")
+    return _questionnaire_form(visit, _name(visit.query.get("name")), visit.query.get("color") or own or COLOR)
+
+
+@routes.post(QUESTIONNAIRE, scope="Questionnaire.Create")
+async def take_questionnaire(visit: Visit) -> Response:
+    name, color = _name(visit.form.text("name")), visit.form.text("color") or COLOR
+    display_name = visit.words(next(title for starter, title, _ in STARTERS if starter == name))
+    try:
+        async with visit.write() as db:
+            first = (await applications_of(visit, db))[0]
+            organization = await _organization(visit, db)
+            started = await starters.start(
+                db,
+                organization_id=organization.organization_id,
+                locales=organization.locales,
+                display_name=display_name,
+                pipeline_title=visit.words("E-mail: {title}").replace("{title}", display_name),
+                application_id=first.application_id,
+                name=name,
+                caller=visit.caller,
+                now=visit.now,
+            )
+            if color != organization.brand.get("color_primary", COLOR):
+                await _change(visit, db, {"brand": {**organization.brand, "color_primary": color}})
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return _questionnaire_form(visit, name, COLOR, refusal)
+    return html.redirect(f"{WELCOME}/{started.questionnaire_id}/message")
+
+
+@routes.get(WELCOME + "/preview", scope="Questionnaire.Create")
+async def preview(visit: Visit) -> Response:
+    """The answer page for a frame, which sends no forms."""
+    async with visit.read() as db:
+        organization = await _organization(visit, db)
+    response = previews.first_page(
+        files.read(library.text(_name(visit.query.get("name"))), give_id=lambda _, key: key),
+        brand=visit.session.organization_name,
+        theme=visuals.inherited(organization.brand, {"color_primary": visit.query.get("color")}),
+        locale=visit.caller.default_locale,
+        time_zone=visit.zone,
+        now=visit.now,
+    )
+    response.headers.update({**HEADERS, "Content-Security-Policy": FRAMED})
+    return response
+
+
+@routes.post(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update")
+async def send_message(visit: Visit) -> Response:
+    async with visit.read() as db:
+        pipeline_id = await _pipeline(visit, db)
+    try:
+        _, result = await test_messages.send(
+            visit.pool,
+            caller=visit.caller,
+            **visit.ids,
+            pipeline_id=pipeline_id,
+            request=QueueItemRequest(
+                responder_channel_identifier=visit.form.text("email"), locale=visit.form.text("locale") or None
+            ),
+            site=visit.site,
+            now=visit.now,
+        )
+    except (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable) as refusal:
+        return await _message_form(visit, refusal)
+    return await _message_form(visit, sent={"outcome": result.outcome, "reply": result.reply})
+
+
+@routes.post(WELCOME + "/{questionnaire_id}/answer", scope="Questionnaire Instance.Create")
+async def answer(visit: Visit) -> Response:
+    """Answer it oneself, as a test: it is among the responses and in no figure."""
+    async with visit.write() as db:
+        instance, _ = await issuing.issue(
+            db,
+            caller=replace(visit.caller, test=True),
+            **visit.ids,
+            request=IssueInput(locale=visit.caller.default_locale),
+            now=visit.now,
+            secret=visit.site.secret,
+            draw=random.random,
+        )
+    return html.redirect(page_address(instance.instance_id))
+
+
+async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
+    """Texts and addresses for an organization without a response; empty once there is one, or for other roles."""
+    if not visit.may_open(WELCOME) or await response_list.newest(visit, db, ResponseFilter(), limit=1):
+        return []
+    [questionnaire_id] = await _questionnaires(visit, db)
+    words = visit.words
+    questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    has_starter = await starters.pipeline_of(db, **questionnaire.key)
+    test = (words("Send yourself a test message, and answer it"), f"{WELCOME}/{questionnaire_id}/message")
+    accounts = await providers_store.list_own_accounts(
+        db,
+        organization_id=questionnaire.organization_id,
+        page=Page.first(providers.LISTING, limit=providers_service.ACCOUNTS_MAX),
+    )
+    connect = (words("Connect your mail server, unless the operator of this installation has"), providers.PROVIDERS)
+    return [
+        *([test] if has_starter else []),
+        *([connect] if all(one.kind == kinds.DEFAULT for one in accounts.items) else []),
+        await _way_out(visit, db, questionnaire),
+        (words("Be told of unhappy customers: make an alert"), alert_rules.NEW),
+        (words("Make a token, by which your shop sends questionnaires"), "/console/settings/tokens"),
+        (words("Invite colleagues"), "/console/settings/people"),
+        (words("Take another questionnaire"), QUESTIONNAIRE),
+    ]
+
+
+async def _way_out(visit: Visit, db: Database, questionnaire: Questionnaire) -> tuple[str, str]:
+    words = visit.words
+    if questionnaire.published_version_id is None:
+        text = words("Finish “{title}” and publish it", title=questionnaire.display_name)
+        return text, f"{QUESTIONNAIRES}/{questionnaire.questionnaire_id}"
+    found = await pipelines_store.list_pipelines(db, **questionnaire.key, page=Page.first(pipelines.LISTED, limit=1))
+    if not found.items:
+        new = address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
+        return words("Say who gets it: make a pipeline"), new
+    first = found.items[0]
+    if first.paused:
+        return words("Switch the pipeline “{title}” on", title=first.title), pipelines.url_of(first)
+    return words("Send it to a list of people"), pipelines.list_url_of(first)
+
+
+async def _questionnaires(visit: Visit, db: Database) -> Collection[str]:
+    """The newest one, if there is one."""
+    return await questionnaires_store.list_owners(db, **visit.caller.part, questionnaire_ids=None, limit=1)
+
+
+async def _organization(visit: Visit, db: Database) -> Organization:
+    return await nouns.get(ORGANIZATION, db, caller=visit.caller, key=visit.caller.organization_id)
+
+
+async def _change(visit: Visit, db: Database, changes: dict[str, Any]) -> None:
+    key = visit.caller.organization_id
+    await nouns.update(ORGANIZATION, db, key=key, changes=changes, **visit.acting)
+
+
+async def _pipeline(visit: Visit, db: Database) -> str:
+    questionnaire = await access.get(db, caller=visit.caller, **visit.ids)
+    return errors.found(await starters.pipeline_of(db, **questionnaire.key), "This questionnaire has no such pipeline.")
+
+
+def _name(text: str | None) -> str:
+    return text if text in starters.NAMES else STARTERS[0][0]
+
+
+def _languages(default: str) -> Mapping[str, str]:
+    """Those of the questionnaires here, and the one that was chosen before."""
+    return {**LANGUAGES, default: LANGUAGES.get(default, default)}
+
+
+def _organization_form(
+    visit: Visit, given: dict[str, Any], refusal: errors.Refusal | None = None, *, logo: str | None
+) -> Response:
+    languages = _languages(given["default_locale"])
+    return _page(
+        visit,
+        "welcome_organization.html",
+        title=visit.words("Your organization"),
+        step=2,
+        refusal=refusal,
+        form=given,
+        zones=[(one, one) for one in ZONES],
+        languages=list(languages.items()),
+        logo=logo,
+        logo_megabytes=encoding.UPLOAD_BYTES_MAX >> 20,
+        logo_types=",".join(MEDIA_TYPES),
+        address_characters_max=organizations.POSTAL_ADDRESS_CHARACTERS_MAX,
+    )
+
+
+def _questionnaire_form(visit: Visit, name: str, color: str, refusal: errors.Refusal | None = None) -> Response:
+    return _page(
+        visit,
+        "welcome_questionnaire.html",
+        title=visit.words("Your first questionnaire"),
+        step=3,
+        refusal=refusal,
+        starters=STARTERS,
+        chosen=name,
+        color=color,
+        shown=next(title for each, title, _ in STARTERS if each == name),
+    )
+
+
+@routes.get(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update")
+async def _message_form(
+    visit: Visit, refusal: errors.Refusal | None = None, *, sent: dict[str, Any] | None = None
+) -> Response:
+    async with visit.read() as db:
+        await _pipeline(visit, db)
+        questionnaire = await access.get(db, caller=visit.caller, **visit.ids)
+    return _page(
+        visit,
+        "welcome_message.html",
+        title=visit.words("A test message to yourself"),
+        step=4,
+        refusal=refusal,
+        questionnaire=questionnaire,
+        languages=[(one, LANGUAGES.get(one, one)) for one in questionnaire.locales],
+        form={
+            "email": visit.form.text("email") or visit.session.email,
+            "locale": visit.form.text("locale") or visit.caller.default_locale,
+        },
+        sent=sent,
+        captured=CAPTURED,
+    )
+
+
+def _page(
+    visit: Visit, template: str, /, *, title: str, step: int, refusal: errors.Refusal | None, **values: Any
+) -> Response:
+    status = refusal.status if refusal else 200
+    steps = [(number, visit.words(text)) for number, text in enumerate(STEPS, 1)]
+    return visit.page(template, title=title, status=status, step=step, steps=steps, refusal=refusal, **values)

@@ -1,1 +1,0 @@
-"""Log-in through the identity provider of an organization, by OpenID Connect."""

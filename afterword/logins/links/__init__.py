@@ -1,1 +1,0 @@
-"""Links that work once: set-up, invitations, resets, changes of address."""

@@ -1,1 +1,0 @@
-"""Conditions of an organization on how its people come into the console."""

@@ -1,1 +1,0 @@
-"""Sessions of the console, one row each."""

@@ -1,1 +1,0 @@
-"""Composing a message for a channel from one context."""

@@ -1,1 +1,0 @@
-"""Organizations, applications, users, tokens, plans and idempotency keys."""

@@ -1,1 +1,0 @@
-"""Pictures that an organization uploads for its pages and mails."""

@@ -1,1 +1,0 @@
-"""The business hours of an organization."""

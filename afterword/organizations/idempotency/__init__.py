@@ -1,1 +1,0 @@
-"""Stored answers to POSTs with an `Idempotency-Key`, for repeated requests."""

@@ -1,1 +1,0 @@
-"""Plans and credits: the contingent of an organization, agreed with the operator."""

@@ -1,1 +1,0 @@
-"""The domains and addresses that an organization's mails may come from."""

@@ -1,1 +1,0 @@
-"""API tokens, and the short-lived access tokens that they are exchanged for."""

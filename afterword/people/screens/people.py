@@ -1,0 +1,460 @@
+"""People: found by address, name and order key; the story of one, and all that one may ask to be done."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.instances.responders import api as responders_api
+from afterword.asking.instances.responders import service as shown_responders
+from afterword.asking.instances.responders.service import ResponderView
+from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.asking.questionnaires.metadata.service import DEFINITIONS_MAX, LISTING
+from afterword.console.response_list import BANDS, CHANNELS
+from afterword.console.screens import Screens, Visit, download
+from afterword.core.charts.trend import Point, trend
+from afterword.core.questionnaires.metadata import GLOBAL, name_of
+from afterword.core.wire.lists import Page
+from afterword.kit import db as databases
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import SEARCH_CHARACTERS, Column, Listing, address, key_of, page_links, page_of, read_key
+from afterword.kit.web import html
+from afterword.people.responders import store as responders_store
+from afterword.people.responders import suppressions
+from afterword.people.responders.store import Responder, Suppression
+from afterword.privacy import service as erasures
+from afterword.privacy.profiles import api, service
+from afterword.privacy.profiles import store as people_store
+from afterword.privacy.profiles.store import Entry
+
+PEOPLE: Final = "/console/people"
+ENTRIES: Final = 50
+SCALE: Final = (0, 10)
+NOTE_CHARACTERS_MAX: Final = 500
+KINDS: Final[Mapping[str, Marked]] = {
+    "waiting": "Planned", "sent": "Sent", "not_sent": "Not sent", "issued": "Link issued", "viewed": "Opened",
+    "answered": "Answered", "case_opened": "Case opened", "case_closed": "Case closed", "suppressed": "Do not contact",
+}  # fmt: skip
+REMINDERS: Final[Mapping[str, Marked]] = {
+    "waiting": "Reminder planned",
+    "sent": "Reminder sent",
+    "not_sent": "Reminder not sent",
+}
+SUPPRESSIONS: Final[Mapping[str, Marked]] = {
+    "unsubscribed": "The person wishes no messages", "complaint": "The person complained", "blocked": "Blocked by us",
+    "hard_bounce": "The address does not exist", "erased": "The person was erased",
+}  # fmt: skip
+BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
+    "unsubscribed": "unsubscribed",
+    "complaint": "complaint",
+    "blocked": "blocked",
+}
+MODES: Final[Mapping[str, Marked]] = {
+    "anonymize": "Keep scores without the person: figures stay as they are",
+    "erase": "Take out the responses too: they leave every figure",
+}
+
+routes = Screens()
+
+
+@routes.get(PEOPLE, scope="Responder.Read")
+async def list_people(visit: Visit) -> Response:
+    words = visit.words
+    search = visit.query.get("q", "").strip()
+    shortest, longest = SEARCH_CHARACTERS
+    is_searched = shortest <= len(search) <= longest
+    page = page_of(responders_api.RESPONDERS, visit.query)
+    async with visit.read() as db:
+        found = await shown_responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
+        views = await shown_responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
+        people = await _people(visit, db, list(views.values()))
+        if is_searched:
+            await service.note(db, caller=visit.caller, action="searched", now=visit.now)
+    is_wrong = bool(search) and not is_searched
+    columns = (words("Name"), words("Address"), words("Last message"), words("Last answer"))
+    return visit.page(
+        "persons.html",
+        title=words("People"),
+        search=search,
+        list=Listing(
+            rows=[] if is_wrong else [_row(visit, views[one.responder_id], people) for one in found.items],
+            columns=[Column(text=each) for each in columns],
+            empty=words("Search for at least three letters.")
+            if is_wrong
+            else words(
+                "Nobody is found. An order key is found by the whole of it, a name by the beginnings of its words."
+            )
+            if search
+            else words("Nobody was asked yet. People appear here with their first message or answer."),
+            **page_links(found, visit.query, PEOPLE, q=search),
+        ),
+    )
+
+
+async def _people(visit: Visit, db: Database, views: Sequence[ResponderView]) -> dict[str, Responder]:
+    """The records of those whose values are open to the reader, by id."""
+    if "Responder Value.Read" not in visit.caller.scopes:
+        return {}
+    keys = [(one.responder.organization_id, one.responder.responder_id) for one in views if one.responder.is_whole]
+    return {one.responder_id: one for one in await responders_store.list_responders(db, keys=keys)}
+
+
+def _row(visit: Visit, view: ResponderView, people: Mapping[str, Responder]) -> dict[str, Any]:
+    responder_id, figures = view.responder.responder_id, view.figures
+    name = _name(visit.words, view, people.get(responder_id))
+    return {
+        "url": f"{PEOPLE}/{responder_id}",
+        "name": name,
+        "addresses": [one.identifier for one in view.identifiers if one.identifier != name],
+        "marks": _marks(visit.words, view),
+        "contacted": _date(visit, figures.last_contacted_time),
+        "answered": _date(visit, figures.last_submitted_time),
+    }
+
+
+def _name(words: Texts, view: ResponderView, person: Responder | None) -> str:
+    if view.responder.anonymized_time is not None:
+        return words("Erased person")
+    name = name_of(person.metadata) if person else ""
+    return name or next((one.identifier for one in view.identifiers), words("Nobody known"))
+
+
+def _marks(words: Texts, view: ResponderView) -> list[str]:
+    marks = (
+        (words("Test"), view.figures.only_tests),
+        (words("Do not contact"), any(one.suppressed for one in view.identifiers)),
+    )
+    return [text for text, holds in marks if holds]
+
+
+def _date(visit: Visit, time: datetime | None) -> str:
+    return visit.words.date(time, time_zone=visit.zone) if time else ""
+
+
+@routes.get("/console/people/{responder_id}", scope="Responder.Read")
+async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+    words, caller, responder_id = visit.words, visit.caller, visit.id("responder_id")
+    async with visit.read() as db:
+        view, person = await _view(visit, db)
+        after = read_key(visit.query.get("after", ""))
+        rows, next_key = await timeline_rows(
+            visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
+        )
+        addresses, stopped = await _addresses(visit, db, view)
+        values = await _values(visit, db, person) if person else []
+        await service.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
+    may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
+    url = f"{PEOPLE}/{responder_id}"
+    return visit.page(
+        "person.html",
+        title=_name(words, view, person),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        view=view,
+        marks=_marks(words, view),
+        addresses=addresses,
+        values=values,
+        facts=[
+            (words("Language"), words.language_name(view.responder.locale) if view.responder.locale else ""),
+            (words("Time zone"), view.responder.time_zone or ""),
+            (words("Known since"), _date(visit, view.responder.created_time)),
+            (words("Erased"), _date(visit, view.responder.anonymized_time)),
+        ],
+        timeline=rows,
+        scores=scores_of(words, rows),
+        next_url=address(url, after=next_key) if next_key else "",
+        first_url=url if after else "",
+        url=url,
+        reasons=[(name, words(SUPPRESSIONS[name])) for name in BY_HAND],
+        stoppable=[each for each in addresses if not each["suppressed"]] if may_stop else [],
+        stopped=stopped,
+        form={name: visit.form.text(name) for name in ("address", "reason", "note")},
+        may_download=not caller.application_ids and {*api.SUBJECT_SCOPES} <= caller.scopes,
+        may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
+    )
+
+
+def scores_of(words: Texts, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The scores of the person's newest question, the oldest first; None where there is nothing to compare."""
+    scored = [row for row in rows if row["score"] is not None]
+    shown = [row["score"] for row in reversed(scored) if row["question_id"] == scored[0]["question_id"]]
+    if len(shown) < 2:  # noqa: PLR2004  two ends
+        return None
+    chart = trend([Point(one) for one in shown], bounds=SCALE, mirrored=words.direction == "rtl")
+    return {"text": words("Scores: {scores}", scores=", ".join(map(words.number, shown))), "chart": chart}
+
+
+async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | None]:
+    """The person as far as the reader may see; raises NotFound."""
+    found = await shown_responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
+    views = await shown_responders.views_of(db, caller=visit.caller, responders=[found], now=visit.now)
+    people = await _people(visit, db, list(views.values()))
+    return views[found.responder_id], people.get(found.responder_id)
+
+
+async def _values(visit: Visit, db: Database, person: Responder) -> list[tuple[str, str]]:
+    """The values of the person, with the titles that the organization or the product gave to the names."""
+    page = Page.first(LISTING, limit=DEFINITIONS_MAX)
+    found = await metadata.list_definitions(db, **visit.caller.part, kind="responder", page=page)
+    titles = {one.name: one.title for one in found.items if not one.read_only}
+    return [
+        (titles.get(name) or GLOBAL.title("responder", name, visit.words), value)
+        for name, value in sorted(person.metadata.items())
+    ]
+
+
+async def timeline_rows(
+    visit: Visit,
+    db: Database,
+    responder_id: str,
+    *,
+    is_whole: bool,
+    limit: int,
+    after: tuple[datetime, str] | None = None,
+) -> tuple[list[dict[str, Any]], str]:
+    """A person's story for the macro `timeline`, the newest first, and the key of the next page if there is one.
+
+    `is_whole`: the reader may see all that is held of the person. Empty for readers who may not read it.
+    """
+    if not {*api.TIMELINE_SCOPES} <= visit.caller.scopes:
+        return [], ""
+    page = replace(Page.first(api.TIMELINE, limit=limit), after=after)
+    found = await service.entries_of(db, caller=visit.caller, responder_id=responder_id, is_whole=is_whole, page=page)
+    last = found.items[-1] if found.next_key is not None else None
+    return [_entry(visit, one) for one in found.items], key_of(last.time, last.entry_id) if last else ""
+
+
+def _entry(visit: Visit, entry: Entry) -> dict[str, Any]:
+    words = visit.words
+    text = (REMINDERS if entry.source == "reminder" else KINDS).get(entry.kind) or KINDS[entry.kind]
+    details = [
+        entry.title or "",
+        words(CHANNELS.get(entry.channel_id, "Link")) if entry.channel_id else "",
+        words("Order {key}", key=entry.order_key) if entry.order_key and entry.kind in {"sent", "waiting"} else "",
+    ]
+    reason = words(SUPPRESSIONS.get(entry.reason or "", "")) if entry.kind == "suppressed" else entry.result or ""
+    return {
+        "kind": entry.kind,
+        "text": words(text),
+        "url": _url(visit, entry),
+        "when": words.moment(entry.time, time_zone=visit.zone),
+        "details": " · ".join(filter(None, details)),
+        "reason": reason,
+        "score": entry.score,
+        "question_id": entry.score_question_id,
+        "band": entry.band or "",
+        "band_text": words(BANDS[entry.band]) if entry.band else "",
+        "comment": entry.comment or "",
+        "is_test": entry.test,
+        "is_planned": entry.kind == "waiting",
+    }
+
+
+def _url(visit: Visit, entry: Entry) -> str:
+    if entry.alert_instance_id:
+        return f"/console/cases/{entry.alert_instance_id}" if "Alert Instance.Read" in visit.caller.scopes else ""
+    if entry.kind == "answered":
+        return f"/console/responses/{entry.instance_id}"
+    return f"/console/sending/{entry.item_id}" if entry.item_id and entry.kind in REMINDERS else ""
+
+
+async def _addresses(
+    visit: Visit, db: Database, view: ResponderView
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The person's addresses, and the suppressions in force, as far as the reader may see them."""
+    words = visit.words
+    shown = [
+        {
+            "key": f"{one.channel_id}:{one.identifier}",
+            "channel": words(CHANNELS.get(one.channel_id, "Link")),
+            "text": one.identifier,
+            "suppressed": one.suppressed,
+        }
+        for one in view.identifiers
+    ]
+    if "Suppression.Read" not in visit.caller.scopes or visit.caller.is_limited:
+        return shown, []
+    return shown, [
+        {
+            "text": one.identifier,
+            "reason": words(SUPPRESSIONS.get(one.reason, one.reason)),
+            "note": one.note or "",
+            "since": _date(visit, one.created_time),
+            "until": _date(visit, one.expires_time),
+            "lift_url": f"{PEOPLE}/{view.responder.responder_id}/suppression/{one.suppression_id}"
+            if "Suppression.Delete" in visit.caller.scopes
+            else "",
+        }
+        for one in await _suppressed(visit, db, view.responder.responder_id)
+    ]
+
+
+async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Suppression]:
+    found = await people_store.list_suppressions_of(
+        db, organization_id=visit.caller.organization_id, responder_id=responder_id
+    )
+    return [one for one in found if one.expires_time is None or one.expires_time > visit.now]
+
+
+@routes.post("/console/people/{responder_id}/suppression", scope="Suppression.Create")
+async def stop_messages(visit: Visit) -> Response:
+    form, responder_id = visit.form, visit.id("responder_id")
+    channel, _, identifier = form.text("address").partition(":")
+    reason = BY_HAND.get(form.text("reason"), "blocked")
+    try:
+        async with visit.write() as db:
+            view, _ = await _view(visit, db)
+            chosen = [one for one in view.identifiers if (str(one.channel_id), one.identifier) == (channel, identifier)]
+            if not chosen:
+                raise errors.Invalid.at("/address", "unknown_value", visit.words("Choose an address of this person."))
+            if len(form.text("note")) > NOTE_CHARACTERS_MAX:
+                raise errors.Invalid.at("/note", "too_long", visit.words("Write at most 500 characters."))
+            request = suppressions.SuppressionInput(
+                channel_id=chosen[0].channel_id, identifier=identifier, reason=reason, note=form.text("note") or None
+            )
+            await suppressions.add(db, caller=visit.caller, request=request, secret=visit.site.secret, now=visit.now)
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _person(visit, refusal=refusal)
+    return html.redirect(f"{PEOPLE}/{responder_id}?done=stopped")
+
+
+@routes.get("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Read")
+async def lift_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        one = await _suppression(visit, db)
+    return visit.confirm(
+        title=words("Allow messages again"),
+        sentences=[
+            words(
+                "{address} is not written to since {date}: {reason}.",
+                address=one.identifier,
+                date=_date(visit, one.created_time),
+                reason=words(SUPPRESSIONS.get(one.reason, one.reason)),
+            ),
+            words("Lift this only if the person wishes it, or if the address was mistyped or works again."),
+        ],
+        button=words("Allow messages to this address"),
+        back=f"{PEOPLE}/{visit.id('responder_id')}",
+    )
+
+
+@routes.post("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Delete")
+async def lift(visit: Visit) -> Response:
+    async with visit.write() as db:
+        one = await _suppression(visit, db)
+        await nouns.delete(
+            suppressions.SUPPRESSION, db, caller=visit.caller, key=one.suppression_id, site=visit.site, now=visit.now
+        )
+    return html.redirect(f"{PEOPLE}/{visit.id('responder_id')}?done=lifted")
+
+
+async def _suppression(visit: Visit, db: Database) -> Suppression:
+    suppressions.require_reach(visit.caller)
+    await shown_responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
+    for one in await _suppressed(visit, db, visit.id("responder_id")):
+        if one.suppression_id == visit.id("suppression_id"):
+            return one
+    raise errors.NotFound("There is no such suppression.")
+
+
+@routes.get("/console/people/{responder_id}/subject", scope="Responder Value.Read", proof=True)
+async def download_copy(visit: Visit) -> Response:
+    for scope in api.SUBJECT_SCOPES:
+        visit.caller.require(scope)
+    file = await api.subject(
+        databases.on_demand(visit.pool),
+        caller=visit.caller,
+        responder_id=visit.id("responder_id"),
+        site=visit.site,
+        zone=ZoneInfo(visit.zone),
+        now=visit.now,
+        is_readable=visit.query.get("format") == "html",
+    )
+    return download(file)
+
+
+@routes.post("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)
+async def erase(visit: Visit) -> Response:
+    form = visit.form
+    if len(form.text("reason")) > NOTE_CHARACTERS_MAX:
+        wrong = visit.words("Write at most 500 characters.")
+        return await _erasure_form(visit, refusal=errors.Invalid.at("/reason", "too_long", wrong))
+    async with visit.write() as db:
+        made = await erasures.request(
+            db,
+            caller=visit.caller,
+            responder_id=visit.id("responder_id"),
+            mode="erase" if form.text("mode") == "erase" else "anonymize",
+            suppress=form.text("suppress") == "1",
+            reason=form.text("reason") or None,
+            now=visit.now,
+        )
+    return html.redirect(f"{PEOPLE}/erasure/{made.erasure_id}")
+
+
+@routes.get("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)
+async def _erasure_form(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+    words, responder_id = visit.words, visit.id("responder_id")
+    async with visit.read() as db:
+        counts = await service.counts(db, caller=visit.caller, responder_id=responder_id)
+        view, person = await _view(visit, db)
+    of_person = len(view.identifiers), len(person.metadata) if person else 0
+    numbers = (
+        (of_person[0], words.plural("{n} address", "{n} addresses", of_person[0])),
+        (of_person[1], words.plural("{n} value", "{n} values", of_person[1])),
+        *_numbers(words, counts),
+    )
+    return visit.page(
+        "erase.html",
+        title=words("Erase {name}", name=_name(words, view, person)),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        numbers=[text for count, text in numbers if count],
+        modes=[(mode, words(text)) for mode, text in MODES.items()],
+        mode=visit.form.text("mode") or "anonymize",
+        reason=visit.form.text("reason"),
+        is_suppressed=visit.request.method == "GET" or visit.form.text("suppress") == "1",
+        url=f"{PEOPLE}/{responder_id}",
+    )
+
+
+def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
+    """The entries that an erasure is about: the number, and the sentence."""
+    sent, waiting, ended, answered, cases = (
+        counts.get(kind, 0) for kind in ("sent", "waiting", "not_sent", "answered", "case_opened")
+    )
+    return [
+        (sent, words.plural("{n} message that was sent", "{n} messages that were sent", sent)),
+        (
+            waiting,
+            words.plural(
+                "{n} planned message, which will be cancelled", "{n} planned messages, which will be cancelled", waiting
+            ),
+        ),
+        (ended, words.plural("{n} message that was not sent", "{n} messages that were not sent", ended)),
+        (answered, words.plural("{n} response", "{n} responses", answered)),
+        (cases, words.plural("{n} case with its comments", "{n} cases with their comments", cases)),
+    ]
+
+
+@routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
+async def erasure_page(visit: Visit) -> Response:
+    found = await visit.find(erasures.get)
+    words = visit.words
+    return visit.page(
+        "erasure.html",
+        title=words("The person is erased") if found.state == "done" else words("The person is being erased"),
+        erasure=found,
+        mode=words(MODES[found.mode]),
+        counts=sorted(found.counts.items()),
+        requested=words.moment(found.requested_time, time_zone=visit.zone),
+        finished=words.moment(found.finished_time, time_zone=visit.zone) if found.finished_time else "",
+        url=f"{PEOPLE}/erasure/{found.erasure_id}",
+    )

@@ -1,1 +1,0 @@
-"""Pipelines: how and when the items of a questionnaire are sent."""

@@ -1,1 +1,0 @@
-"""The contact policy of an organization: how often a person is asked over all pipelines, quiet hours, holidays."""

@@ -1,1 +1,0 @@
-"""Questionnaires of the library, each with a pipeline by e-mail that is ready to send."""

@@ -1,1 +1,0 @@
-"""Retention runs that are repeated in a restored database."""

@@ -1,0 +1,135 @@
+"""Settings: periods for which data is kept, with a preview; the runs that removed something."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import document_of, form_page, read_as, same_version
+from afterword.console.nouns import inputs_of
+from afterword.console.screens import Screens, Visit
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import Listing, page_links, page_of
+from afterword.kit.web import html
+from afterword.privacy.retention import service, store
+from afterword.privacy.retention.api import RUNS
+from afterword.privacy.retention.service import Preview
+from afterword.tenants.organizations.retention import RETENTION, Retention, require_reach
+
+PATH: Final = "/console/settings/retention"
+KINDS: Final[Mapping[str, Marked]] = {
+    "texts": "Answers whose words are removed: {n}", "people": "People who are forgotten: {n}",
+    "items": "Messages whose address is removed: {n}", "uploads": "Files that are removed: {n}",
+    "answers": "Responses that are deleted: {n}", "events": "Entries of the event log that are removed: {n}",
+    "audit": "Entries of the audit log that are removed: {n}", "exports": "Files of exports that are removed: {n}",
+}  # fmt: skip
+TITLES: Final[Mapping[str, Marked]] = {
+    "texts": "Words in answers", "people": "People", "items": "Addresses and values of messages",
+    "uploads": "Files that came with answers", "answers": "Responses", "events": "Event log", "audit": "Audit log",
+    "exports": "Files of exports", "deleted": "Deleted responses and messages",
+}  # fmt: skip
+
+routes = Screens()
+
+
+@routes.post(PATH, scope="Organization.Update")
+async def save_retention(visit: Visit) -> Response:
+    """Save the periods; before anything is removed by it, ask with how much it is."""
+    try:
+        request = read_as(structs.update_of(RETENTION), document_of(visit.form, inputs_of(RETENTION)), visit)
+        async with visit.write() as db:
+            if not visit.form.text("confirmed"):
+                found = await service.preview(db, caller=visit.caller, changes=request.named(), now=visit.now)
+                if touched := [one for one in found if one.count]:
+                    same_version(visit)((await _stored(visit, db)).version)
+                    return _confirm(visit, touched)
+            key, expect = visit.caller.organization_id, same_version(visit)
+            await nouns.update(RETENTION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _retention(visit, refusal)
+    return html.redirect(f"{PATH}?done=saved")
+
+
+def _confirm(visit: Visit, touched: Sequence[Preview]) -> Response:
+    words = visit.words
+    values = {name: visit.form.text(name) for name in ("version", *(one.name for one in inputs_of(RETENTION)))}
+    return visit.confirm(
+        title=words("Remove what is older?"),
+        sentences=[
+            *(words(KINDS[one.kind], n=_number(words, one)) for one in touched),
+            words("A worker removes it within a day. It does not come back."),
+        ],
+        button=words("Save and remove"),
+        action=PATH,
+        back=PATH,
+        is_harmless=False,
+        confirmed="1",
+        **values,
+    )
+
+
+async def _stored(visit: Visit, db: Database) -> Retention:
+    return await nouns.get(RETENTION, db, caller=visit.caller, key=visit.caller.organization_id)
+
+
+def _number(words: Texts, one: Preview) -> str:
+    return words.number(one.count) + ("+" if one.is_more else "")
+
+
+@routes.get(PATH, scope="Organization.Update")
+async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        stored = await _stored(visit, db)
+    return form_page(
+        visit,
+        title=words("Retention"),
+        lead=words("Data of people is kept for the days below. Before anything is removed, you see how much it is."),
+        back=(words("Settings"), "/console/settings"),
+        action=PATH,
+        inputs=inputs_of(RETENTION),
+        stored=stored,
+        version=stored.version,
+        refusal=refusal,
+        links=[(words("Removed so far"), f"{PATH}/runs"), (words("Legal holds"), f"{PATH}/holds")],
+        thing=("organization", stored.organization_id),
+        tab="retention",
+    )
+
+
+@routes.get(f"{PATH}/runs", scope="Organization.Update")
+async def list_runs(visit: Visit) -> Response:
+    words = visit.words
+    require_reach(visit.caller)
+    async with visit.read() as db:
+        found = await store.list_runs(db, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query))
+    here = f"{PATH}/runs"
+    return visit.page(
+        "things.html",
+        title=words("Removed so far"),
+        tab="retention",
+        lead=words("A run a day for each kind of data that has a period."),
+        new=None,
+        list=Listing(
+            rows=[
+                {
+                    "url": "",
+                    "title": words(TITLES[one.kind]),
+                    "state": "" if one.finished_time else words("running"),
+                    "when": words.moment(one.started_time, time_zone=visit.zone),
+                    "more": words(
+                        "Older than {day}: {n} rows",
+                        day=words.date(one.before_time, time_zone=visit.zone),
+                        n=words.number(sum(one.counts.values())),
+                    ),
+                }
+                for one in found.items
+            ],
+            empty=words("Nothing was removed by its age yet."),
+            **page_links(found, visit.query, here),
+        ),
+    )

@@ -1,1 +1,0 @@
-"""Provider accounts: the logins that organizations send through, kept by operators."""

@@ -1,1 +1,0 @@
-"""The domains that mails are sent from through an account, and what DNS says of them."""

@@ -1,1 +1,0 @@
-"""Health of provider accounts: circuit breaker, pauses, the rate after throttles."""

@@ -1,1 +1,0 @@
-"""The names that providers give to messages they accepted."""

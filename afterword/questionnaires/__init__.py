@@ -1,1 +1,0 @@
-"""Questionnaires, their immutable versions, groups and questions."""

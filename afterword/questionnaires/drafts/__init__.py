@@ -1,1 +1,0 @@
-"""Drafts of questionnaires, edited until they are published."""

@@ -1,1 +1,0 @@
-"""Metadata definitions: the names that an organization declares for its applications."""

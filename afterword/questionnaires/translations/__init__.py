@@ -1,1 +1,0 @@
-"""Translations of a draft: listed, saved, and as files out and in."""

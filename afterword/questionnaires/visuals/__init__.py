@@ -1,1 +1,0 @@
-"""Visuals: the themes of questionnaires' pages."""

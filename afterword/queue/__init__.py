@@ -1,1 +1,0 @@
-"""Pipelines and queue items: schedule, change, cancel, claim, begin, settle, reap."""

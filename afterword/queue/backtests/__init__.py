@@ -1,1 +1,0 @@
-"""The decisions that a pipeline's rules, or changed ones, would have made about its items of the last days."""

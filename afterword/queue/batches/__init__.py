@@ -1,1 +1,0 @@
-"""One act on many waiting items: cancel them, or send them at another time."""

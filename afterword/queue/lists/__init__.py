@@ -1,1 +1,0 @@
-"""Queue items of all pipelines: a page of them, and how many there are by status and reason."""

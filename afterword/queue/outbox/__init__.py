@@ -1,1 +1,0 @@
-"""Messages that are kept in place of being sent."""

@@ -1,1 +1,0 @@
-"""Removes ended items after their retention time."""

@@ -1,1 +1,0 @@
-"""The moves of a queue item that workers make: claim, begin, settle, release, renew, reap, late acceptance."""

@@ -1,1 +1,0 @@
-"""Delivery receipts, bounces and complaints of sent messages, and the endpoints that receive them."""

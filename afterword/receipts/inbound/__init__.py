@@ -1,1 +1,0 @@
-"""Callback endpoints of providers: one for each account and form."""

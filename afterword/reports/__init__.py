@@ -1,1 +1,0 @@
-"""Reports: figures over answers, and the kept counts that make them fast."""

@@ -1,1 +1,0 @@
-"""Counting answers and cases, from what is kept and from the rows themselves."""

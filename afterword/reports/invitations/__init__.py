@@ -1,1 +1,0 @@
-"""The invitations behind the figures of reports."""

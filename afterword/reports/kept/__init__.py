@@ -1,1 +1,0 @@
-"""Reading the counts that `rollups` keeps."""

@@ -1,1 +1,0 @@
-"""Kept counts: how often each value was given on each local day."""

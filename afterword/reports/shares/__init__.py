@@ -1,1 +1,0 @@
-"""Links by which somebody without a login reads the figures of a report, until they end."""

@@ -1,1 +1,0 @@
-"""Responders, their addresses and metadata, and the do-not-contact list."""

@@ -1,1 +1,0 @@
-"""Responses of all questionnaires, as people read them."""

@@ -1,1 +1,0 @@
-"""Words of comments, and of those of each group."""

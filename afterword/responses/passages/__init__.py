@@ -1,1 +1,0 @@
-"""Saved views: filters of responses with a name, own or shared."""

@@ -1,1 +1,0 @@
-"""The responses that each user has read."""

@@ -1,1 +1,0 @@
-"""The row of each response, kept beside its answers."""

@@ -1,1 +1,0 @@
-"""A tag for many responses at once, in bounded parts, which can be undone."""

@@ -1,0 +1,300 @@
+"""Ninety days of a shop with three branches: drawn from a fixed seed, written in one transaction."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from importlib import resources
+from typing import Any, Final
+
+import yaml
+
+from afterword import ids
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.cases.recoveries import service as recoveries
+from afterword.cases.rules import ALERT
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
+from afterword.core.questionnaires.questions import Question
+from afterword.core.scheduling.statuses import Item
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.listening.reports.custom_reports import REPORT
+from afterword.listening.reports.resources import ReportSpec, document_of
+from afterword.listening.responses.rows import service as responses
+from afterword.run.demonstration import store
+from afterword.tenants.organizations import users
+
+DAYS: Final = 90
+MESSAGES_A_DAY: Final = 110  # fewer on Sundays
+PEOPLE: Final = 3_000
+SEED: Final = 20_260_901
+BRANCHES: Final[Mapping[str, tuple[float, float]]] = {  # share of a good experience at the start and at the end
+    "Harbour Street": (0.72, 0.86),
+    "Old Town": (0.72, 0.62),
+    "Online": (0.55, 0.86),
+}
+LOCALES: Final[Mapping[str, int]] = {"en": 60, "el": 18, "de": 17, "ar": 5}
+CASE_HOURS: Final = 48
+ASKED_AGAIN, ASKED_DAYS, WON_BACK = 0.5, 3, 0.7  # share of the closed cases; days after closing; share of the answers
+CASE_DAYS_MAX: Final = 4  # older cases are closed, younger ones the sooner the older they are
+NEW, IN_PROGRESS, CLOSED = 1, 2, 3
+SUNDAY: Final = 6
+MINUTES_MAX: Final = 600  # from the message to the last answer
+CAPPED, DELIVERED, OPENED, ANSWERED, COMPLETED = 0.04, 0.94, 0.6, 0.38, 0.35  # shares of the messages
+MOODS: Final = ("happy", "neutral", "unhappy")
+COMMENTED: Final[Mapping[str, float]] = {"happy": 0.45, "neutral": 0.5, "unhappy": 0.8}
+ORDER_FIRST: Final = 104_200
+SCORES: Final[Mapping[str, Mapping[str, Sequence[int]]]] = {  # of the most answers in a mood
+    "nps": {"happy": (8, 9, 9, 10, 10), "neutral": (7, 8), "unhappy": (0, 2, 3, 4, 5, 6)},
+    "csat": {"happy": (4, 5, 5, 5), "neutral": (3,), "unhappy": (1, 2, 2)},
+    "ces": {"happy": (5, 6, 7, 7), "neutral": (4,), "unhappy": (1, 2, 3)},
+}
+AGENTS: Final = (("maria@demo.example", "Maria Agathou"), ("ben@demo.example", "Ben Otieno"))
+
+
+@dataclass
+class _Shop:
+    """The rows that are made up, and those who work there."""
+
+    agents: Sequence[str]
+    words: Mapping[str, Any]
+    chance: random.Random
+    now: datetime
+    people: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    answers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    cases: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+async def fill(db: Database, *, organization_id: str, application_id: str, secret: bytes, now: datetime) -> int:
+    """Make up the last DAYS days of an organization that asked nobody yet; the number of responses, else 0."""
+    if not await store.claim_organization(db, organization_id=organization_id, now=now):
+        return 0
+    agents = [
+        await users.create_user(
+            db, organization_id=organization_id, email=email, role="agent", profile={"display_name": name}, now=now
+        )
+        for email, name in AGENTS
+    ]
+    sent = await _sent(db, organization_id=organization_id)
+    rule = await nouns.insert(
+        ALERT,
+        db,
+        organization_id=organization_id,
+        key=ids.ordered(now),
+        columns={**_RULE, "application_id": application_id, **_conditions(sent)},
+        now=now,
+        by=None,
+    )
+    shop = _Shop([agent.user_id for agent in agents], _words(), random.Random(SEED), now)  # noqa: S311  no secret
+    _draw(shop, sent, secret=secret)
+    await store.insert_people(db, organization_id=organization_id, people=shop.people, channel_id=CHANNEL_EMAIL)
+    await store.insert_messages(db, organization_id=organization_id, messages=shop.messages)
+    await store.insert_answers(db, organization_id=organization_id, answers=shop.answers)
+    await store.insert_cases(db, organization_id=organization_id, alert_id=rule.alert_id, cases=shop.cases)
+    answered = [message["instance_id"] for message in shop.messages if message["submitted_time"] is not None]
+    await responses.write(db, keys=[(organization_id, instance_id) for instance_id in answered])
+    again = [case["recovery_instance_id"] for case in shop.cases if case["recovery_instance_id"] is not None]
+    await recoveries.record_recovery_answers(
+        db, keys=[(organization_id, instance_id) for instance_id in again], now=now
+    )
+    await store.settle_statistics(db)
+    spec = _report(sent)
+    await nouns.insert(
+        REPORT,
+        db,
+        organization_id=organization_id,
+        key=ids.ordered(now),
+        columns={"title": "NPS of our stores", "spec": spec, "questionnaire_ids": spec["questionnaire_ids"]},
+        now=now,
+        by=None,
+    )
+    return len(answered)
+
+
+_RULE: Final[Mapping[str, Any]] = {
+    "title": "An unhappy customer", "description": "Somebody gave a low score: answer within two days.",
+    "trigger": "completed", "severity": "normal", "active": True, "status_id": NEW, "assigned_user_id": None,
+    "due_hours": CASE_HOURS, "fold_hours": 0, "subscriber_user_ids": [],
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    questionnaire_id: str
+    pipeline_id: str
+    version_id: str
+    questions: Sequence[Question]
+
+    @property
+    def score(self) -> Question:
+        return next(question for question in self.questions if question.type in SCORES)
+
+
+def _report(sent: Sequence[_Sent]) -> dict[str, Any]:
+    return document_of(
+        ReportSpec(
+            questionnaire_ids=list(dict.fromkeys(one.questionnaire_id for one in sent)),
+            template_id="by_metadata",
+            metric="nps",
+            metadata="questionnaire_metadata:store_id",
+            last_days=DAYS,
+            compare="rest",
+        )
+    )
+
+
+async def _sent(db: Database, *, organization_id: str) -> list[_Sent]:
+    found: list[_Sent] = []
+    for questionnaire_id, pipeline_id, version_id in await store.list_sent(db, organization_id=organization_id):
+        version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
+        found.append(_Sent(questionnaire_id, pipeline_id, version_id, version.definition.questions()))
+    return found
+
+
+def _conditions(sent: Sequence[_Sent]) -> dict[str, Any]:
+    low = [
+        {
+            "subject": f"question:{one.score.question_id}",
+            "operator": "less_equal",
+            "value": max(SCORES[one.score.type]["unhappy"]),
+        }
+        for one in sent
+    ]
+    return {"questionnaire_ids": sorted(one.questionnaire_id for one in sent), "conditions": {"any": low}}
+
+
+def _words() -> Mapping[str, Any]:
+    return yaml.safe_load((resources.files("afterword.run.demonstration") / "words.yaml").read_text(encoding="utf-8"))
+
+
+def _draw(shop: _Shop, sent: Sequence[_Sent], *, secret: bytes) -> None:
+    chance, begin = shop.chance, shop.now - timedelta(days=DAYS)
+    shop.people += [_person(shop, number, secret=secret, time=begin) for number in range(PEOPLE)]
+    for day in range(DAYS):
+        start = begin + timedelta(days=day)
+        count = round(MESSAGES_A_DAY * (0.5 if start.weekday() == SUNDAY else chance.uniform(0.8, 1.2)))
+        for _ in range(count):
+            one = chance.choice(sent)
+            time = start + timedelta(seconds=chance.randrange(86_400 - MINUTES_MAX * 60))
+            message = _message(shop, one, time=time)
+            shop.messages.append(message)
+            if message["submitted_time"] is not None:
+                _respond(shop, one, message, mood=_mood(shop, message, part=day / DAYS))
+
+
+def _person(shop: _Shop, number: int, *, secret: bytes, time: datetime) -> dict[str, Any]:
+    chance, words = shop.chance, shop.words
+    first, last = chance.choice(words["first"]), chance.choice(words["last"])
+    identifier = f"{first}.{last}{number}@example.com".lower()
+    return {
+        "responder_id": ids.ordered(time),
+        "locale": chance.choices([*LOCALES], [*LOCALES.values()])[0],
+        "metadata": {"first_name": first, "last_name": last},
+        "identifier": identifier,
+        "address_key": address_key(secret, CHANNEL_EMAIL, identifier).hex(),
+        "unsubscribe_id": ids.secret(),
+        "time": time,
+    }
+
+
+def _message(shop: _Shop, one: _Sent, *, time: datetime) -> dict[str, Any]:
+    """A message to anybody: most are sent, half of those opened, and most of these answered."""
+    chance, person = shop.chance, shop.chance.choice(shop.people)
+    stage = chance.random()
+    is_capped = stage > 1 - CAPPED
+    later = [time + timedelta(minutes=minutes) for minutes in sorted(chance.sample(range(1, MINUTES_MAX), 3))]
+    given: list[datetime | None] = [
+        moment if stage < share else None for moment, share in zip(later, (OPENED, ANSWERED, COMPLETED), strict=True)
+    ]
+    return {
+        "item_id": ids.ordered(time),
+        "questionnaire_id": one.questionnaire_id,
+        "pipeline_id": one.pipeline_id,
+        "version_id": one.version_id,
+        **{name: person[name] for name in ("identifier", "address_key", "responder_id", "locale")},
+        "metadata": {"store_id": chance.choices([*BRANCHES], (3, 2, 4))[0]},
+        "external_reference": f"{ORDER_FIRST + len(shop.messages)}",
+        "time": time,
+        "status": Item.IGNORED if is_capped else Item.SENT,
+        "reason": "frequency_cap" if is_capped else None,
+        "attempts": 0 if is_capped else 1,
+        "sent_time": None if is_capped else time,
+        "instance_id": None if is_capped else ids.secret(),
+        "previous_id": None,
+        "channel_id": CHANNEL_EMAIL,
+        "short_code": ids.short_code(),
+        "question_ids": [question.question_id for question in one.questions],
+        "delivered_time": None if is_capped or stage > DELIVERED else time + timedelta(seconds=40),
+        "bounced_time": time + timedelta(seconds=40) if not is_capped and stage > DELIVERED else None,
+        **dict(zip(("viewed_time", "submitted_time", "completed_time"), given, strict=True)),
+    }
+
+
+def _mood(shop: _Shop, message: Mapping[str, Any], *, part: float) -> str:
+    """The mood that the branch decides; `part` of the days have passed."""
+    first, last = BRANCHES[message["metadata"]["store_id"]]
+    happy = first + (last - first) * part
+    return shop.chance.choices(MOODS, (happy, (1 - happy) * 0.4, (1 - happy) * 0.6))[0]
+
+
+def _respond(shop: _Shop, one: _Sent, message: Mapping[str, Any], *, mood: str) -> None:
+    chance = shop.chance
+    note = chance.choice(shop.words[message["locale"]][mood])
+    for question in one.questions:
+        if question.type in SCORES:
+            value: Any = chance.choice(SCORES[question.type][mood])
+        elif question.type == "text":
+            value = note if chance.random() < COMMENTED[mood] else None
+        elif question.type == "multiple_choice":
+            value = sorted(chance.sample(range(1, 7), chance.choice((1, 1, 2))))
+        else:
+            value = {"happy": 1, "neutral": 2, "unhappy": 3}[mood]
+        if value is not None:
+            key = {name: message[name] for name in ("instance_id", "questionnaire_id", "version_id")}
+            answered = {"question_id": question.question_id, "value": value, "time": message["submitted_time"]}
+            shop.answers.append({**key, **answered})
+    if mood == "unhappy" and message["completed_time"] is not None and message["previous_id"] is None:
+        shop.cases.append(_case(shop, one, message))
+
+
+def _case(shop: _Shop, one: _Sent, message: Mapping[str, Any]) -> dict[str, Any]:
+    chance, time = shop.chance, message["completed_time"]
+    age = (shop.now - time) / timedelta(days=CASE_DAYS_MAX)
+    is_closed = chance.random() < age
+    status = CLOSED if is_closed else chance.choice((NEW, NEW, IN_PROGRESS))
+    hours = chance.uniform(1, CASE_HOURS * min(age, 1.1))
+    resolved_time = time + timedelta(hours=hours) if is_closed else None
+    again = _ask_again(shop, one, message, resolved_time) if resolved_time and chance.random() < ASKED_AGAIN else {}
+    return {
+        "alert_instance_id": ids.ordered(time),
+        "comment_id": ids.ordered(time),
+        **{name: message[name] for name in ("questionnaire_id", "instance_id", "responder_id")},
+        "status_id": status,
+        "user_id": None if status == NEW else chance.choice(shop.agents),
+        "severity": chance.choice(("normal", "normal", "normal", "high")),
+        "due_time": time + timedelta(hours=CASE_HOURS),
+        "resolved_time": resolved_time,
+        "work_seconds": round(hours * 3_600) if is_closed else None,
+        **{name: chance.choice(shop.words[name]) if is_closed else None for name in ("cause", "remedy")},
+        "recovery_item_id": again.get("item_id"),
+        "recovery_instance_id": again["instance_id"] if again.get("submitted_time") else None,
+        "recovery_time": again.get("submitted_time"),
+        "note": chance.choice(shop.words["notes"]) if status != NEW else None,
+        "note_time": time + timedelta(hours=1),
+        "time": time,
+    }
+
+
+def _ask_again(shop: _Shop, one: _Sent, message: Mapping[str, Any], resolved_time: datetime) -> Mapping[str, Any]:
+    """The message that asks the customer of a closed case how it is now; nothing where its time has not come."""
+    time = resolved_time + timedelta(days=ASKED_DAYS)
+    if time + timedelta(minutes=MINUTES_MAX) > shop.now:
+        return {}
+    same = ("identifier", "address_key", "responder_id", "locale", "metadata")
+    again = _message(shop, one, time=time) | {name: message[name] for name in same}
+    again["previous_id"] = message["instance_id"]
+    shop.messages.append(again)
+    if again["submitted_time"] is not None:
+        _respond(shop, one, again, mood=shop.chance.choices(MOODS, (WON_BACK, 0, 1 - WON_BACK))[0])
+    return again

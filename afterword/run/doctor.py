@@ -1,0 +1,424 @@
+"""Looks at an installation from outside and says, for each fault, what to do; changes nothing."""
+
+import asyncio
+import socket
+import ssl
+import stat
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from afterword import errors
+from afterword.core.messaging.networks import NameServer
+from afterword.core.wire.site import Site
+from afterword.kit import db
+from afterword.kit.web.loopback import is_loopback
+from afterword.kit.web.metrics import FORWARDED_FOR
+from afterword.listening.reports import comparison
+from afterword.listening.responses.rows import service as responses
+from afterword.run import environment, migrations
+from afterword.run.backups import figures as backups
+from afterword.run.backups import store as backups_store
+from afterword.run.embedded import VERSION_MIN
+from afterword.run.environment import Finding
+from afterword.run.worker.guard import FILE_NAME as MARK_FILE
+from afterword.run.worker.guard import read_mark
+from afterword.sending.pipelines import service as pipelines
+from afterword.sending.providers import store as providers_store
+from afterword.sending.providers.domains import service as domains
+from afterword.sending.providers.domains.service import Way
+from afterword.sending.providers.health import store as health_store
+from afterword.sending.queue.lanes import store as lanes_store
+from afterword.sending.queue.restores import service as guard
+from afterword.sending.queue.restores import store as guard_store
+
+BACKUP_SECONDS_MAX = 8 * 86_400  # since the last one that somebody asked for
+UNSAVED_SECONDS_MAX = 86_400  # of a new installation
+CLOCK_SKEW_SECONDS_MAX = 5
+TRANSACTION_SECONDS_MAX = 60
+WEB_SECONDS_MAX = 10
+SMTP_STEP_SECONDS_MAX = 10.0
+OVERDUE_SECONDS_MAX = 900
+STUCK_SHOWN_MAX = 20
+PAUSED_ACCOUNTS_SHOWN_MAX = 20
+SENDERS_SHOWN_MAX = 20
+WRONG_DAYS_SHOWN_MAX = 10
+HEALTH_PATH = "/healthz"
+REQUEST_ID = "X-Request-Id"  # on every answer of ours
+BODY_BYTES_MAX = 2000
+Asked = TypeVar("Asked")
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Settings of what stands beside the database."""
+
+    mail_from: str = ""
+    name_servers: tuple[NameServer, ...] = ()
+    file_folder: Path | None = None
+    site: Site | None = None  # with the secret that opens the settings of accounts
+    scan: Sequence[str] = ()
+    scan_seconds: float = 30.0
+
+
+async def examine(
+    *,
+    database_url: str | None,
+    smtp_url: str | None,
+    public_url: str,
+    trusted_proxies: str,
+    data_folder: Path,
+    clock: Callable[[], datetime],
+    backup_to: str = "",
+    backup_hours: int = 24,
+    outside: Outside = Outside(),
+) -> list[Finding]:
+    """Look at everything at once, in at most about 30 seconds; never raises for what is wrong with the installation.
+
+    `database_url` is None where an embedded database does not run: the caller says why.
+    `clock` gives this process's time.
+    `backup_hours`: backups go to `backup_to` this often; empty: somebody else makes them.
+    """
+    found = await asyncio.gather(
+        _look_at_database(database_url, clock, data_folder, timedelta(hours=backup_hours) if backup_to else None),
+        _look_at_mail(smtp_url, database_url),
+        asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies),
+        asyncio.to_thread(_look_at_folder, data_folder),
+        asyncio.to_thread(environment.look_at_certificate, public_url, now=clock()),
+        _look_at_senders(database_url, smtp_url, outside),
+        asyncio.to_thread(environment.look_at_backup_folder, backup_to),
+        asyncio.to_thread(environment.look_at_file_folder, outside.file_folder),
+        environment.look_at_scan(outside.scan, seconds=outside.scan_seconds),
+    )
+    return [
+        *(finding for findings in found for finding in findings),
+        environment.look_at_python(),
+        environment.look_at_zones(now=clock()),
+    ]
+
+
+# The database ----------------------------------------------------------------------------------------------
+
+
+async def _look_at_database(
+    url: str | None, clock: Callable[[], datetime], data_folder: Path, backup_every: timedelta | None
+) -> Sequence[Finding]:
+    if url is None:
+        return []
+    try:
+        async with await db.open_pool(url, size_max=1, statement_cache_size=0) as pool, db.connection(pool) as database:
+            version = await database.fetch_value("show server_version")
+            revision = await _revision(database)
+            return [
+                Finding("database", True, f"It answers; PostgreSQL {version}."),
+                await _version(database),
+                revision,
+                *(await _installation(database, clock, data_folder, backup_every) if revision.ok else ()),
+                await _transactions(database),
+                await _clock(database, clock),
+            ]
+    except (errors.Unavailable, asyncpg.PostgresError, OSError, ValueError) as error:
+        return [_away(error.__cause__ or error)]
+
+
+async def _installation(
+    database: db.Database, clock: Callable[[], datetime], folder: Path, backup_every: timedelta | None
+) -> Sequence[Finding]:
+    return (
+        await _accounts(database),
+        await _lanes(database),
+        await _senders(database),
+        await _guard(database, folder),
+        await _backup(database, backup_every),
+        await _figures(database, clock),
+        await _responses(database, clock),
+    )
+
+
+def _away(cause: BaseException) -> Finding:
+    advice = "Look into the log of PostgreSQL."
+    match cause:
+        case asyncpg.InvalidAuthorizationSpecificationError():
+            advice = "Check the user and the password in AFTERWORD_DATABASE_URL, and pg_hba.conf of the server."
+        case asyncpg.InvalidCatalogNameError():
+            advice = "Make the database that AFTERWORD_DATABASE_URL names: `createdb <name>`."
+        case asyncpg.InsufficientPrivilegeError():
+            advice = "Give the user rights on the database and its schema: `grant all on schema public to <user>`."
+        case asyncpg.TooManyConnectionsError():
+            advice = "Raise max_connections, or lower AFTERWORD_DATABASE_POOL in all processes."
+        case socket.gaierror():
+            advice = "The host in AFTERWORD_DATABASE_URL is not known: check its spelling and the name server."
+        case ConnectionRefusedError() | FileNotFoundError():
+            advice = "Nothing listens there: start PostgreSQL, and check host and port in AFTERWORD_DATABASE_URL."
+        case TimeoutError():
+            advice = "No answer: check host and port in AFTERWORD_DATABASE_URL and the firewall between the two."
+        case ValueError():  # its words may repeat the address, and with it the password
+            return Finding("database", False, "Its address cannot be read.", "Check AFTERWORD_DATABASE_URL.")
+        case _:
+            pass
+    return Finding("database", False, f"It cannot be used: {str(cause) or type(cause).__name__}.", advice)
+
+
+async def _version(database: db.Database) -> Finding:
+    major = int(await database.fetch_value("show server_version_num")) // 10_000
+    if major < VERSION_MIN:
+        advice = f"Upgrade the server to PostgreSQL {VERSION_MIN} or newer."
+        return Finding("database version", False, f"PostgreSQL {major} is too old.", advice)
+    return Finding("database version", True, f"PostgreSQL {major}, at least {VERSION_MIN} is needed.")
+
+
+async def _revision(database: db.Database) -> Finding:
+    wanted, found = migrations.head(), await migrations.current(database)
+    if (reason := await migrations.get_reason_closed(database)) is not None:
+        return Finding("migrations", False, f"No release may use the database. {reason}", "Do what the reason says.")
+    if found == wanted:
+        return Finding("migrations", True, f"The schema is at revision {wanted}.")
+    if await migrations.is_usable(database):
+        return Finding(
+            "migrations", True, f"The schema is at {found}, newer than this release's {wanted}, and serves it."
+        )
+    if found is not None and found > wanted:
+        advice = "Start the newer release that migrated it, or restore the backup from before."
+        return Finding("migrations", False, f"The schema is at {found}, newer than this release's {wanted}.", advice)
+    detail = "The database is empty." if found is None else f"The schema is at {found}, this release needs {wanted}."
+    return Finding("migrations", False, detail, "Run `afterword migrate`.")
+
+
+async def _accounts(database: db.Database) -> Finding:
+    paused = await health_store.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
+    if not paused:
+        return Finding("sending", True, "No account is paused.")
+    names = ", ".join(f"{one.domain} (account {one.account_id}: {one.paused_reason})" for one in paused)
+    advice = (
+        "Mend a login that was refused; leave a pause that a person wants. Then run `afterword account resume ID`, "
+        "or `afterword resume` for all."
+    )
+    return Finding("sending", False, f"Paused: {names}.", advice)
+
+
+async def _lanes(database: db.Database) -> Finding:
+    stuck = await lanes_store.list_stuck_lanes(database, seconds=OVERDUE_SECONDS_MAX, limit=STUCK_SHOWN_MAX)
+    if not stuck:
+        return Finding("queue", True, "No pipeline has messages that should have been sent long ago.")
+    names = ", ".join(f"{domain} (pipeline {pipeline_id})" for domain, pipeline_id in stuck)
+    detail = f"Messages have been due for more than {OVERDUE_SECONDS_MAX // 60} minutes: {names}."
+    advice = "Start `afterword worker`. Where one runs, open the item in the console: it says what it waits for."
+    return Finding("queue", False, detail, advice)
+
+
+async def _senders(database: db.Database) -> Finding:
+    refused = await pipelines.list_refused_senders(database)
+    if not refused:
+        return Finding("senders", True, "Every pipeline may send from its sender_address.")
+    shown = ", ".join(
+        f"{one.domain} (pipeline {one.pipeline_id}: {one.sender_address})" for one in refused[:SENDERS_SHOWN_MAX]
+    )
+    advice = "Allow the domain with `afterword sender add`, or change sender_address of the pipeline."
+    return Finding("senders", False, f"Organizations may not send from these domains: {shown}.", advice)
+
+
+async def _guard(database: db.Database, data_folder: Path) -> Finding:
+    reason = await guard.went_back(database, mark=read_mark(data_folder / MARK_FILE))
+    if reason is None:
+        return Finding("past", True, "The database was not put back to an earlier moment.")
+    advice = (
+        "Items that went out since that moment may be waiting again: cancel those, then run "
+        "`afterword doctor --confirm-sending`. What is too late is skipped, the rest goes."
+    )
+    return Finding("past", False, reason, advice)
+
+
+async def _backup(database: db.Database, every: timedelta | None) -> Finding:
+    seconds = await backups_store.get_age_seconds(database) or 0.0
+    last = await backups_store.get_last_time(database)
+    when = f"The last one was begun {last:%Y-%m-%d %H:%M} UTC." if last else "There is none yet."
+    if every is None:
+        is_old = seconds > (BACKUP_SECONDS_MAX if last else UNSAVED_SECONDS_MAX)
+        advice = "Run `afterword backup`. To have them made every day, set AFTERWORD_BACKUP_TO."
+        return Finding("backups", True, f"None is made by itself. {when}", advice, is_warning=is_old)
+    if not backups.seconds_late(seconds, every=every):
+        return Finding("backups", True, when)
+    advice = "Run `afterword backup`: it says why it fails. Workers make backups, and log the reason each time."
+    return Finding("backups", False, f"A backup is late. {when}", advice)
+
+
+async def _figures(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    found = await comparison.compare(database, now=clock())
+    skipped = f" {found.skipped} of {found.spans} were not looked at." if found.skipped else ""
+    if not found.wrong:
+        return Finding("figures", True, f"Kept counts of the last {comparison.DAYS} days equal the answers.{skipped}")
+    shown = sorted({f"{day} of questionnaire {span.questionnaire_id}" for span, day in found.wrong})
+    more = f" and {len(shown) - WRONG_DAYS_SHOWN_MAX} more" if len(shown) > WRONG_DAYS_SHOWN_MAX else ""
+    detail = f"Kept counts differ from the answers: {', '.join(shown[:WRONG_DAYS_SHOWN_MAX])}{more}.{skipped}"
+    return Finding("figures", False, detail, "Run `afterword doctor --recount`; reports are right from then on.")
+
+
+async def _responses(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    found = await responses.compare(database, now=clock())
+    if not found.is_filled:
+        return Finding("responses", True, "The rows of the list of responses are still to be made by a worker.")
+    if not found.wrong:
+        return Finding("responses", True, f"The rows of {found.compared:,} responses equal their answers.")
+    detail = f"{len(found.wrong):,} of {found.compared:,} rows of the list of responses differ from their answers."
+    return Finding("responses", False, detail, "Run `afterword doctor --refill-responses`; workers make them anew.")
+
+
+async def _transactions(database: db.Database) -> Finding:
+    seconds = await guard_store.get_oldest_transaction_seconds(database)
+    if seconds <= TRANSACTION_SECONDS_MAX:
+        return Finding("transactions", True, "None is open for long.")
+    detail = f"The oldest is open for {timedelta(seconds=round(seconds))}: dead rows pile up, sending gets slower."
+    advice = "Find it (`select * from pg_stat_activity order by xact_start`) and end it, with pg_terminate_backend."
+    return Finding("transactions", False, detail, advice)
+
+
+async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    before = clock()
+    database_now: datetime = await database.fetch_value("select clock_timestamp()")
+    skew = abs((database_now - (before + (clock() - before) / 2)).total_seconds())
+    if skew > CLOCK_SKEW_SECONDS_MAX:
+        detail = f"The clocks of this machine and of the database differ by {timedelta(seconds=round(skew))}."
+        return Finding("clock", False, detail, "Let both follow a time server: `timedatectl set-ntp true` on each.")
+    return Finding("clock", True, f"This machine and the database differ by {skew:.2f} seconds.")
+
+
+# Mail ------------------------------------------------------------------------------------------------------
+
+
+async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:
+    if url is None:
+        detail = "None is set: invitations, new passwords and notices stay in the operator's outbox and reach nobody."
+        sends = await ask(database_url, providers_store.get_has_own_accounts, otherwise=False)
+        advice = "Accounts of organizations do not send them. " if sends else ""
+        return [Finding("mail server", not sends, detail, f"{advice}To send, set AFTERWORD_SMTP_URL.")]
+    from afterword.sending.channels import email  # noqa: PLC0415  an installation without mail does not load it
+
+    try:
+        return [Finding("mail server", True, f"{await email.check_login(url, step_seconds=SMTP_STEP_SECONDS_MAX)}.")]
+    except email.CannotLoginError as error:
+        advice = (
+            "Check host, port, user and password in AFTERWORD_SMTP_URL; smtps:// is for port 465, smtp:// for 587. "
+            "Where the network blocks these ports, ask its provider."
+        )
+        return [Finding("mail server", False, f"It cannot be used: {error}", advice)]
+    except ValueError as error:  # of a UnicodeError the words may repeat a part of the password
+        detail = "Its address cannot be read." if isinstance(error, UnicodeError) else str(error)
+        return [Finding("mail server", False, detail, "Write AFTERWORD_SMTP_URL as smtp://user:password@host:587.")]
+
+
+async def ask(database_url: str | None, query: Callable[[db.Database], Awaitable[Asked]], otherwise: Asked) -> Asked:
+    """The answer of a query, else `otherwise`: another finding says what is wrong with the database."""
+    if database_url is not None:
+        with suppress(errors.Refusal, asyncpg.PostgresError, OSError, ValueError):
+            async with (
+                await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
+                db.connection(pool) as database,
+            ):
+                return await query(database)
+    return otherwise
+
+
+async def _look_at_senders(database_url: str | None, smtp_url: str | None, outside: Outside) -> Sequence[Finding]:
+    """The installation's own sender, and those of the pipelines of all organizations."""
+    host = environment.host_of(smtp_url)
+    ways = [Way(outside.mail_from.rpartition("@")[2].lower(), host)] if host else []
+    if outside.site is not None:
+        given: dict[str, Any] = {"site": outside.site, "mail_from": outside.mail_from, "host": host}
+        ways += await ask(database_url, partial(domains.list_ways, **given, limit=environment.SENDERS_MAX), [])
+    return await environment.look_at_senders(ways, name_servers=outside.name_servers)
+
+
+# The public address ----------------------------------------------------------------------------------------
+
+
+def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
+    name, setting = "public address", "AFTERWORD_PUBLIC_URL"
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if parts.scheme not in {"http", "https"} or not host or parts.username is not None:
+        return [Finding(name, False, "It is not an address.", f"Write {setting} as https://survey.example.com.")]
+    if parts.scheme == "http" and not is_loopback(host):
+        advice = f"Serve it behind a proxy that speaks TLS and write {setting} with https://."
+        return [Finding(name, False, f"{url} is not encrypted; answers and tokens could be read on the way.", advice)]
+    try:
+        status, is_ours, forwarded = _fetch(f"{url.rstrip('/')}{HEALTH_PATH}")
+    except (OSError, HTTPException, ValueError) as error:
+        return [_unreachable(name, url, error), *environment.judge_proxies(url, trusted, None)]
+    proxies = environment.judge_proxies(url, trusted, forwarded if is_ours else None)
+    if not is_ours:
+        advice = f"Let the proxy forward every path of {host} to Afterword, or correct {setting}."
+        return [Finding(name, False, f"{url} is answered by another program, with status {status}.", advice), *proxies]
+    if status != 200:  # noqa: PLR2004
+        return [
+            Finding(name, False, f"{url} answers with status {status}.", "Look into the log of `afterword web`."),
+            *proxies,
+        ]
+    detail = f"{url} reaches us."
+    advice = "Nobody outside this machine can open the links in mails." if is_loopback(host) else ""
+    return [Finding(name, True, detail, advice), *proxies]
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:  # pyrefly: ignore[bad-override]
+        return None
+
+
+def _fetch(url: str) -> tuple[int, bool, str | None]:
+    """The status, whether we answered, and what we say of X-Forwarded-For."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+    try:
+        with opener.open(url, timeout=WEB_SECONDS_MAX) as answer:
+            return answer.status, _is_ours(answer), answer.headers.get(FORWARDED_FOR)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, _is_ours(error), error.headers.get(FORWARDED_FOR)
+
+
+def _is_ours(answer: Any) -> bool:
+    return REQUEST_ID in answer.headers and b'"status"' in answer.read(BODY_BYTES_MAX)
+
+
+def _unreachable(name: str, url: str, error: Exception) -> Finding:
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    advice = "Start `afterword serve`, and let the proxy forward to it."
+    match cause:
+        case ssl.SSLError():
+            advice = "Its certificate is not good: renew it, or let the proxy send the whole chain."
+        case socket.gaierror():
+            advice = "Its host name is not known: make a DNS record that points here, or correct AFTERWORD_PUBLIC_URL."
+        case TimeoutError():
+            advice = "No answer: open the port in the firewall. Some networks cannot reach themselves from inside."
+        case _:
+            pass
+    return Finding(name, False, f"{url} cannot be reached: {cause}.", advice)
+
+
+# The data folder -------------------------------------------------------------------------------------------
+
+
+def _look_at_folder(folder: Path) -> Sequence[Finding]:
+    found = environment.look_at_folder("data folder", environment.standing(folder), setting="AFTERWORD_DATA_DIR")
+    open_secrets = [str(path) for path in (folder / "secret", *folder.glob("postgresql/*.password")) if _is_open(path)]
+    if found.ok and open_secrets:
+        advice = f"Run `chmod 600 {' '.join(open_secrets)}`, and make new tokens if others have accounts here."
+        return [Finding("data folder", False, f"Others can read the secrets in {folder}.", advice)]
+    if found.ok and not folder.exists():
+        return [Finding("data folder", True, f"{folder} is made at the first start.")]
+    return [found]
+
+
+def _is_open(path: Path) -> bool:
+    return path.exists() and bool(stat.S_IMODE(path.stat().st_mode) & 0o077)

@@ -1,0 +1,274 @@
+"""Schema changes: forward only, numbered, in SQL. Compares the revisions of code and database, and migrates.
+
+A change is `NNNN_name.sql`, one transaction; `-- no transaction` on its first line runs it outside of one, as
+`create index concurrently` needs (one statement to a file then). Older code must work on the changed schema; a change
+that prevents it has `-- needs NNNN` on its first line, and code of an older revision is refused from then on.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import asyncpg
+
+from afterword.kit import db
+from afterword.run.migrations import store
+
+FOLDER = Path(__file__).parent
+LOCK_KEY = 4_612_305_177_261  # of the advisory lock of the migrating node
+LOCK_WAIT_SECONDS = 600
+LOCK_POLL_SECONDS = 0.1
+STATEMENT_LOCK_TIMEOUT_SECONDS = 0.5  # other sessions queue behind our lock request for this long
+BUSY_SECONDS_MAX = 300.0  # then an operator must find the session that holds the table
+TRY_PAUSE_SECONDS = 1.0
+WATCH_SECONDS = 0.1
+CONNECT_TIMEOUT_SECONDS = 10
+NO_TRANSACTION = "-- no transaction"
+CLOSED: Final = "9999"  # needed by a database that no release may use: half restored, or moved elsewhere
+
+_NEEDS: Final = re.compile(r"-- needs (\d{4})\b")
+_NEEDED: Final = re.compile(r"needs (\d{4})")  # the comment of the table that keeps the revision
+_OWN_LOCK_TIMEOUT: Final = re.compile(r"^set local lock_timeout = '[^']*';$", re.MULTILINE)  # in the first files
+_INDEX: Final = re.compile(r"create (?:unique )?index concurrently (?:if not exists )?(\w+)")
+
+assert WATCH_SECONDS < STATEMENT_LOCK_TIMEOUT_SECONDS < db.LOCK_TIMEOUT_SECONDS  # noqa: S101
+
+
+class MigrationError(Exception):
+    """The schema could not be migrated to this code's revision; the message names the remedy."""
+
+
+class DatabaseIsNewer(MigrationError):
+    """The database was migrated by a newer release, with which this one is incompatible."""
+
+
+class DatabaseIsClosed(MigrationError):
+    """A restore of it is unfinished, or it was moved elsewhere."""
+
+
+class _Busy(Exception):
+    """A table stayed locked too long."""
+
+
+def head() -> str:
+    """The revision that this code needs: the number of the last SQL file."""
+    return _revision_of(_files()[-1])
+
+
+async def current(database: db.Database) -> str | None:
+    """The revision that the database has, None when it is empty."""
+    return await _revision(database.fetch_value)
+
+
+async def is_usable(database: db.Database) -> bool:
+    """True where this code works on the database's schema: its own, or a newer compatible one."""
+    found = await current(database)
+    return found is not None and found >= head() >= await _needed(database.fetch_value)
+
+
+async def current_of(connection: Any) -> str | None:
+    """The revision that a connection of the driver sees, None when the database is empty."""
+    return await _revision(connection.fetchval)
+
+
+async def close(connection: Any, *, reason: str) -> None:
+    """Refuse the database to every release from the end of this transaction on; `reason` says what to do."""
+    await _comment(connection, needs=f"needs {CLOSED}", reason=reason)
+
+
+async def reopen(connection: Any) -> None:
+    """Let releases use the database again, if its schema is one that they work on."""
+    found = await _revision(connection.fetchval) or ""
+    needs = [_NEEDS.match(file.read_text(encoding="utf-8")) for file in _files() if _revision_of(file) <= found]
+    last = max((match[1] for match in needs if match is not None), default="")
+    await _comment(connection, needs=f"needs {last}" if last else "", reason="")
+
+
+async def reason_closed(connection: Any) -> str | None:
+    """Why no release may use the database, None where they may; of a connection of the driver."""
+    return await _reason_closed(connection.fetchval)
+
+
+async def get_reason_closed(database: db.Database) -> str | None:
+    """The same, of a database."""
+    return await _reason_closed(database.fetch_value)
+
+
+async def _reason_closed(fetch_value: Any) -> str | None:
+    is_closed = await _needed(fetch_value) == CLOSED
+    return (await store.get_reason(fetch_value) or None) if is_closed else None
+
+
+async def _comment(connection: Any, *, needs: str, reason: str) -> None:
+    for statement in await store.list_comments(connection, needs=needs, reason=reason):
+        await connection.execute(statement)
+
+
+async def migrate(
+    url: str,
+    *,
+    to: str = "",
+    is_closed: bool = False,
+    wait_seconds: float = LOCK_WAIT_SECONDS,
+    busy_seconds: float = BUSY_SECONDS_MAX,
+    report: Callable[[str], object] = lambda _: None,
+) -> str:
+    """Bring the database to `head()`, or to the revision `to`, unless it is ahead; return its revision.
+
+    Several nodes may call this at once: one migrates. `report` gets messages about blocking sessions meanwhile.
+    Needs a session of its own: a direct address, not a transaction pooler's. `is_closed`: also a closed one, which
+    stays closed. Raises DatabaseIsNewer, DatabaseIsClosed, and MigrationError where the database is unreachable, or the
+    lock or a table stays busy.
+    """
+    deadline = time.monotonic() + busy_seconds
+    while True:
+        connection = await _connected(url)
+        try:
+            return await _migrate(connection, url=url, to=to or head(), is_closed=is_closed, wait_seconds=wait_seconds)
+        except _Busy as busy:
+            # Our lock request must not block other sessions for long: give up, then try again.
+            if time.monotonic() >= deadline:
+                raise MigrationError(
+                    f"A table stayed busy for {busy_seconds:g} seconds: {busy}. The schema is as it was before the "
+                    "change that needs it. End the session that holds it (pg_terminate_backend), then migrate again."
+                ) from busy
+            report(f"A change of the schema waits for a table and tries again: {busy}.")
+        finally:
+            connection.terminate()  # the lock goes with the session, whatever state it is in
+        await asyncio.sleep(TRY_PAUSE_SECONDS)
+
+
+_SESSION = {"application_name": "afterword migrate", "timezone": "UTC", "jit": "off", "statement_timeout": "0"}
+
+
+async def _connected(url: str) -> Any:
+    try:
+        return await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=_SESSION)
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise MigrationError(
+            f"The database cannot be used: {str(error) or 'it does not answer'}. afterword doctor says what to do."
+        ) from error
+
+
+async def _migrate(connection: Any, *, url: str, to: str, is_closed: bool, wait_seconds: float) -> str:
+    if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:
+        return found
+    await _lock(connection, wait_seconds=wait_seconds)
+    if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:  # another was first
+        return found
+    async with _blockers(url, connection.get_server_pid()) as blockers:
+        try:
+            await _upgrade(connection, to=to)
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
+            raise _Busy(", ".join(blockers) or "whoever held it is gone") from error
+    return to
+
+
+async def _revision_reached(connection: Any, *, to: str, is_closed: bool) -> str | None:
+    """The database's revision, if this code can work on it; None: it is behind."""
+    found, own, needed = await _revision(connection.fetchval), head(), await _needed(connection.fetchval)
+    reason = await reason_closed(connection)
+    if reason is not None and not is_closed:
+        raise DatabaseIsClosed(reason)
+    if reason is None and needed > own:
+        raise DatabaseIsNewer(
+            f"The database is at revision {found}, which is incompatible with releases before {needed}; this one has "
+            f"{own}. Start the newer release, or restore the backup from before the upgrade."
+        )
+    return found if found is not None and found >= to else None
+
+
+@asynccontextmanager
+async def _blockers(url: str, pid: int) -> AsyncGenerator[list[str]]:
+    """Sessions that blocked this one, as of the last check that found any."""
+    found: list[str] = []
+    watching = asyncio.create_task(_watch(url, pid, found))
+    try:
+        yield found
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            await watching  # without it the message is only shorter
+
+
+async def _watch(url: str, pid: int, found: list[str]) -> None:
+    session = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=_SESSION)
+    try:
+        while True:
+            found[:] = await store.list_blockers(session, pid=pid) or found
+            await asyncio.sleep(WATCH_SECONDS)
+    finally:
+        session.terminate()
+
+
+async def _revision(fetch_value: Any) -> str | None:
+    if await fetch_value("select to_regclass('alembic_version')::text") is None:
+        return None
+    return await fetch_value("table alembic_version")
+
+
+async def _needed(fetch_value: Any) -> str:
+    """The oldest revision that is compatible with the schema; empty: any."""
+    said = await fetch_value("select obj_description(to_regclass('alembic_version'), 'pg_class')")
+    needs = _NEEDED.fullmatch(said or "")
+    return needs[1] if needs else ""
+
+
+async def _lock(connection: Any, *, wait_seconds: float) -> None:
+    # Polled, since a waiting statement holds a snapshot, and `create index concurrently` in the session that has the
+    # lock would wait for that snapshot forever.
+    deadline = time.monotonic() + wait_seconds
+    while not await connection.fetchval("select pg_try_advisory_lock($1)", LOCK_KEY):
+        if time.monotonic() > deadline:
+            raise MigrationError(
+                f"Another process has been migrating this database for more than {wait_seconds:g} seconds. "
+                "Wait for it, or end its session (application_name 'afterword migrate')."
+            )
+        await asyncio.sleep(LOCK_POLL_SECONDS)
+
+
+def _files() -> list[Path]:
+    return sorted(FOLDER.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+
+
+def _revision_of(file: Path) -> str:
+    return file.name.partition("_")[0]
+
+
+async def _upgrade(connection: Any, *, to: str) -> None:
+    found = await _revision(connection.fetchval)
+    for file in _files():
+        if _revision_of(file) <= to and (found is None or _revision_of(file) > found):
+            await _run(connection, file.read_text(encoding="utf-8"), revision=_revision_of(file))
+
+
+async def _run(connection: Any, sql: str, *, revision: str) -> None:
+    is_alone = sql.startswith(NO_TRANSACTION)
+    if is_alone:
+        indexes = _INDEX.findall(sql)
+        for index in indexes:
+            await connection.execute(_DROP_INVALID.format(index=index, seconds=STATEMENT_LOCK_TIMEOUT_SECONDS))
+        # A process that was killed after the statement has not written the revision.
+        made = [await connection.fetchval("select to_regclass($1) is not null", index) for index in indexes]
+        if not made or not all(made):
+            await connection.execute(sql)
+    async with connection.transaction():
+        if not is_alone:
+            await connection.execute(f"set local lock_timeout = '{STATEMENT_LOCK_TIMEOUT_SECONDS}s'")
+            await connection.execute(_OWN_LOCK_TIMEOUT.sub("", sql))
+        await store.update_revision(connection, revision=revision)
+        if (needs := _NEEDS.match(sql)) is not None and await _needed(connection.fetchval) != CLOSED:
+            await connection.execute(f"comment on table alembic_version is 'needs {needs[1]}'")
+
+
+# An interrupted `create index concurrently` leaves an invalid index, which blocks the next try.
+_DROP_INVALID: Final = """do $$ begin
+  perform set_config('lock_timeout', '{seconds}s', true);
+  if exists (select from pg_index where indexrelid = to_regclass('{index}') and not indisvalid) then
+    drop index {index};
+  end if;
+end $$"""

@@ -1,0 +1,219 @@
+"""Events as resources: what the log keeps of a row, shown as the GET of its subject shows it.
+
+The log keeps no addresses of responders and nothing that alerts matched, for it outlives their erasure: of these the
+resource is completed with what is there when it is read. Of anything that is gone by then, what the log kept is shown.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from afterword.asking.instances import resources as instances_resources
+from afterword.asking.instances import store as instances_store
+from afterword.asking.instances.answers import store as answers_store
+from afterword.asking.instances.responders import api as responders_api
+from afterword.asking.instances.responders import service as responders_service
+from afterword.asking.instances.responders import store as responders_store
+from afterword.asking.instances.tags import api as tags_api
+from afterword.asking.instances.tags import store as tags_store
+from afterword.asking.questionnaires import api as questionnaires_api
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.resources import AlertInstance
+from afterword.core.wire.site import Site
+from afterword.events.service import Event
+from afterword.events.webhooks import WEBHOOK, Webhook
+from afterword.kit.db import Database
+from afterword.kit.nouns.structs import resource_of
+from afterword.listening.exports import api as exports_api
+from afterword.listening.exports import store as exports_store
+from afterword.people.responders.suppressions import SUPPRESSION
+from afterword.sending.intake.imports import resources as imports_resources
+from afterword.sending.pipelines import resources as pipelines_resources
+from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.queue import resources as queue_resources
+from afterword.sending.queue.records import ShownItem
+from afterword.sending.receipts import resources as reports_resources
+from afterword.tenants.organizations.plans import api as plans_api
+from afterword.tenants.organizations.plans import store as plans_store
+from afterword.tenants.organizations.tokens import api as tokens_api
+from afterword.tenants.organizations.tokens import store as tokens_store
+from afterword.tenants.organizations.users import USER, User
+
+Record = TypeVar("Record")
+ORDER_LAST: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    event: Event
+    site: Site
+    zone: tzinfo
+
+    def read(self, record: type[Record], **absent: object) -> Record:
+        """The record that the data were made of; `absent`: columns that the log never keeps."""
+        return msgspec.convert({**absent, **self.event.data}, record)
+
+
+Renderer = Callable[[Database, Look], Awaitable[msgspec.Struct | dict[str, Any]]]
+
+
+async def render(
+    db: Database, /, *, events: Sequence[Event], site: Site, zones: Mapping[str, tzinfo]
+) -> list[dict[str, Any]]:
+    """Render each event's subject as its GET showed it after the change; `zones` by organization_id."""
+    return [
+        await _render(db, Look(event=event, site=site, zone=zones.get(event.organization_id, UTC))) for event in events
+    ]
+
+
+async def _render(db: Database, look: Look) -> dict[str, Any]:
+    renderer = RENDERERS.get(look.event.type) or RENDERERS.get(look.event.type.partition(".")[0])
+    if renderer is None:
+        return look.event.data
+    try:
+        return _shown(await renderer(db, look))
+    except (msgspec.ValidationError, KeyError):  # of a row that lacks a column that is newer, or of one that was erased
+        return look.event.data
+
+
+def _row(show: Callable[[Any, tzinfo], msgspec.Struct], record: type[Any], **absent: object) -> Renderer:
+    async def renderer(_: Database, look: Look) -> msgspec.Struct:
+        return show(look.read(record, **absent), look.zone)
+
+    return renderer
+
+
+async def _queue_item(_: Database, look: Look) -> msgspec.Struct:
+    """The item. The log keeps no metadata, and of its first releases neither source, reason nor test."""
+    nothing: dict[str, object] = {"questionnaire": {}, "responder": {}}
+    absent = {"source": "api", "reason": None, "test": look.event.test, "metadata": nothing}
+    return queue_resources.QueueItem.of(look.read(ShownItem, **absent), look.zone)
+
+
+async def _reported(db: Database, look: Look) -> dict[str, Any]:
+    return {**_shown(await _queue_item(db, look)), "report": reports_resources.of_event(look.event.data, look.zone)}
+
+
+async def _instance(_: Database, look: Look) -> msgspec.Struct:
+    return instances_resources.instance_of(
+        look.read(instances_store.ShownInstance, full_quota_id=None, anonymity=None),
+        look.site.pages(look.event.organization_id),
+        look.zone,
+    )
+
+
+async def _completed(db: Database, look: Look) -> dict[str, Any]:
+    """The instance, its answers in question order, and its metadata."""
+    data = look.event.data
+    shown = _shown(await _instance(db, look))
+    key = {"organization_id": look.event.organization_id, "instance_id": shown["instance_id"]}
+    version = await questionnaires_store.get_version(
+        db, organization_id=look.event.organization_id, version_id=data["version_id"]
+    )
+    stored = {one.question_id: one for one in await answers_store.list_answers(db, **key)}
+    completed_time = msgspec.convert(data["completed_time"], datetime)
+    places = {question.question_id: place for place, question in enumerate(version.definition.questions())}
+    answers: list[dict[str, Any]] = []
+    for given in sorted(data.get("answers") or (), key=lambda one: places.get(one["question_id"], ORDER_LAST)):
+        kept = stored.get(given["question_id"])
+        answer = answers_store.Answer(
+            **key,
+            question_id=given["question_id"],
+            questionnaire_id=shown["questionnaire_id"],
+            version_id=data["version_id"],
+            value=given["value"],
+            other_text=given["other_text"],
+            provisional=False,
+            answered_time=min(kept.answered_time, completed_time) if kept else completed_time,
+        )
+        one = instances_resources.ResponseAnswer.shown(answer, version=version, locale=shown["locale"], zone=look.zone)
+        answers.append(_shown(one))
+    nothing: dict[str, Any] = {"questionnaire": {}, "responder": {}}
+    return {**shown, "answers": answers, "metadata": data.get("metadata") or nothing}
+
+
+async def _responder(db: Database, look: Look) -> msgspec.Struct | dict[str, Any]:
+    """The logged row, completed with today's addresses and figures."""
+    event = look.event
+    responder_id = event.subject_id or ""
+    found = await responders_store.get_responder(db, organization_id=event.organization_id, responder_id=responder_id)
+    if found is None:
+        return event.data
+    if "created_time" in event.data:
+        found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders_store.ShownResponder)
+    identifiers = await responders_store.list_identifiers(
+        db, organization_id=event.organization_id, responder_ids=[responder_id], now=db.clock.now()
+    )
+    figures = await responders_store.list_figures(
+        db, organization_id=event.organization_id, responder_ids=[responder_id]
+    )
+    known = responders_service.ResponderView(
+        responder=found,
+        identifiers=identifiers,
+        figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None, only_tests=False),
+    )
+    return responders_api.responder_of(known, look.zone)
+
+
+async def _case(db: Database, look: Look) -> msgspec.Struct:
+    """The case, with what it matched and the number to call as long as they are there."""
+    case = look.read(cases_store.Case)
+    kept = await cases_store.get_case(
+        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id
+    )
+    if kept is not None:
+        case = replace(
+            case, matched=kept.matched, call_back_number=kept.call_back_number, call_back_note=kept.call_back_note
+        )
+    return AlertInstance.of(case, look.zone)
+
+
+async def _mentioned(db: Database, look: Look) -> dict[str, Any]:
+    return {**_shown(await _case(db, look)), "mentioned_user_ids": look.event.data["mentioned_user_ids"]}
+
+
+async def _questionnaire(_: Database, look: Look) -> msgspec.Struct:
+    questionnaire = look.read(questionnaires_store.Questionnaire)
+    return questionnaires_api.questionnaire_of(questionnaire, look.site, look.zone)
+
+
+async def _pipeline(_: Database, look: Look) -> msgspec.Struct:
+    pipeline = look.read(pipelines_store.Pipeline, deleted_time=None)
+    return pipelines_resources.pipeline_of(pipeline, look.zone, look.event.created_time)
+
+
+async def _import(_: Database, look: Look) -> msgspec.Struct:
+    return imports_resources.Import.of_log(look.event.data, look.zone)
+
+
+async def _suppression(_: Database, look: Look) -> msgspec.Struct:
+    return resource_of(SUPPRESSION).of_log(look.event.data, look.zone)
+
+
+async def _token(_: Database, look: Look) -> msgspec.Struct:
+    """The log keeps the hint in place of the selector; its older events have no networks."""
+    token = look.read(tokens_store.Token, selector=look.event.data.get("hint", ""), networks=[])
+    return tokens_api.Token.of(token, look.zone)
+
+
+def _shown(resource: msgspec.Struct | dict[str, Any]) -> dict[str, Any]:
+    document: dict[str, Any] = msgspec.to_builtins(resource)
+    return document
+
+
+RENDERERS: Final[Mapping[str, Renderer]] = {
+    "queue_item": _queue_item, "queue_item.delivered": _reported, "queue_item.bounced": _reported,
+    "queue_item.complained": _reported, "questionnaire_instance": _instance,
+    "questionnaire_instance.completed": _completed, "answer": _instance, "responder": _responder,
+    "tag": _row(tags_api.Tag.of, tags_store.Tag), "alert_instance": _case, "alert_instance.mentioned": _mentioned,
+    "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _import,
+    "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
+    "suppression": _suppression, "plan": _row(plans_api.Plan.of, plans_store.Plan),
+    "user": _row(resource_of(USER).of, User), "token": _token,
+    "webhook": _row(resource_of(WEBHOOK).of, Webhook),
+}  # fmt: skip
+"""By the event's type, else by its family. A family that is not here is shown as the log has it."""

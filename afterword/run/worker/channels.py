@@ -1,0 +1,224 @@
+"""The channel of each provider account, made at first use; else the installation's channel.
+
+A channel is made of an account's settings at one version. When a lane shows a later version, the next message gets a
+new channel, and the old one is closed after the messages that still use it.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+
+from afterword import errors
+from afterword.core.scheduling.lanes import AccountKey
+from afterword.core.wire.site import Site
+from afterword.kit import db, sealing
+from afterword.kit.transport.base import LINK, OUTBOX, Cause, Channel
+from afterword.kit.transport.http import Caller
+from afterword.kit.transport.reports import Report
+from afterword.sending.channels import accounts as kinds
+from afterword.sending.channels.outbox import TestChannel
+from afterword.sending.providers import service as accounts
+from afterword.sending.providers import store as accounts_store
+from afterword.sending.receipts import service as reports
+
+IDLE_SECONDS_MAX: Final = 600.0
+CHANNELS_MAX: Final = 500  # open at once, besides those in use
+# A receipt may come before the settlement of its message, while its reference is still unknown.
+RECEIPT_PAUSES: Final = (0.0, 2.0, 20.0)
+RECEIPTS_MAX: Final = 1_000  # waiting at once
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class NoChannelError(Exception):
+    """The account has no usable channel; `cause` and `reason` are the item's outcome."""
+
+    def __init__(self, cause: Cause, reason: str) -> None:
+        super().__init__(reason)
+        self.cause: Cause = cause
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class _AccountChannel:
+    """The channel of an account's settings at a version, and the number of messages that use it."""
+
+    channel: Channel
+    version: int
+    users: int = 0
+    is_old: bool = False
+    used: float = field(default_factory=time.monotonic)
+
+
+class ChannelRegistry:
+    """`defaults`: the installation's own channels. `versions`: of each account's settings, as lanes show them."""
+
+    def __init__(
+        self,
+        *,
+        pool: db.Pool,
+        site: Site,
+        defaults: Mapping[int, Channel],
+        versions: MutableMapping[AccountKey, int | None],
+    ) -> None:
+        self._pool = pool
+        self._site = site
+        self._defaults = defaults
+        self._versions = versions
+        self._caller = Caller(allowed=site.networks)
+        self._made: dict[AccountKey, _AccountChannel] = {}
+        self._making: dict[AccountKey, asyncio.Lock] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._receipts = asyncio.Semaphore(RECEIPTS_MAX)
+
+    @asynccontextmanager
+    async def use(self, account: AccountKey, channel_id: int, *, test_attempt: int | None) -> AsyncGenerator[Channel]:
+        """The channel of a message while it is sent. Raises NoChannelError.
+
+        `test_attempt`: None sends to the address. The number of an attempt keeps the message in the outbox: each
+        caller says so, so that no test item can reach an address by a way of its own.
+        """
+        if test_attempt is not None and channel_id != LINK:
+            yield TestChannel(self._defaults[OUTBOX], attempt=test_attempt, report=self._reporter(account))
+            return
+        own = await self._current(account)
+        if own is None:
+            default = self._defaults.get(channel_id)
+            if default is None:
+                raise NoChannelError("connection", "the account has no settings to send by")
+            yield default
+            return
+        own.users += 1
+        try:
+            yield own.channel
+        finally:
+            own.users -= 1
+            own.used = time.monotonic()
+            if own.is_old and not own.users:
+                self._leave(own)
+
+    async def refresh(self, account: AccountKey) -> None:
+        organization_id, account_id = account
+        async with db.connection(self._pool) as database:
+            self._versions[account] = await accounts_store.get_settings_version(
+                database, organization_id=organization_id, account_id=account_id
+            )
+
+    async def close(self) -> None:
+        for own in self._made.values():
+            self._leave(own)
+        self._made.clear()
+        if self._leaving:
+            await asyncio.gather(*self._leaving, return_exceptions=True)
+        await self._caller.close()
+
+    async def _current(self, account: AccountKey) -> _AccountChannel | None:
+        if account in self._versions and self._versions[account] is None:
+            return None
+        own = self._made.get(account)
+        if own is not None and self._is_current(account, own):
+            return own
+        async with self._making.setdefault(account, asyncio.Lock()):
+            own = self._made.get(account)
+            if own is not None and self._is_current(account, own):
+                return own
+            made = await self._make(account)
+            if own is not None:
+                self._retire(account)
+            if made is not None:
+                self._sweep()
+                self._made[account] = made
+            return made
+
+    def _is_current(self, account: AccountKey, own: _AccountChannel) -> bool:
+        """True unless a lane showed a later version; the channel's own may be later still."""
+        return own.version >= (self._versions.get(account) or 0)
+
+    async def _make(self, account: AccountKey) -> _AccountChannel | None:
+        organization_id, account_id = account
+        try:
+            async with db.connection(self._pool) as database:
+                opened = await accounts.open_account(
+                    database, organization_id=organization_id, account_id=account_id, site=self._site
+                )
+            if opened is None:
+                return None
+            kind = kinds.kind_of(opened.kind)
+            if kind is None:
+                raise NoChannelError("account", f"this version knows no account of the kind {opened.kind}")
+            context = kinds.Context(
+                caller=self._caller,
+                slots=opened.slots_max,
+                report=self._reporter(account),
+                networks=self._site.networks if opened.is_own else None,
+            )
+            return _AccountChannel(kinds.make(kind, opened.settings, context), opened.version)
+        except sealing.Unreadable:
+            sentence = "its settings were sealed with another secret: write them anew with “afterword account set”"
+            raise NoChannelError("account", sentence) from None
+        except errors.Unavailable as error:
+            raise NoChannelError("connection", "the database is away") from error
+        except ValueError as error:
+            raise NoChannelError("account", str(error)) from None
+
+    def _sweep(self) -> None:
+        oldest = time.monotonic() - IDLE_SECONDS_MAX
+        idle = sorted((own.used, account) for account, own in self._made.items() if not own.users)
+        surplus = len(self._made) - CHANNELS_MAX
+        for place, (used, account) in enumerate(idle):
+            if used < oldest or place < surplus:
+                self._retire(account)
+
+    def _retire(self, account: AccountKey) -> None:
+        own = self._made.pop(account)
+        own.is_old = True
+        if not own.users:
+            self._leave(own)
+
+    def _leave(self, own: _AccountChannel) -> None:
+        self._keep(own.channel.close())
+
+    def _keep(self, work: Awaitable[None]) -> None:
+        async def run() -> None:
+            try:
+                await work
+            except Exception:
+                logger.exception("a channel could not be closed, or its receipts not taken")
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+    def _reporter(self, account: AccountKey) -> Callable[[Sequence[Report]], Awaitable[None]]:
+        async def report(found: Sequence[Report]) -> None:
+            await self._receipts.acquire()
+            self._keep(self._take(account, found))
+
+        return report
+
+    async def _take(self, account: AccountKey, found: Sequence[Report]) -> None:
+        """Apply receipts, and again later while none of them is new."""
+        try:
+            for pause in RECEIPT_PAUSES:
+                await asyncio.sleep(pause)
+                async with db.transaction(self._pool) as database:
+                    counted = await reports.take(
+                        database,
+                        organization_id=account[0],
+                        account_id=account[1],
+                        reports=found,
+                        now=database.clock.now(),
+                        secret=self._site.secret,
+                    )
+                if counted:
+                    return
+            references = [report.provider_reference for report in found][:10]
+            sentence = "receipts that name no message of this account, or that were no news"
+            logger.warning(sentence, organization_id=account[0], account_id=account[1], references=references)
+        finally:
+            self._receipts.release()

@@ -1,0 +1,206 @@
+"""Periodic jobs: each is one call into a service, in one bounded transaction."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from afterword.asking.instances.expiry import service as instances_expiry
+from afterword.asking.instances.files import service as files
+from afterword.cases import service as alerts
+from afterword.cases.escalation import service as escalation
+from afterword.cases.notifications import service as notifications
+from afterword.core.scheduling.lanes import START, LaneKey
+from afterword.core.scheduling.retries import JITTER_MAX
+from afterword.events.log import service as log
+from afterword.kit.db import Database
+from afterword.kit.db.retention import prune
+from afterword.listening.exports import service as exports
+from afterword.listening.reports import service as reports
+from afterword.listening.reports.daily_counts import service as rollups
+from afterword.listening.responses.rows import service as responses
+from afterword.listening.responses.taggings import service as taggings
+from afterword.listening.screens import digest_mails
+from afterword.privacy import service as erasures
+from afterword.privacy.retention import service as ages
+from afterword.run.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
+from afterword.run.worker.retention import RETENTION
+from afterword.sending.intake import sequences
+from afterword.sending.providers.rates import service as rates
+from afterword.sending.queue.lanes import store as lanes_store
+from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue.reminders import service as reminders
+from afterword.sending.queue.restores import service as restores
+from afterword.sending.queue.retention import service as retention
+from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending.dispatches import Draw
+from afterword.sending.queue.sending.outcomes import Waits
+from afterword.sending.queue.sending.service import Lease
+from afterword.tenants.audit import service as audit
+from afterword.tenants.organizations.plans import service as plans
+
+ERASE_SECONDS: Final = 2.0
+AGES_SECONDS: Final = 60.0
+ENDED_SECONDS: Final = 30.0
+EXPIRE_SECONDS: Final = 60.0
+EXPIRE_LANES_MAX: Final = 200
+PLANS_SECONDS: Final = 60.0
+PLANS_MAX: Final = 100
+PRUNE_SECONDS: Final = 600.0
+PRUNE_ROWS_MAX: Final = 1_000
+STALLED_SECONDS: Final = 5.0
+STALLED_MAX: Final = 1_000  # more connections than a server has
+RETENTION_SECONDS: Final = 60.0
+RETENTION_STEPS_MAX: Final = 100  # of one transaction
+RATES_SECONDS: Final = 60.0
+READ_SECONDS: Final = 2.0  # how long after an answer its alert is raised, at most
+READ_EVENTS_MAX: Final = 200
+FOLLOW_SECONDS: Final = 5.0  # reports read responses live that the kept counts lack
+KEEP_SECONDS: Final = 10.0
+SURVEY_SECONDS: Final = 300.0
+AGED_SECONDS: Final = 60.0
+AGED_CASES_MAX: Final = 200
+FIGURES_SECONDS: Final = 60.0
+DIGESTS_SECONDS: Final = 10.0
+DIGESTS_MAX: Final = 5  # with the figures of a report each
+FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them has its figures
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`run` does one batch of at most `batch` and returns its size; a full batch is followed by another at once."""
+
+    name: str
+    seconds: float
+    batch: int
+    run: Callable[[Database], Awaitable[int]]
+
+
+class BatchWork(Protocol):
+    def __call__(self, db: Database, /, *, now: datetime, limit: int) -> Awaitable[int]: ...
+
+
+class SingleWork(Protocol):
+    def __call__(self, db: Database, /, *, now: datetime) -> Awaitable[int]: ...
+
+
+def batches(name: str, seconds: float, limit: int, work: BatchWork) -> Job:
+    return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit))
+
+
+def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job:
+    return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
+
+
+def jobs_of(
+    *, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: int, file_folder: str = ""
+) -> Sequence[Job]:
+    """All jobs of a worker. Each worker runs each job, and the first to come does the work."""
+    expiry = _Expiry(lease=lease, secret=secret, draw=draw)
+
+    async def reap(db: Database) -> int:
+        return await sending.reap(db, limit=REAP_ITEMS_MAX, waits=Waits(JITTER_MAX, pace.backoff_factor))
+
+    async def follow_sequences(db: Database, /, *, now: datetime, limit: int) -> int:
+        return await sequences.follow(db, secret=secret, now=now, limit=limit)
+
+    async def mail_digests(db: Database, /, *, now: datetime, limit: int) -> int:
+        return await digest_mails.mail_due(db, secret=secret, now=now, limit=limit)
+
+    async def end_answered(db: Database) -> int:
+        return await reminders.end_answered(db, limit=READ_EVENTS_MAX)
+
+    async def remove_strays(db: Database, /, *, now: datetime) -> int:
+        return await files.remove_strays(db, file_folder=file_folder, now=now)
+
+    async def prune_rates(db: Database) -> int:
+        return await rates.prune(db, limit=PRUNE_ROWS_MAX)
+
+    return (
+        *(
+            Job(f"prune {name}", PRUNE_SECONDS, old.batch, lambda db, old=old: prune(db, old, now=db.clock.now()))
+            for name, old in RETENTION.items()
+        ),
+        Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
+        Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.end_stalled),
+        Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
+        batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
+        batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
+        steps("remove files that no answer lists", RETENTION_SECONDS, remove_strays, batch=files.STRAYS_MAX),
+        Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
+        Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, prune_rates),
+        batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
+        batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune),
+        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, alerts.raise_next),
+        batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
+        batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
+        batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
+        Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, end_answered),
+        batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
+        steps("write rows of responses", READ_SECONDS, responses.follow, batch=responses.EVENTS_MAX),
+        steps("write rows of older responses", KEEP_SECONDS, responses.fill, batch=responses.FILLED_MAX),
+        steps("tag many responses", READ_SECONDS, taggings.work_next),
+        steps("follow answers", FOLLOW_SECONDS, rollups.follow, batch=rollups.EVENTS_MAX),
+        steps("keep counts", KEEP_SECONDS, rollups.keep),
+        Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),
+        steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
+        steps("erase people", ERASE_SECONDS, erasures.work_next),
+        steps("remove what is too old", AGES_SECONDS, ages.work_next),
+        batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, mail_digests),
+        batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
+    )
+
+
+class _Expiry:
+    def __init__(self, *, lease: Lease, secret: bytes, draw: Draw) -> None:
+        self._lease = lease
+        self._secret = secret
+        self._draw = draw
+        self._cache = SettingsCache()
+        self._cursor: LaneKey = START
+
+    async def run(self, db: Database) -> int:
+        closed = await lanes_store.list_closed_lanes(db, after=self._cursor, limit=EXPIRE_LANES_MAX)
+        count = 0
+        if closed:
+            count = await sending.claim_expired(
+                db,
+                closed=closed,
+                lease=self._lease,
+                cache=self._cache,
+                secret=self._secret,
+                draw=self._draw,
+                limit=BATCH_ITEMS_MAX,
+            )
+        if count < BATCH_ITEMS_MAX:
+            self._cursor = closed[-1] if len(closed) == EXPIRE_LANES_MAX else START
+        return count
+
+
+class _Retention:
+    def __init__(self, days: int) -> None:
+        self._days = days
+        self._cursor = retention.RetentionCursor()
+
+    async def run(self, db: Database) -> int:
+        passed = 0
+        for _ in range(RETENTION_STEPS_MAX):
+            count, self._cursor = await retention.prune(
+                db, cursor=self._cursor, days=self._days, now=db.clock.now(), limit=PRUNE_ROWS_MAX - passed
+            )
+            passed += count
+            if passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
+                break
+        return passed
+
+
+class _Survey:
+    """Walks all questionnaires, some at a time."""
+
+    def __init__(self) -> None:
+        self._after = ""
+
+    async def run(self, db: Database) -> int:
+        count, last = await rollups.survey(db, after=self._after, now=db.clock.now())
+        self._after = last if count == rollups.SURVEY_MAX else ""
+        return count

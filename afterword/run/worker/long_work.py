@@ -1,0 +1,203 @@
+"""Long work: jobs that a worker has under a lease, one at a time, until each has ended or its turn is over."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import ClassVar, Final, Generic, Protocol, TypeVar
+from uuid import UUID
+
+import structlog
+
+from afterword import errors
+from afterword.core.wire.exports import Response
+from afterword.kit import db
+from afterword.kit.db import Database, Pool
+from afterword.kit.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeasedJob, LeaseLost, Leases
+from afterword.listening.exports import service as exports
+from afterword.listening.exports.service import Piece, Work
+from afterword.listening.exports.store import EXPORTS, Export, Scanned
+from afterword.run.worker.waiting import repeat
+from afterword.sending.intake.imports import service as imports
+from afterword.sending.intake.imports.store import IMPORTS, Import
+from afterword.sending.queue.batches import service as batches
+from afterword.sending.queue.batches.store import BATCHES, Batch
+
+POLL_SECONDS: Final = 1.0
+RENEW_SECONDS: Final = 15.0
+STEPS_A_TURN: Final = 5  # some seconds at most: then whoever has waited longest is next
+PAUSE_SECONDS: Final = 0.01  # between two steps, for those who wait for the database
+
+assert RENEW_SECONDS * 3 < LEASE_SECONDS  # noqa: S101
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class LongWorker(ABC, Generic[Job]):
+    """Claims, renews and releases the jobs of one table; a kind of long work adds `work` and `fail`."""
+
+    counts_unavailable: ClassVar[bool] = False  # whether a database that is away, or too slow, is a failed attempt
+
+    def __init__(self, pool: Pool, owner: UUID, leases: Leases[Job]) -> None:
+        self._pool = pool
+        self._owner = owner
+        self._leases = leases
+
+    @abstractmethod
+    async def work(self, job: Job, stop: asyncio.Event, /) -> None:
+        """To its end, for a turn, or until `stop`. Raises LeaseLost; NotFound, Conflict where it can never be done."""
+
+    @abstractmethod
+    async def fail(self, database: Database, job: Job, error: str | None, now: datetime, /) -> None:
+        """End the job as failed, if this worker still has it; `error` is None if it was tried too often."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop`; what is begun then is released."""
+        await repeat(lambda: self.work_next(stop), name=self._leases.table, seconds=POLL_SECONDS, stop=stop)
+
+    async def work_next(self, stop: asyncio.Event) -> bool:
+        """Give the job that has waited longest its turn; False: there is none, or it was lost meanwhile."""
+        async with db.transaction(self._pool) as database:
+            now = database.clock.now()
+            job = await self._leases.claim(database, owner=self._owner, now=now)
+            if job is None:
+                return False
+            if job.attempts > ATTEMPTS_MAX:
+                await self.fail(database, job, None, now)
+                return True
+        renewing = asyncio.create_task(self._renew(job))
+        try:
+            await self.work(job, stop)
+        except LeaseLost:
+            logger.info("a job was lost", table=self._leases.table)
+            return False  # and not at once back again, or two workers could take it from each other for ever
+        except (errors.NotFound, errors.Conflict) as refusal:
+            async with db.transaction(self._pool) as database:
+                await self.fail(database, job, refusal.detail, database.clock.now())
+        except BaseException as error:
+            is_away = isinstance(error, errors.Unavailable) and not self.counts_unavailable
+            await self._release(job, is_tried=isinstance(error, Exception) and not is_away)
+            raise
+        else:
+            await self._release(job, is_tried=False)
+        finally:
+            renewing.cancel()
+        return True
+
+    async def _renew(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            with suppress(errors.Unavailable):  # then at the next time
+                async with db.transaction(self._pool) as database:
+                    await self._leases.renew(database, job=job, owner=self._owner, now=database.clock.now())
+
+    async def _release(self, job: Job, *, is_tried: bool) -> None:
+        """Let the next worker go on, or this one later; a job that has ended stays as it is."""
+        async with db.transaction(self._pool) as database:
+            await self._leases.release(database, job=job, owner=self._owner, is_tried=is_tried)
+
+
+class SteppedJob(LeasedJob, Protocol):
+    @property
+    def has_ended(self) -> bool: ...
+
+
+Stepped = TypeVar("Stepped", bound=SteppedJob)
+
+
+class StepWorker(LongWorker[Stepped]):
+    """Works off some steps of a job, each a transaction, then some of the next job."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        owner: UUID,
+        leases: Leases[Stepped],
+        *,
+        work: Callable[..., Awaitable[Stepped]],
+        fail: Callable[..., Awaitable[None]],
+        secret: bytes,
+    ) -> None:
+        super().__init__(pool, owner, leases)
+        self._step, self._fail, self._secret = work, fail, secret
+
+    async def work(self, job: Stepped, stop: asyncio.Event) -> None:
+        for _ in range(STEPS_A_TURN):
+            if stop.is_set():
+                return
+            async with db.transaction(self._pool) as database:
+                now = database.clock.now()
+                job = await self._step(database, job=job, owner=self._owner, secret=self._secret, now=now)
+            if job.has_ended:
+                return
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def fail(self, database: Database, job: Stepped, error: str | None, now: datetime) -> None:
+        await self._fail(database, job=job, owner=self._owner, error=error, now=now)
+
+
+class Importer(StepWorker[Import]):
+    def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
+        super().__init__(pool, owner, IMPORTS, work=imports.work, fail=imports.fail, secret=secret)
+
+
+class BatchWorker(StepWorker[Batch]):
+    """Acts on many items."""
+
+    def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
+        super().__init__(pool, owner, BATCHES, work=batches.work, fail=batches.fail, secret=secret)
+
+
+class Exporter(LongWorker[Export]):
+    """Reads a batch, writes it while the next is read, and keeps the piece, to the end of the file."""
+
+    counts_unavailable: ClassVar[bool] = True  # the next attempt reads less at once
+
+    def __init__(self, pool: Pool, owner: UUID) -> None:
+        super().__init__(pool, owner, EXPORTS)
+
+    async def work(self, job: Export, stop: asyncio.Event) -> None:
+        async with db.transaction(self._pool) as database:
+            work = await exports.begin(database, export=job, owner=self._owner)
+        try:
+            await self._write(work, stop)
+        finally:
+            await asyncio.to_thread(work.writer.close)
+
+    async def fail(self, database: Database, job: Export, error: str | None, now: datetime) -> None:
+        await exports.fail(database, export=job, owner=self._owner, error=error, now=now)
+
+    async def _write(self, work: Work, stop: asyncio.Event) -> None:
+        is_first = work.after is None
+        reading = asyncio.create_task(self._read(work, work.after))
+        try:
+            while (scanned := await reading) is not None or is_first:
+                if stop.is_set():
+                    return
+                responses: Sequence[Response] = ()
+                after = work.after
+                if scanned is not None:
+                    responses, after = scanned.responses, scanned.last
+                # In a thread, so that sending goes on; the database looks for the next rows meanwhile.
+                reading = asyncio.create_task(self._read(work, after))
+                piece = await asyncio.to_thread(exports.pack, work, responses, is_first=is_first)
+                work.after = after
+                await self._keep(work, piece)
+                is_first = False
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+        rest = exports.pack_rest(work)
+        while (piece := await asyncio.to_thread(next, rest, None)) is not None:
+            await self._keep(work, piece)
+        async with db.transaction(self._pool) as database:
+            await exports.finish(database, work=work, now=database.clock.now())
+
+    async def _read(self, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
+        async with db.transaction(self._pool) as database:
+            return await exports.read(database, work=work, after=after)
+
+    async def _keep(self, work: Work, piece: Piece) -> None:
+        async with db.transaction(self._pool) as database:
+            await exports.keep(database, work=work, piece=piece)

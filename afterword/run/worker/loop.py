@@ -1,0 +1,170 @@
+"""The worker process: a pool, the sender, its heartbeat and the jobs, from the first connection to a clean stop."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from afterword import errors
+from afterword.asking.links.domains import service as domains
+from afterword.core.wire.site import Site
+from afterword.kit import db
+from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
+from afterword.kit.transport.http import Caller
+from afterword.run import renderings
+from afterword.run.worker.case_messages import CaseMessages
+from afterword.run.worker.deliverer import Deliverer
+from afterword.run.worker.domain_checks import DomainChecks
+from afterword.run.worker.guard import Guard
+from afterword.run.worker.heartbeat import Heartbeat
+from afterword.run.worker.jobs import Job, jobs_of
+from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
+from afterword.run.worker.notices import Notices
+from afterword.run.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
+from afterword.run.worker.sender import Sender
+from afterword.run.worker.test_messages import TestMessages
+from afterword.run.worker.waiting import first_of, jitter, wait
+from afterword.sending.channels.link import LinkChannel
+from afterword.sending.channels.outbox import OutboxChannel
+from afterword.sending.queue.outbox import service as outbox
+from afterword.sending.queue.retention import service as retention
+from afterword.sending.queue.sending.store import LeaseKey
+
+# A worker probes by key only, and a plan that was made while a table was small must not survive its growth. (To plan
+# at each execution would also plan each foreign key's check anew, a fifth of the database's work.)
+PLANNER: Final[Mapping[str, str]] = {
+    "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "random_page_cost": "1.1",
+}  # fmt: skip
+STATEMENT_SECONDS_MAX: Final = 10
+BATCHES_MAX: Final = 20  # of one job in a row
+Channels = Callable[[db.Pool], Mapping[int, Channel]]
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+async def run(
+    *,
+    database_url: str,
+    site: Site,
+    channels: Channels,
+    mail_from: str,
+    stop: asyncio.Event,
+    pace: Pace = Pace(),  # noqa: B008  frozen
+    statement_cache_size: int = 100,
+    queue_days: int = retention.DAYS_DEFAULT,
+    folder: Path | None = None,
+) -> None:
+    """Work until `stop` is set; while the database is away, wait for it.
+
+    `channels` makes the installation's channels, by channel_id, once there is a pool: those of `captured`, EmailChannel
+    and others. Items on other channels are left for other workers. `folder` keeps the sending mark.
+    """
+    pool = await _opened(database_url, stop, statement_cache_size)
+    if pool is None:
+        return
+    async with pool:
+        defaults = channels(pool)
+        guard = Guard(pool=pool, folder=folder)
+        sender = Sender(pool=pool, site=site, channels=defaults, mail_from=mail_from, pace=pace, guard=guard)
+        heartbeat = _heartbeat(database_url, sender, pace)
+        logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(defaults), slots=pace.slots)
+        heartbeat.start()
+        with contextlib.suppress(errors.Unavailable):  # then the guard looks again
+            await guard.is_open()  # before any reader of the event log
+        await domains.try_refresh(pool, site=site)  # before any message is written
+        try:
+            async with asyncio.TaskGroup() as group:
+                for job in jobs_of(
+                    lease=sender.lease,
+                    secret=site.secret,
+                    pace=pace,
+                    draw=random.random,
+                    queue_days=queue_days,
+                    file_folder=site.file_folder,
+                ):
+                    group.create_task(_repeat(job, pool, stop))
+                group.create_task(Exporter(pool, sender.run_id).run(stop))
+                caller = Caller(allowed=site.networks)
+                group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
+                group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
+                group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
+                group.create_task(guard.run(stop))
+                group.create_task(sender.tick(stop))
+                group.create_task(_send(sender, heartbeat, stop))
+                test_messages = TestMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
+                group.create_task(test_messages.run(stop))
+                group.create_task(DomainChecks(pool=pool, site=site).run(stop))
+                replies = CaseMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
+                group.create_task(replies.run(stop))
+                if EMAIL in defaults:
+                    notices = Notices(pool=pool, site=site, channel=defaults[EMAIL], mail_from=mail_from)
+                    group.create_task(notices.run(stop))
+        finally:
+            await heartbeat.stop()
+            await sender.channels.close()
+            for channel in {id(channel): channel for channel in defaults.values()}.values():
+                await channel.close()
+        logger.info("worker stopped", run_id=str(sender.run_id))
+
+
+def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channel]:
+    """The channels that need nothing from outside: links, the outbox, and the outbox in place of `channel_ids`."""
+
+    async def save(message: Message) -> None:
+        async with db.transaction(pool) as database:
+            await outbox.capture(database, message=message)
+
+    channel = OutboxChannel(save)
+    return {LINK: LinkChannel(), OUTBOX: channel, **dict.fromkeys(channel_ids, channel)}
+
+
+async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: int) -> db.Pool | None:
+    while not stop.is_set():
+        try:
+            return await db.open_pool(
+                database_url,
+                size_max=POOL_SIZE,
+                application_name="afterword worker",
+                server_settings=PLANNER,
+                statement_cache_size=statement_cache_size,
+                statement_seconds_max=STATEMENT_SECONDS_MAX,
+            )
+        except errors.Unavailable as error:
+            logger.warning("the database is away", cause=str(error.__cause__ or error))
+            await wait(stop, AWAY_SECONDS_MAX * jitter())
+    return None
+
+
+def _heartbeat(database_url: str, sender: Sender, pace: Pace) -> Heartbeat:
+    loop = asyncio.get_running_loop()
+
+    def lose(holds: Collection[LeaseKey]) -> None:
+        loop.call_soon_threadsafe(sender.lose, holds)
+
+    return Heartbeat(database_url=database_url, pace=pace, lease_keys=sender.lease_keys, lose=lose, watch=sender.watch)
+
+
+async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> None:
+    await first_of(heartbeat.connected, stop)
+    await sender.run(stop)
+
+
+async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
+    """Run a job until `stop`; its errors are logged and end nothing."""
+    while not stop.is_set():
+        seconds = job.seconds
+        try:
+            for _ in range(BATCHES_MAX):
+                async with db.transaction(pool) as database:
+                    count = await job.run(database)
+                if count < job.batch or stop.is_set():
+                    break
+        except errors.Unavailable:
+            seconds = min(seconds, AWAY_SECONDS_MAX)
+        except Exception:
+            logger.exception("job failed", job=job.name)
+        await wait(stop, seconds * jitter())

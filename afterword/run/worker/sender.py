@@ -1,0 +1,445 @@
+"""Sends claimed items: renders, begins at the channel's point of no return, sends, settles the outcome.
+
+A slot is one item in flight. Nothing waits behind a lease: an item is claimed when a slot is free, begins when its
+channel is at the point of no return, and leaves its slot when its outcome is written. A sent item makes room for one
+more before that. The next batch is claimed while the outcomes of the last are written, and begins after that, so that a
+crash leaves no more items of unknown outcome than there are slots.
+"""
+
+import asyncio
+import faulthandler
+import os
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Final
+
+import structlog
+
+from afterword import errors
+from afterword.core.wire.site import Site
+from afterword.kit import db, telemetry
+from afterword.kit.db import Batcher, Pool
+from afterword.kit.transport.base import Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.run.worker import isolation, rendering
+from afterword.run.worker.channels import ChannelRegistry, NoChannelError
+from afterword.run.worker.claimer import Claimer
+from afterword.run.worker.failures import cause_of
+from afterword.run.worker.guard import Guard
+from afterword.run.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, Pace, idle_seconds
+from afterword.run.worker.providers import Accounts
+from afterword.run.worker.waiting import first_of, jitter, wait
+from afterword.sending.messages import composing
+from afterword.sending.messages.email import SenderNotAllowed
+from afterword.sending.queue.lanes import service as lanes
+from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending.dispatches import Dispatch
+from afterword.sending.queue.sending.outcomes import REASON_LOST, Waits
+from afterword.sending.queue.sending.service import Lease, Result
+from afterword.sending.queue.sending.store import LeaseKey
+
+AWAY_SECONDS: Final = 0.1
+PAUSED_SECONDS: Final = 1.0  # between two checks of paused sending
+TICK_SECONDS: Final = 1.0
+STUCK_EXIT_CODE: Final = 70
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Phase(Enum):
+    """The phase of a send. Only in `HELD` may another task end it."""
+
+    HELD = auto()  # claimed, being rendered, its connection being opened
+    BEGINNING = auto()  # the intent is being written; the answer may be lost
+    BEGUN = auto()  # from here the outside world may know
+    CLOSING = auto()  # the outcome is being written
+
+
+@dataclass(slots=True)
+class SendSlot:
+    """One item in flight."""
+
+    dispatch: Dispatch
+    started: float
+    phase: Phase = Phase.HELD
+    has_made_room: bool = False  # another item may be claimed in its place
+    is_under_way: bool = False  # it has, or may have, begun, and its outcome is not written
+    beginning: "asyncio.Task[bool] | None" = field(default=None, repr=False)
+    task: "asyncio.Task[None] | None" = field(default=None, repr=False)
+
+
+class Sender:
+    """One run of one process: its id is new at each start and never used again."""
+
+    def __init__(
+        self, *, pool: Pool, site: Site, channels: Mapping[int, Channel], mail_from: str, pace: Pace, guard: Guard
+    ) -> None:
+        self.run_id = uuid.uuid4()
+        self._pool = pool
+        self._site = site
+        self._mail_from = mail_from
+        self._pace = pace
+        self.lease = Lease(owner=self.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
+        self._cache = SettingsCache()
+        self._accounts = Accounts(pool)
+        self.channels = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
+        self._slots: dict[LeaseKey, SendSlot] = {}
+        self._sent = 0  # of the slots, those that have made room
+        self._under_way = asyncio.Semaphore(pace.slots)
+        self._guard = guard
+        self._ticked = time.monotonic()
+        self._rendering: str | None = None
+        self._freed = asyncio.Event()
+        self._circle = 0.0
+        self._begins: Batcher[Dispatch, bool] = Batcher(self._begin, batch_max=BATCH_ITEMS_MAX)
+        self._settles: Batcher[Result, None] = Batcher(self._settle, batch_max=BATCH_ITEMS_MAX)
+        self._releases: Batcher[Result, None] = Batcher(self._release, batch_max=BATCH_ITEMS_MAX)
+        self._claimer = Claimer(
+            pool=pool,
+            channel_ids=list(channels),
+            secret=site.secret,
+            lease=self.lease,
+            cache=self._cache,
+            accounts=self._accounts,
+            pace=pace,
+            guard=guard,
+            enter=self._enter,
+        )
+
+    # for the loop and the heartbeat -------------------------------------------------------------------------------
+
+    def lease_keys(self) -> list[LeaseKey]:
+        """Leases to renew; safe to call from another thread. After `send_seconds_max` a send is not renewed."""
+        oldest = time.monotonic() - self._pace.send_seconds_max
+        return [lease_key for lease_key, slot in list(self._slots.items()) if slot.started > oldest]
+
+    def lose(self, lease_keys: Collection[LeaseKey]) -> None:
+        """Cancel sends whose lease is lost. Those that have begun go on, as they may end in a late acceptance."""
+        for lease_key in lease_keys:
+            slot = self._slots.get(lease_key)
+            if slot is not None and slot.phase is Phase.HELD and slot.task is not None:
+                logger.warning("lease lost", organization_id=lease_key[0], item_id=lease_key[1])
+                slot.task.cancel()
+
+    def watch(self) -> None:
+        """End this process when its event loop stands still; safe to call from another thread.
+
+        Its leases run out, other workers take its items, and the supervisor of processes starts it again.
+        """
+        still = time.monotonic() - self._ticked
+        if still > self._pace.stuck_seconds:
+            logger.critical("the event loop stands still; this process ends", seconds=still, rendering=self._rendering)
+            faulthandler.dump_traceback(all_threads=True)
+            os._exit(STUCK_EXIT_CODE)
+
+    async def tick(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            self._ticked = time.monotonic()
+            await wait(stop, min(TICK_SECONDS, self._pace.heartbeat_seconds))
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Send until `stop`; then hand back claimed items, and let begun sends finish for `grace_seconds`."""
+        away = 0.0
+        while not stop.is_set():
+            try:
+                await self._step(stop)
+                if away:
+                    logger.info("the database is back")
+                away = 0.0
+            except errors.Unavailable as error:
+                if not away:
+                    logger.warning("the database is away", cause=str(error.__cause__ or error))
+                away = min(max(away * 2, AWAY_SECONDS), AWAY_SECONDS_MAX)
+                await wait(stop, away * jitter())
+            except Exception:
+                logger.exception("claiming failed")
+                await wait(stop, AWAY_SECONDS_MAX)
+        await self._finish()
+
+    async def _step(self, stop: asyncio.Event) -> None:
+        """One turn where slots are free, else the wait for one."""
+        if not await self._guard.is_open():
+            await wait(stop, PAUSED_SECONDS)
+            return
+        self._freed.clear()
+        free = self._free()
+        if free <= 0:
+            await first_of(self._freed, stop)
+            return
+        started, was_full = time.monotonic(), bool(self._accounts.full())
+        if not await self._claimer.turn(free):
+            before, self._circle = self._circle, time.monotonic() - started
+            seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
+            # If an account's slots are, or were when the turn began, all in use, more may be due in its lanes, so the
+            # next free slot wakes the loop.
+            is_full = was_full or self._accounts.full()
+            events = (self._freed, stop) if is_full else (stop,)
+            await first_of(*events, seconds=seconds)
+
+    def _free(self) -> int:
+        """Items that may be claimed: the free sends, while at most as many outcomes wait to be written."""
+        slots, taken = self._pace.slots, len(self._slots)
+        return min(slots - (taken - self._sent), 2 * slots - taken)
+
+    # one slot -----------------------------------------------------------------------------------------------------
+
+    def _enter(self, dispatch: Dispatch, started: float) -> None:
+        slot = SendSlot(dispatch, started)
+        self._slots[dispatch.item.lease_key] = slot
+        self._accounts.enter(dispatch.account)
+        slot.task = asyncio.create_task(self._serve(slot))
+        slot.task.add_done_callback(lambda task: self._leave(slot, task))
+
+    def _leave(self, slot: SendSlot, task: "asyncio.Task[None]") -> None:
+        item = slot.dispatch.item
+        self._make_room(slot)
+        self._sent -= 1
+        if slot.is_under_way:
+            self._under_way.release()
+        del self._slots[item.lease_key]
+        self._freed.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("slot failed", exc_info=error, organization_id=item.organization_id, item_id=item.item_id)
+
+    def _make_room(self, slot: SendSlot) -> None:
+        """Give its connection to another item; once a slot."""
+        if not slot.has_made_room:
+            slot.has_made_room = True
+            self._sent += 1
+            self._accounts.leave(slot.dispatch.account)
+            self._freed.set()
+
+    async def _serve(self, slot: SendSlot) -> None:
+        item = slot.dispatch.item
+        try:
+            message = await self._composed(slot.dispatch)
+        except SenderNotAllowed as refusal:
+            await self._conclude(slot, Refused(str(refusal)))
+            return
+        except rendering.Failed as failure:
+            await self._give_up(slot, f"Rendering failed: {failure}")
+            return
+        except isolation.Died as death:
+            logger.error("rendering killed its process", organization_id=item.organization_id, item_id=item.item_id)  # noqa: TRY400
+            await self._give_up(slot, f"Rendering failed: {death}", is_deadly=True)
+            return
+        except Exception as error:
+            logger.exception("rendering failed", organization_id=item.organization_id, item_id=item.item_id)
+            await self._give_up(slot, cause_of("Rendering failed", error, item.responder_channel_identifier))
+            return
+        outcome = await self._send(slot, message)
+        if outcome is not None:
+            await self._conclude(slot, outcome)
+
+    async def _composed(self, dispatch: Dispatch) -> Message:
+        """The message; made in a process of its own if a worker died while it held this item."""
+        if dispatch.item.reason == REASON_LOST:
+            address = dispatch.item.responder_channel_identifier
+            return rendering.read(
+                await isolation.run(lambda: rendering.written(lambda: self._compose(dispatch), address))
+            )
+        self._rendering = dispatch.item.item_id
+        return self._compose(dispatch)
+
+    def _compose(self, dispatch: Dispatch) -> Message:
+        item, responder = dispatch.item, dispatch.responder
+        context = lanes.context_of(
+            dispatch.settings,
+            item_id=item.item_id,
+            recipient=responder.address or item.responder_channel_identifier,
+            version=dispatch.version,
+            instance=dispatch.instance,
+            responder_metadata=responder.metadata,
+            unsubscribe_id=responder.unsubscribe_id,
+            sender=self._mail_from,
+            site=self._site,
+            now=item.database_now,
+            reminder_number=item.reminder_number,
+            external_reference=item.external_reference,
+            send_time=item.send_time,
+        )
+        return composing.compose(context)
+
+    async def _send(self, slot: SendSlot, message: Message) -> Outcome | None:
+        """Send; None when another worker took the item and nothing was sent."""
+
+        async def begin() -> None:
+            if not await self._has_begun(slot):
+                raise Fenced
+
+        dispatch = slot.dispatch
+        channel_id, test_attempt = dispatch.settings.pipeline.channel_id, _test_attempt(dispatch)
+        try:
+            async with (
+                self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
+                asyncio.timeout(self._pace.send_seconds_max),
+            ):
+                with telemetry.span("send", kind="CLIENT", **_traced(dispatch)):
+                    return await channel.send(message, begin=begin)
+        except Fenced:
+            return None
+        except NoChannelError as error:
+            return Retry(error.cause, error.reason)
+        except TimeoutError:
+            return _broken(slot, "no answer in time")
+        except Exception as error:
+            item = slot.dispatch.item
+            logger.exception("channel failed", organization_id=item.organization_id, item_id=item.item_id)
+            return _broken(slot, cause_of("Sending failed", error, item.responder_channel_identifier))
+
+    async def _has_begun(self, slot: SendSlot) -> bool:
+        """Begin the item; true if it is still ours. A send that timed out while it began asks a second time.
+
+        While all slots are under way it is only held, and a stop may hand it back.
+        """
+        if not slot.is_under_way:
+            await self._under_way.acquire()
+            slot.is_under_way = True
+        if slot.beginning is None or _has_failed(slot.beginning):
+            slot.phase = Phase.BEGINNING
+            slot.beginning = asyncio.create_task(self._begins.submit(slot.dispatch))
+            slot.beginning.add_done_callback(_has_failed)  # retrieves its error, so that it is not logged
+        if await asyncio.shield(slot.beginning):
+            slot.phase = Phase.BEGUN
+            return True
+        return False
+
+    async def _conclude(self, slot: SendSlot, outcome: Outcome) -> None:
+        result = Result(slot.dispatch, outcome, self._waits())
+        has_begun = slot.phase is Phase.BEGUN
+        if not has_begun and isinstance(outcome, Retry) and outcome.cause != "recipient":
+            slot.phase = Phase.CLOSING
+            await self._until_written(lambda: self._releases.submit(result), slot)
+        elif has_begun or await self._has_begun(slot):  # an answer to RCPT is an attempt as well
+            slot.phase = Phase.CLOSING
+            if isinstance(outcome, Sent):  # other outcomes may close the account: nothing more is claimed before that
+                self._make_room(slot)
+            await self._until_written(lambda: self._settles.submit(result), slot)
+        else:
+            return
+        if slot.dispatch.item.test:  # no provider has seen it
+            return
+        try:
+            since = slot.dispatch.item.database_now
+            is_closed = await self._accounts.learn(slot.dispatch.account, outcome, since=since)
+        except errors.Unavailable:
+            return
+        if is_closed:
+            await self._hand_back([s for s in self._held() if s.dispatch.account == slot.dispatch.account])
+
+    async def _until_written(self, write: Callable[[], Awaitable[None]], slot: SendSlot) -> None:
+        """Repeat after any error: an outcome must not be lost, and writing it twice changes nothing.
+
+        When its lease is no longer renewed, it is left to the reaper, as unknown.
+        """
+        away = AWAY_SECONDS
+        while True:
+            try:
+                return await write()
+            except errors.Unavailable:
+                pass
+            except Exception:
+                logger.exception("an outcome could not be written", item_id=slot.dispatch.item.item_id)
+            if time.monotonic() - slot.started > self._pace.send_seconds_max:
+                logger.error("an outcome was lost", item_id=slot.dispatch.item.item_id)
+                return None
+            await asyncio.sleep(away * jitter())
+            away = min(away * 2, AWAY_SECONDS_MAX)
+
+    async def _give_up(self, slot: SendSlot, cause: str, *, is_deadly: bool = False) -> None:
+        slot.phase = Phase.CLOSING
+        item, waits = slot.dispatch.item, self._waits()
+
+        async def write() -> None:
+            async with db.transaction(self._pool) as database:
+                now = database.clock.now()
+                await sending.give_up(database, item=item, cause=cause, waits=waits, now=now, is_deadly=is_deadly)
+
+        await self._until_written(write, slot)
+
+    # the combined statements --------------------------------------------------------------------------------------
+
+    async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
+        """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
+        try:
+            async with db.transaction(self._pool) as database:
+                begun = await sending.begin(database, dispatches=batch, lease=self.lease)
+        except errors.Unavailable:
+            begun = await self._begin_again(batch)
+        return [dispatch.item.lease_key in begun for dispatch in batch]
+
+    async def _begin_again(self, batch: Sequence[Dispatch]) -> set[LeaseKey]:
+        """Repeat until the database answers, or no lease can have any margin left."""
+        deadline = time.monotonic() + self._pace.lease_seconds
+        while time.monotonic() < deadline:
+            await asyncio.sleep(AWAY_SECONDS * jitter())
+            try:
+                async with db.transaction(self._pool) as database:
+                    return await sending.begin_again(database, dispatches=batch, lease=self.lease)
+            except errors.Unavailable:
+                continue
+        return set()
+
+    async def _settle(self, batch: Sequence[Result]) -> list[None]:
+        async with db.transaction(self._pool) as database:
+            await sending.settle(database, results=batch, now=database.clock.now())
+        return [None] * len(batch)
+
+    async def _release(self, batch: Sequence[Result]) -> list[None]:
+        async with db.transaction(self._pool) as database:
+            await sending.release(database, results=batch, now=database.clock.now())
+        return [None] * len(batch)
+
+    # stopping -----------------------------------------------------------------------------------------------------
+
+    def _held(self) -> list[SendSlot]:
+        return [slot for slot in self._slots.values() if slot.phase is Phase.HELD]
+
+    async def _hand_back(self, slots: Sequence[SendSlot]) -> None:
+        for slot in slots:
+            if slot.task is not None:
+                slot.task.cancel()
+        try:
+            async with db.transaction(self._pool) as database:
+                await sending.hand_back(database, items=[slot.dispatch.item for slot in slots])
+        except errors.Unavailable:
+            logger.warning("claimed items could not be handed back; their leases will run out", items=len(slots))
+
+    async def _finish(self) -> None:
+        await self._hand_back(self._held())
+        tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
+        if tasks:
+            _, pending = await asyncio.wait(tasks, timeout=self._pace.grace_seconds)
+            for task in pending:
+                task.cancel()
+            if pending:
+                logger.warning("stopped while sending; the outcome of these items is unknown", items=len(pending))
+                await asyncio.wait(pending)
+
+    def _waits(self) -> Waits:
+        return Waits(jitter(), self._pace.backoff_factor)
+
+
+def _broken(slot: SendSlot, reason: str) -> Outcome:
+    """A send that ended without an answer: unknown if it had begun, else it was not sent."""
+    return Unknown(reason) if slot.phase is Phase.BEGUN else Retry("recipient", reason)
+
+
+def _test_attempt(dispatch: Dispatch) -> int | None:
+    return dispatch.item.attempts if dispatch.item.test else None
+
+
+def _has_failed(task: "asyncio.Task[bool]") -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def _traced(dispatch: Dispatch) -> Mapping[str, str | int]:
+    item, pipeline = dispatch.item, dispatch.settings.pipeline
+    return {
+        "afterword.organization_id": item.organization_id,
+        "afterword.item_id": item.item_id,
+        "afterword.channel_id": pipeline.channel_id,
+    }

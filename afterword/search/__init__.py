@@ -1,1 +1,0 @@
-"""One search over people, responses, queue items, questionnaires and cases."""

@@ -1,1 +1,0 @@
-"""The names and values of metadata that arrived lately."""

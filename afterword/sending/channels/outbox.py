@@ -1,0 +1,55 @@
+"""The captured outbox: keeps the whole message instead of sending it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from afterword.kit.transport.base import Begin, Channel, Connectionless, Message, Outcome, Refused, Retry, Sent
+from afterword.kit.transport.reports import Report
+
+Save = Callable[[Message], Awaitable[None]]
+ReportSink = Callable[[list[Report]], Awaitable[None]]
+
+# Words before the @ of a test item's address, or the whole of one without an @, and the fault that they ask for.
+BOUNCE: Final = "bounce"
+SLOW: Final = "slow"
+REFUSE: Final = "refuse"
+UNKNOWN_USER: Final = "5.1.1"
+
+
+class OutboxChannel(Connectionless):
+    """Keeps each message by `save`, an upsert by `item_id`: keeping it again is harmless."""
+
+    def __init__(self, save: Save) -> None:
+        self._save = save
+
+    async def send(self, message: Message, *, begin: Begin) -> Outcome:
+        """Begin, then keep. An error of `save` passes through, and the outcome is unknown."""
+        await begin()
+        await self._save(message)
+        return Sent(reference=message.item_id, reply="captured")
+
+
+class TestChannel(Connectionless):
+    """The channel of a test item in the place of its pipeline's: the outbox, with faults by the address.
+
+    `attempt` counts from 1. `report` takes the later bounce of a message.
+    """
+
+    def __init__(self, outbox: Channel, *, attempt: int, report: ReportSink) -> None:
+        self._outbox = outbox
+        self._attempt = attempt
+        self._report = report
+
+    async def send(self, message: Message, *, begin: Begin) -> Outcome:
+        fault = message.recipient.partition("@")[0].casefold()
+        if fault == REFUSE:
+            return Refused(f"550 {UNKNOWN_USER} No such user (test)", 550)
+        if fault == SLOW and self._attempt == 1:
+            return Retry("recipient", "450 4.2.0 Try again later (test)", 450)
+        outcome = await self._outbox.send(message, begin=begin)
+        if fault == BOUNCE:
+            text = f"550 {UNKNOWN_USER} No such user (test)"
+            await self._report([
+                Report(kind="bounced", is_hard=True, item_id=message.item_id, code=UNKNOWN_USER, text=text)
+            ])  # fmt: skip
+        return outcome

@@ -1,0 +1,93 @@
+"""Routes of pipelines."""
+
+from typing import Any, Final
+
+from afterword.asking.questionnaires import access
+from afterword.kit.db import Database
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.sending.pipelines import service, store
+from afterword.sending.pipelines.resources import Pipeline, PipelineRequest, PipelineUpdate, pipeline_of
+
+PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline"
+NEEDS: Final = (
+    "E-mail needs `message_subject` and `message_body`, SMS a `message_body` of at most 1,600 characters, a webhook "
+    "`target_url`. Texts may use only known variables; conditions may ask for metadata alone."
+)
+
+routes = Routes(tag="Pipelines")
+
+
+@routes.list(PATH, scope="Pipeline.Read", answer=Pipeline, shape="array", summary="Get all questionnaire pipelines")
+async def list_pipelines(call: Call[None], db: Database) -> Answer:
+    await access.get(db, caller=call.caller, **call.ids)
+    rows = await store.list_pipelines(db, organization_id=call.caller.organization_id, **call.ids, page=call.page)
+    zone, now = call.zone, call.now
+    return Answer(rows.map(lambda pipeline: pipeline_of(pipeline, zone, now)))
+
+
+@routes.list("/q/pipeline", scope="Pipeline.Read", answer=Pipeline, summary="Get all pipelines")
+async def list_all_pipelines(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_pipelines(db, **call.caller.part, page=call.page)
+    zone, now = call.zone, call.now
+    return Answer(rows.map(lambda pipeline: pipeline_of(pipeline, zone, now)))
+
+
+@routes.post(
+    PATH,
+    scope="Pipeline.Create",
+    body=PipelineRequest,
+    answer=Pipeline,
+    summary="Create a pipeline",
+    description=f"{NEEDS} What is left out is copied from `template_pipeline_id`, else has its default.",
+)
+async def add_pipeline(call: Call[PipelineRequest], db: Database) -> Answer:
+    pipeline = await service.add_pipeline(
+        db, caller=call.caller, **call.ids, fields=call.body.given, now=call.now, networks=call.site.networks
+    )
+    location = f"/q/questionnaire/{pipeline.questionnaire_id}/pipeline/{pipeline.pipeline_id}"
+    return _answer(call, pipeline, location=location)
+
+
+@routes.get(f"{PATH}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
+async def get_pipeline(call: Call[None], db: Database) -> Answer:
+    return _answer(call, await service.get(db, **_key(call), caller=call.caller))
+
+
+@routes.patch(
+    f"{PATH}/{{pipeline_id}}",
+    scope="Pipeline.Update",
+    body=PipelineUpdate,
+    answer=Pipeline,
+    summary="Change, pause or resume a pipeline",
+    description=f"`paused` acts at once: what is being sent ends, nothing more begins. {NEEDS}",
+)
+async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
+    pipeline = await service.change_pipeline(
+        db,
+        **_key(call),
+        caller=call.caller,
+        changes=call.body.given,
+        expect=call.expect,
+        now=call.now,
+        networks=call.site.networks,
+    )
+    return _answer(call, pipeline)
+
+
+@routes.delete(
+    f"{PATH}/{{pipeline_id}}",
+    scope="Pipeline.Delete",
+    summary="Delete a pipeline",
+    description="Refused while items of it are Pending or Processing. Those that have ended stay where they are.",
+    refusals=("in_use",),
+)
+async def delete_pipeline(call: Call[None], db: Database) -> None:
+    await service.delete_pipeline(db, **_key(call), caller=call.caller, expect=call.expect, now=call.now)
+
+
+def _key(call: Call[Any]) -> dict[str, Any]:
+    return {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
+
+
+def _answer(call: Call[Any], pipeline: store.Pipeline, *, location: str | None = None) -> Answer:
+    return Answer(pipeline_of(pipeline, call.zone, call.now), version=pipeline.version, location=location)

@@ -1,0 +1,383 @@
+"""Pipelines as the wire shows them and takes them, and in sentences: one for each part of their rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, tzinfo
+from typing import Annotated, Any, Final, Literal, cast
+
+import msgspec
+from msgspec import Meta
+
+from afterword.asking.questionnaires.condition_rows import Subjects, sentence_of, with_named
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
+from afterword.core.text import placeholders as messages
+from afterword.core.wire import times
+from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST, SOURCE_LANGUAGE, Marked, Texts, texts
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
+from afterword.sending.pipelines import store
+
+State = Literal["upcoming", "running", "paused", "ended"]
+Minutes = Annotated[int, Meta(ge=0, le=59)]
+Hours = Annotated[int, Meta(ge=0, le=23)]
+Days = Annotated[int, Meta(ge=0, le=365)]
+Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["09:00"])]
+Line100 = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE)]
+Subject = Annotated[str, Meta(min_length=1, max_length=messages.SUBJECT_CHARACTERS_MAX, extra=fields.LINE)]
+Body = Annotated[str, Meta(min_length=1, max_length=messages.TEXT_CHARACTERS_MAX)]
+Button = Annotated[str, Meta(min_length=1, max_length=messages.BUTTON_CHARACTERS_MAX, extra=fields.LINE)]
+Reason = Annotated[str, Meta(min_length=1, max_length=messages.REASON_CHARACTERS_MAX, extra=fields.LINE)]
+Footer = Annotated[str, Meta(min_length=1, max_length=messages.FOOTER_CHARACTERS_MAX)]
+Weekdays = Annotated[list[Annotated[int, Meta(ge=1, le=7)]], Meta(min_length=1, max_length=7)]
+
+
+class MessageTexts(fields.Request):
+    """The texts of a message in one language. A mail alone has a button, a reason and a footer."""
+
+    body: Body
+    subject: Subject | None = None
+    button: Button | UnsetType | None = UNSET
+    reason: Reason | UnsetType | None = UNSET
+    footer: Footer | UnsetType | None = UNSET
+
+
+class Reminder(fields.Request):
+    """A message that follows an unanswered one, so long after it."""
+
+    delay_days: Days = 0
+    delay_hours: Hours = 0
+    delay_minutes: Minutes = 0
+    messages: dict[str, MessageTexts] = msgspec.field(default_factory=dict[str, MessageTexts])
+
+
+Reminders = Annotated[list[Reminder], Meta(max_length=3)]
+
+
+class PipelineFields(fields.Request):
+    """The members of a new pipeline and of a change."""
+
+    description: fields.Text2000 | UnsetType | None = UNSET
+    locale: fields.Locale | UnsetType | None = UNSET
+    delay_cap_minutes: Minutes | UnsetType = UNSET
+    delay_cap_hours: Hours | UnsetType = UNSET
+    delay_cap_days: Days | UnsetType = UNSET
+    frequency_cap_minutes: Minutes | UnsetType = UNSET
+    frequency_cap_hours: Hours | UnsetType = UNSET
+    frequency_cap_days: Days | UnsetType = UNSET
+    message_subject: Subject | UnsetType | None = UNSET
+    message_body: Body | UnsetType | None = UNSET
+    message_button: Button | UnsetType | None = UNSET
+    message_reason: Reason | UnsetType | None = UNSET
+    message_footer: Footer | UnsetType | None = UNSET
+    messages: dict[str, MessageTexts] | UnsetType = UNSET
+    start_time: fields.Moment | UnsetType | None = UNSET
+    end_time: fields.Moment | UnsetType | None = UNSET
+    dispatch_start_time: Clock | UnsetType | None = UNSET
+    dispatch_end_time: Clock | UnsetType | None = UNSET
+    time_zone: fields.Zone | UnsetType | None = UNSET
+    zone_of: Literal["recipient", "organization"] | UnsetType = UNSET
+    weekdays: Weekdays | UnsetType = UNSET
+    conditions: dict[str, Any] | UnsetType | None = UNSET
+    sender_name: Line100 | UnsetType | None = UNSET
+    sender_address: fields.Text320 | UnsetType | None = UNSET
+    reply_to: fields.Text320 | UnsetType | None = UNSET
+    max_retry_attempts: Annotated[int, Meta(ge=0, le=20)] | UnsetType = UNSET
+    not_after_days: Annotated[int, Meta(ge=1, le=365)] | UnsetType = UNSET
+    priority: Annotated[int, Meta(ge=0, le=9)] | UnsetType = UNSET
+    paused: bool | UnsetType = UNSET
+    if_outside: Literal["wait", "skip"] | UnsetType = UNSET
+    if_capped: Literal["wait", "skip"] | UnsetType = UNSET
+    policy_exempt: bool | UnsetType = UNSET
+    on_holidays: Literal["wait", "send"] | UnsetType = UNSET
+    reminders: Reminders | UnsetType = UNSET
+    target_url: fields.Url | UnsetType | None = UNSET
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return {
+            name: _column(name, value) for name in self.__struct_fields__ if (value := getattr(self, name)) is not UNSET
+        }
+
+
+class PipelineUpdate(PipelineFields, kw_only=True):
+    """The members that may change; `paused` true holds its items at once, false releases them."""
+
+    title: fields.Text200 | UnsetType = UNSET
+
+
+class PipelineRequest(PipelineFields, kw_only=True):
+    """A new pipeline. What is left out is copied from `template_pipeline_id`, else has its default."""
+
+    channel_id: fields.ChannelId
+    title: fields.Text200
+    template_pipeline_id: fields.Id | None = None
+
+
+class Pipeline(fields.Resource):
+    """A pipeline: how and when the items of a questionnaire are sent."""
+
+    pipeline_id: fields.Id
+    questionnaire_id: fields.Id
+    application_id: fields.Id
+    channel_id: fields.ChannelId
+    title: str
+    description: str | None
+    template_pipeline_id: fields.Id | None
+    locale: str | None
+    delay_cap_minutes: int
+    delay_cap_hours: int
+    delay_cap_days: int
+    frequency_cap_minutes: int
+    frequency_cap_hours: int
+    frequency_cap_days: int
+    message_subject: str | None
+    message_body: str | None
+    message_button: str | None
+    message_reason: str | None
+    message_footer: str | None
+    messages: dict[str, dict[str, str | None]]
+    start_time: fields.DateTime | None
+    end_time: fields.DateTime | None
+    dispatch_start_time: Annotated[fields.ClockTime, fields.column("dispatch_start_clock")] | None
+    dispatch_end_time: Annotated[fields.ClockTime, fields.column("dispatch_end_clock")] | None
+    time_zone: str | None
+    zone_of: str
+    weekdays: list[int]
+    conditions: dict[str, Any] | None
+    sender_name: str | None
+    sender_address: str | None
+    reply_to: str | None
+    max_retry_attempts: int
+    not_after_days: int
+    priority: int
+    paused: bool
+    if_outside: str
+    if_capped: str
+    policy_exempt: bool
+    on_holidays: str
+    reminders: list[dict[str, Any]]
+    target_url: str | None
+    state: fields.Computed[State]
+    summary: fields.Computed[str]
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+
+def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> Pipeline:
+    summary = summary_of(texts("console", SOURCE_LANGUAGE), pipeline, time_zone=str(zone))
+    return Pipeline.of(pipeline, zone, state=state_of(pipeline, now), summary=summary)
+
+
+def state_of(pipeline: store.Pipeline, now: datetime) -> State:
+    if pipeline.end_time is not None and now >= pipeline.end_time:
+        return "ended"
+    if pipeline.paused:
+        return "paused"
+    if pipeline.start_time is not None and now < pipeline.start_time:
+        return "upcoming"
+    return "running"
+
+
+def _column(name: str, value: Any) -> Any:
+    if isinstance(value, times.Moment):
+        return value.instant
+    if name in {"dispatch_start_time", "dispatch_end_time"} and value is not None:
+        return time.fromisoformat(value)
+    if name == "weekdays":
+        return sorted(set(cast("list[int]", value)))
+    if name in {"messages", "reminders"}:
+        return msgspec.to_builtins(value)
+    return value
+
+
+CHANNELS: Final[Mapping[int, Marked]] = {
+    CHANNEL_EMAIL: "Asks by e-mail.",
+    CHANNEL_SMS: "Asks by SMS.",
+    CHANNEL_WEBHOOK: "Hands each message to another system by webhook.",
+    CHANNEL_LINK: "Gives out links, and sends nothing.",
+    CHANNEL_OUTBOX: "Keeps each message in the outbox.",
+}
+UNITS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
+    ("days", "{n} day", "{n} days"),
+    ("hours", "{n} hour", "{n} hours"),
+    ("minutes", "{n} minute", "{n} minutes"),
+)
+WHOLE_WEEK: Final = (1, 2, 3, 4, 5, 6, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    part: str
+    text: str
+
+
+def sentences_of(
+    words: Texts, pipeline: store.Pipeline, *, time_zone: str, subjects: Subjects | None = None
+) -> list[Sentence]:
+    """The sentences in the order in which the rules act; times of the period in `time_zone`.
+
+    `subjects`: titles for the names in conditions; without them the names stand for themselves.
+    """
+    told = (
+        ("message", _message(words, pipeline)),
+        ("target" if pipeline.channel_id == CHANNEL_WEBHOOK else "sender", _sender(words, pipeline)),
+        ("delay", _delay(words, pipeline)),
+        ("conditions", _conditions(words, pipeline, subjects or {})),
+        ("frequency", _frequency(words, pipeline)),
+        ("hours", _hours(words, pipeline)),
+        ("reminders", _reminders(words, pipeline)),
+        ("period", _period(words, pipeline, time_zone)),
+        ("effort", _effort(words, pipeline)),
+    )
+    return [Sentence(part, text) for part, text in told if text]
+
+
+def summary_of(words: Texts, pipeline: store.Pipeline, *, time_zone: str) -> str:
+    """The sentences as one text, without the signs that isolate names of another direction."""
+    text = " ".join(one.text for one in sentences_of(words, pipeline, time_zone=time_zone))
+    return text.replace(ISOLATE_FIRST, "").replace(ISOLATE_END, "")
+
+
+def duration_of(words: Texts, values: Mapping[str, int]) -> str:
+    """`values` by unit, such as `{"days": 2, "hours": 3, "minutes": 0}`: "2 days 3 hours"; empty for none."""
+    return " ".join(words.plural(one, many, values[unit]) for unit, one, many in UNITS if values[unit])
+
+
+def _message(words: Texts, pipeline: store.Pipeline) -> str:
+    asks = words(CHANNELS[pipeline.channel_id])
+    if not pipeline.messages:
+        return asks
+    languages = sorted(words.language_name(tag) for tag in pipeline.messages)
+    others = words("Its texts are written in {locales} too.", locales=_listed(words, languages))
+    return f"{asks} {others}"
+
+
+def _sender(words: Texts, pipeline: store.Pipeline) -> str:
+    if pipeline.channel_id == CHANNEL_WEBHOOK:
+        return words("It goes to {address}.", address=pipeline.target_url or "")
+    if pipeline.channel_id != CHANNEL_EMAIL:
+        return ""
+    name, address = pipeline.sender_name or "", pipeline.sender_address or ""
+    if name and address:
+        text = words("The sender is {name}, {address}.", name=name, address=address)
+    elif name or address:
+        text = words("The sender is {name}.", name=name or address)
+    else:
+        text = words("The sender is that of the installation.")
+    if pipeline.reply_to:
+        text += " " + words("Replies go to {address}.", address=pipeline.reply_to)
+    return text
+
+
+def _delay(words: Texts, pipeline: store.Pipeline) -> str:
+    wait = duration_of(words, _of(pipeline, "delay_cap"))
+    if not wait:
+        return words("A message without a send time is due at once.")
+    return words("A message without a send time is due after {wait}.", wait=wait)
+
+
+def _conditions(words: Texts, pipeline: store.Pipeline, subjects: Subjects) -> str:
+    if pipeline.conditions is None:
+        return words("Everybody is asked.")
+    known = with_named(subjects, pipeline.conditions)
+    return words("Only those are asked where {condition}.", condition=sentence_of(words, pipeline.conditions, known))
+
+
+def _frequency(words: Texts, pipeline: store.Pipeline) -> str:
+    distance = duration_of(words, _of(pipeline, "frequency_cap"))
+    if not distance:
+        text = words("An address gets each of its messages.")
+    elif pipeline.if_capped == "wait":
+        text = words("An address gets one message in {time}; the next one waits so long.", time=distance)
+    else:
+        text = words("An address gets one message in {time}; another one is not sent.", time=distance)
+    return f"{text} {words('The contact policy does not hold here.')}" if pipeline.policy_exempt else text
+
+
+def _hours(words: Texts, pipeline: store.Pipeline) -> str:
+    days = days_of(words, pipeline.weekdays)
+    start, end = pipeline.dispatch_start_time, pipeline.dispatch_end_time
+    if start is not None and end is not None:
+        hours = words("{start} to {end}", start=_clock(start), end=_clock(end))
+        if pipeline.time_zone:
+            text = words("Messages leave {days}, {hours}, {zone}.", days=days, hours=hours, zone=pipeline.time_zone)
+        elif pipeline.zone_of == "recipient":
+            text = words("Messages leave {days}, {hours} where the customer lives.", days=days, hours=hours)
+        else:
+            text = words("Messages leave {days}, {hours} in the organization's zone.", days=days, hours=hours)
+    else:
+        text = words("Messages leave {days}, at any hour.", days=days)
+    if pipeline.on_holidays == "send":
+        text += " " + words("They leave on holidays too.")
+    if pipeline.if_outside == "skip":
+        text += " " + words("One that is due at another time is not sent.")
+    return text
+
+
+def _reminders(words: Texts, pipeline: store.Pipeline) -> str:
+    waits = [
+        duration_of(words, {unit: one.get(f"delay_{unit}", 0) for unit, _, _ in UNITS}) or words("no time")
+        for one in pipeline.reminders
+    ]
+    if not waits:
+        return words("Nobody is reminded.") if pipeline.channel_id != CHANNEL_WEBHOOK else ""
+    text = words.plural(
+        "{n} reminder follows, after {waits}, until the first answer.",
+        "{n} reminders follow, after {waits}, until the first answer.",
+        len(waits),
+    )
+    return text.replace("{waits}", _listed(words, waits))
+
+
+def _period(words: Texts, pipeline: store.Pipeline, time_zone: str) -> str:
+    start, end = pipeline.start_time, pipeline.end_time
+    if start and end:
+        return words(
+            "The pipeline runs from {start} to {end}.",
+            start=words.moment(start, time_zone=time_zone),
+            end=words.moment(end, time_zone=time_zone),
+        )
+    if start:
+        return words("The pipeline runs from {start} on.", start=words.moment(start, time_zone=time_zone))
+    if end:
+        return words("The pipeline runs until {end}.", end=words.moment(end, time_zone=time_zone))
+    return words("The pipeline has no end.")
+
+
+def _effort(words: Texts, pipeline: store.Pipeline) -> str:
+    tries = words.plural(
+        "After a failure it is tried {n} time more.",
+        "After a failure it is tried {n} times more.",
+        pipeline.max_retry_attempts,
+    )
+    late = words.plural(
+        "A message is not sent later than {n} day after its send time.",
+        "A message is not sent later than {n} days after its send time.",
+        pipeline.not_after_days,
+    )
+    return f"{tries} {late}"
+
+
+def days_of(words: Texts, weekdays: Sequence[int]) -> str:
+    """Days of the week from 1, Monday, as a range where they follow each other."""
+    if tuple(weekdays) == WHOLE_WEEK:
+        return words("every day")
+    names = [words.weekday(each - 1) for each in weekdays]
+    if len(names) > 2 and weekdays[-1] - weekdays[0] == len(names) - 1:  # noqa: PLR2004
+        return words("{first} to {last}", first=names[0], last=names[-1])
+    return _listed(words, names)
+
+
+def _of(pipeline: store.Pipeline, name: str) -> dict[str, int]:
+    return {unit: getattr(pipeline, f"{name}_{unit}") for unit, _, _ in UNITS}
+
+
+def _listed(words: Texts, parts: Sequence[Any]) -> str:
+    *others, last = parts
+    return words("{others} and {last}", others=", ".join(others), last=last) if others else last
+
+
+def _clock(moment: time) -> str:
+    return f"{moment:%H:%M}"

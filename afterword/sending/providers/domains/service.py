@@ -1,0 +1,146 @@
+"""Asks DNS for the records of the domains that an account sends from. No connection of ours is held meanwhile."""
+
+import asyncio
+import functools
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from afterword import errors
+from afterword.core.messaging import domain_records as records
+from afterword.core.messaging.domain_records import Finding
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.site import Site
+from afterword.errors import FieldError
+from afterword.kit import sealing
+from afterword.kit.db import Database
+from afterword.kit.transport.base import EMAIL
+from afterword.kit.transport.resolver import NotAsked, Resolver
+from afterword.sending.channels import accounts as kinds
+from afterword.sending.providers import service as accounts
+from afterword.sending.providers.domains import store
+
+DOMAINS_MAX: Final = 5
+SECONDS_MAX: Final = 7.0  # for all questions of a check
+
+
+@dataclass(frozen=True, slots=True)
+class DomainCheck:
+    domain: str
+    findings: Sequence[Finding]
+
+
+async def check(
+    db: Database, *, caller: Caller, account_id: str, selector: str | None, site: Site
+) -> list[DomainCheck]:
+    """The findings about each domain of an e-mail account; none of other accounts. `selector`: of the DKIM key.
+
+    Raises NotFound, Forbidden, Invalid.
+    """
+    if selector is not None and not records.SELECTOR.match(selector):
+        message = "A selector has letters, digits, dots, - and _."
+        raise errors.Invalid.of(FieldError("invalid_format", message, parameter="selector"))
+    account = await accounts.get(db, caller=caller, account_id=account_id)
+    if account.channel_id != EMAIL:
+        return []
+    host = accounts.visible_settings(account, site=site)[0].get("host")
+    domains = await store.list_account_domains(
+        db, organization_id=caller.organization_id, account_id=account_id, limit=DOMAINS_MAX
+    )
+    resolver = _resolver(site.name_servers)
+    selectors = (selector,) if selector else records.service_of(host or "")[1]
+    checks = (_check(resolver, domain, host=host, selectors=selectors) for domain in domains)
+    return list(await asyncio.gather(*checks))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Way:
+    """A domain that mails come from, and the mail server that they leave through."""
+
+    domain: str
+    host: str
+
+
+async def list_ways(db: Database, *, site: Site, mail_from: str, host: str | None, limit: int) -> list[Way]:
+    """The ways of all organizations' pipelines. `mail_from`, `host`: those of the installation, None: it has none."""
+    rows = await store.list_ways(db, mail_from=mail_from, limit=limit)
+    hosts = [await _host_of(db, row, site=site) if row.account_id else host for row in rows]
+    return [Way(row.domain, server) for row, server in zip(rows, hosts, strict=True) if server]
+
+
+async def _host_of(db: Database, way: store.WayOut, *, site: Site) -> str | None:
+    """The mail server of an account of its own; None where its settings cannot be read."""
+    if way.organization_id is None or way.account_id is None:
+        return None
+    try:
+        opened = await accounts.open_account(
+            db, organization_id=way.organization_id, account_id=way.account_id, site=site
+        )
+        kind = kinds.kind_of(opened.kind) if opened else None
+        return kinds.host_of(kind, opened.settings) if opened and kind else None
+    except (sealing.Unreadable, ValueError):
+        return None
+
+
+async def check_domain(
+    domain: str, *, host: str | None, name_servers: tuple[tuple[str, int], ...]
+) -> Sequence[Finding]:
+    """The findings about one domain that mails come from, as sent by the mail server `host`."""
+    checked = await _check(_resolver(name_servers), domain, host=host, selectors=records.service_of(host or "")[1])
+    return checked.findings
+
+
+async def _check(resolver: Resolver, domain: str, *, host: str | None, selectors: Sequence[str]) -> DomainCheck:
+    asked = await asyncio.gather(
+        _within(_spf(resolver, domain, host), Finding("spf", "not_asked", domain)),
+        _within(_dkim(resolver, domain, selectors), Finding("dkim", "not_asked", f"_domainkey.{domain}")),
+        _within(_dmarc(resolver, domain), Finding("dmarc", "not_asked", f"_dmarc.{domain}")),
+    )
+    return DomainCheck(domain, [finding for found in asked for finding in found])
+
+
+async def _spf(resolver: Resolver, domain: str, host: str | None) -> list[Finding]:
+    texts = await resolver.texts(domain)
+    if texts is None:
+        return [Finding("spf", "no_domain", domain)]
+    reached: set[str] = set()
+    lookups = 0
+    waiting = records.spf_records(texts)[:1]
+    while waiting and lookups <= records.LOOKUPS_MAX:
+        record = waiting.pop(0)
+        lookups += records.spf_lookups(record)
+        new = [name for name in dict.fromkeys(records.spf_references(record)) if name not in reached]
+        reached.update(new)
+        found = await asyncio.gather(*(resolver.texts(name) for name in new[: records.LOOKUPS_MAX]))
+        waiting += [each for answer in found for each in records.spf_records(answer or [])[:1]]
+    return [records.judge_spf(domain, texts, host=host, reached=reached, lookups=lookups)]
+
+
+async def _dkim(resolver: Resolver, domain: str, selectors: Sequence[str]) -> list[Finding]:
+    names = [records.dkim_name(domain, selector) for selector in selectors]
+    answers = await asyncio.gather(*map(resolver.texts, names))
+    found: Mapping[str, Sequence[str]] = {
+        selector: answer or [] for selector, answer in zip(selectors, answers, strict=True)
+    }
+    return records.judge_dkim(domain, found)
+
+
+async def _dmarc(resolver: Resolver, domain: str) -> list[Finding]:
+    for name in records.dmarc_names(domain):
+        texts = await resolver.texts(name) or []
+        if records.is_dmarc(texts):
+            return [records.judge_dmarc(domain, name, texts)]
+    return [records.judge_dmarc(domain, f"_dmarc.{domain}", [])]
+
+
+async def _within(work: Coroutine[Any, Any, list[Finding]], otherwise: Finding) -> list[Finding]:
+    try:
+        async with asyncio.timeout(SECONDS_MAX):
+            return await work
+    except (NotAsked, TimeoutError):
+        return [otherwise]
+
+
+@functools.cache
+def _resolver(servers: tuple[tuple[str, int], ...]) -> Resolver:
+    return Resolver(servers)

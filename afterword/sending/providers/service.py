@@ -1,0 +1,408 @@
+"""Keeps provider accounts: their sealed settings, and which one a channel's pipelines send through.
+
+The first half serves operators, who may change every account. The second half serves the people of an organization:
+they change the accounts that they added, and servers of these are judged before each connection.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors, ids
+from afterword.core.messaging.networks import Network
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Column, Listing, Page
+from afterword.core.wire.site import Site
+from afterword.kit import sealing
+from afterword.kit.db import Database
+from afterword.kit.transport.http import check_host, check_url
+from afterword.sending.channels import accounts as kinds
+from afterword.sending.providers import store
+from afterword.sending.providers.health import service as health
+from afterword.sending.providers.store import Account
+
+SETTINGS_BYTES_MAX: Final = 50_000
+SLOTS_MAX: Final = 200
+ACCOUNTS_MAX: Final = 50  # of an organization
+ACCOUNTS: Final = Listing(
+    {}, (("created_time", "asc"),), "account_id", hidden={"created_time": Column("created_time", "time")}
+)
+RATE_MIN, RATE_MAX = 0.01, 10_000.0
+STATUS_URL: Final = "status_url"
+
+
+class InUse(errors.Conflict):
+    """Pipelines send through the account."""
+
+    code_default = "in_use"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The settings of an account that make its channel."""
+
+    kind: str
+    settings: Mapping[str, Any]
+    version: int
+    slots_max: int
+    is_own: bool
+
+
+async def add_account(
+    db: Database,
+    *,
+    organization_id: str,
+    kind: str,
+    title: str | None,
+    settings: Mapping[str, Any],
+    is_default: bool,
+    is_own: bool = False,
+    site: Site,
+    now: datetime,
+) -> tuple[Account, int]:
+    """Add an account, as its channel's default if `is_default`; also the number of pipelines moved. Raises Invalid.
+
+    A provider that calls back gets its address. `is_own`: the organization adds it, and not the operator.
+    """
+    known = _checked(kind, settings, site.networks)
+    _check_title(title)
+    account_id = ids.ordered(now)
+    key = {"organization_id": organization_id, "account_id": account_id}
+    await store.insert_account(
+        db,
+        **key,
+        channel_id=kinds.CHANNELS[known],
+        kind=known,
+        title=title,
+        settings=_sealed(settings, site=site, **key),
+        is_own=is_own,
+        now=now,
+    )
+    if known in kinds.CALLED_BACK:
+        await store.insert_callback(db, **key, inbound_id=ids.secret(), now=now)
+    moved = 0
+    if is_default:
+        moved = await store.update_default(db, **key, channel_id=kinds.CHANNELS[known])
+    return await find_account(db, account_id=account_id), moved
+
+
+async def find_account(db: Database, *, account_id: str) -> Account:
+    """The account, locked; raises NotFound."""
+    found = await store.get_account(db, account_id=account_id)
+    return errors.found(found, "There is no account of this id. See: afterword account list")
+
+
+async def change_account(
+    db: Database,
+    *,
+    account_id: str,
+    site: Site,
+    title: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    slots_max: int | None = None,
+    is_default: bool = False,
+) -> tuple[Account, int]:
+    """Write the given members; workers read them with their next claim. Raises NotFound, Invalid."""
+    before = await find_account(db, account_id=account_id)
+    key = {"organization_id": before.organization_id, "account_id": account_id}
+    _check_title(title)
+    if slots_max is not None and not 1 <= slots_max <= SLOTS_MAX:
+        raise errors.Invalid(f"An account has 1 to {SLOTS_MAX} slots.")
+    sealed = None
+    if settings is not None:
+        if before.kind == kinds.DEFAULT:
+            raise errors.Invalid("This account is the installation's own way to send; it has no settings. Add another.")
+        _checked(before.kind, settings, site.networks)
+        sealed = _sealed(settings, site=site, **key)
+    if title is not None or sealed is not None or slots_max is not None:
+        await store.update_account(
+            db, **key, title=title or before.title, settings=sealed, slots_max=slots_max or before.slots_max
+        )
+    moved = await store.update_default(db, **key, channel_id=before.channel_id) if is_default else 0
+    return await find_account(db, account_id=account_id), moved
+
+
+async def limit_rate(db: Database, *, account_id: str, rate: float | None) -> Account:
+    """At most so many messages a second; null lifts the limit. Raises NotFound, Invalid."""
+    account = await find_account(db, account_id=account_id)
+    if rate is not None and not RATE_MIN <= rate <= RATE_MAX:
+        raise errors.Invalid(f"A rate is {RATE_MIN:g} to {RATE_MAX:g} messages a second.")
+    await store.update_ceiling(db, organization_id=account.organization_id, account_id=account_id, rate_ceiling=rate)
+    return await find_account(db, account_id=account_id)
+
+
+async def pause_account(db: Database, *, account_id: str, reason: str) -> Account:
+    """Send nothing through it until the operator resumes it. Raises NotFound."""
+    account = await find_account(db, account_id=account_id)
+    await health.pause(db, account=(account.organization_id, account_id), reason=reason, by_operator=True)
+    return await find_account(db, account_id=account_id)
+
+
+async def resume_account(db: Database, *, account_id: str) -> Account:
+    """Send through it again: pause and breaker end. Raises NotFound."""
+    account = await find_account(db, account_id=account_id)
+    await health.resume(db, account=(account.organization_id, account_id))
+    return await find_account(db, account_id=account_id)
+
+
+async def remove_account(db: Database, *, account_id: str) -> Account:
+    """Remove an account that no pipeline sends through. Raises NotFound, InUse."""
+    account = await find_account(db, account_id=account_id)
+    if not await store.delete_account(db, organization_id=account.organization_id, account_id=account_id):
+        raise InUse("Pipelines send through it. Make another one of its channel the default, which moves them.")
+    return account
+
+
+async def open_account(db: Database, *, organization_id: str, account_id: str, site: Site) -> Opened | None:
+    """The settings of an account for a channel; None without an account or settings of its own.
+
+    Raises `sealing.Unreadable` where the settings were sealed with another secret.
+    """
+    found = await store.get_sealed(db, organization_id=organization_id, account_id=account_id)
+    if found is None:
+        return None
+    kind, sealed, version, slots_max, is_own, inbound_id = found
+    settings = _unsealed(sealed, site=site, organization_id=organization_id, account_id=account_id)
+    if inbound_id is not None and kind in kinds.CALLED_BACK and not settings.get(STATUS_URL):
+        settings[STATUS_URL] = site.inbound_url(inbound_id)
+    return Opened(kind, settings, version, slots_max, is_own)
+
+
+def settings_of(account: Account, *, site: Site) -> dict[str, Any]:
+    """An account's settings in the clear; raises `sealing.Unreadable`."""
+    if account.settings is None:
+        return {}
+    return _unsealed(
+        account.settings, site=site, organization_id=account.organization_id, account_id=account.account_id
+    )
+
+
+# for the people of an organization ------------------------------------------------------------------------------------
+
+
+async def get(db: Database, *, caller: Caller, account_id: str, is_locked: bool = False) -> Account:
+    """An account of the caller's organization; `is_locked`: until the transaction ends. Raises NotFound, Forbidden."""
+    caller.require_whole()
+    found = await store.get_own_account(db, organization_id=caller.organization_id, account_id=account_id)
+    if found is not None and is_locked:
+        found = await store.get_account(db, account_id=account_id)
+    return errors.found(found, "There is no such account.")
+
+
+async def create(
+    db: Database,
+    *,
+    caller: Caller,
+    kind: str,
+    title: str | None,
+    settings: Mapping[str, Any],
+    is_default: bool,
+    rate_ceiling: float | None,
+    site: Site,
+    now: datetime,
+) -> Account:
+    """Add an account; the first one of its channel is the default. Raises Invalid, Forbidden."""
+    _require_right(caller)
+    if await store.count_accounts_locked(db, organization_id=caller.organization_id) >= ACCOUNTS_MAX:
+        raise errors.Invalid.at("", "too_many", f"There are {ACCOUNTS_MAX} already.")
+    known = kinds.kind_of(kind)
+    _check_own(kind, settings, site)
+    is_first = known is not None and not await store.get_has_default(
+        db, organization_id=caller.organization_id, channel_id=kinds.CHANNELS[known]
+    )
+    account, _ = await add_account(
+        db,
+        organization_id=caller.organization_id,
+        kind=kind,
+        title=title,
+        settings=settings,
+        is_default=is_default or is_first,
+        is_own=True,
+        site=site,
+        now=now,
+    )
+    if rate_ceiling is not None:
+        account = await limit_rate(db, account_id=account.account_id, rate=rate_ceiling)
+    return account
+
+
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    account_id: str,
+    changes: Mapping[str, Any],
+    site: Site,
+    expect: errors.Expect = errors.ANY,
+) -> Account:
+    """Write the named members; of `settings` the named ones, null removes one. Raises NotFound, Forbidden, Invalid.
+
+    `is_default` true moves all pipelines of the channel to it. Of an account of the operator nothing else changes.
+    """
+    _require_right(caller)
+    before = await get(db, caller=caller, account_id=account_id, is_locked=True)
+    expect(before.version)
+    changes = {name: value for name, value in changes.items() if getattr(before, name) != value}
+    if changes.keys() - {"is_default"} and not before.is_own:
+        raise errors.Forbidden("The operator of this installation keeps this account. Add one of your own.")
+    if changes.get("is_default") is False:
+        message = "A channel always has a default: make another account the default."
+        raise errors.Invalid.at("/is_default", "unknown_value", message)
+    settings = changes.get("settings")
+    if settings is not None:
+        settings = _merged(before, settings, site)
+        _check_own(before.kind, settings, site)
+    if changes.keys() - {"rate_ceiling"}:
+        await change_account(
+            db,
+            account_id=account_id,
+            site=site,
+            title=changes.get("title"),
+            settings=settings,
+            is_default=changes.get("is_default", False),
+        )
+    if "rate_ceiling" in changes:
+        await limit_rate(db, account_id=account_id, rate=changes["rate_ceiling"])
+    return await get(db, caller=caller, account_id=account_id)
+
+
+async def add_secret(db: Database, *, caller: Caller, account_id: str, secret: str, site: Site) -> Account:
+    """Sign with this secret too, as the first; of those before, the newest stays. Raises NotFound, Forbidden."""
+    account = await get(db, caller=caller, account_id=account_id, is_locked=True)
+    try:
+        known: list[str] = settings_of(account, site=site).get("secrets", [])
+    except sealing.Unreadable:
+        known = []
+    changes = {"settings": {"secrets": [secret, *known[:1]]}}
+    return await update(db, caller=caller, account_id=account_id, changes=changes, site=site)
+
+
+async def delete(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect = errors.ANY) -> None:
+    """Remove an account that no pipeline sends through. Raises NotFound, Forbidden, InUse."""
+    _require_right(caller)
+    before = await get(db, caller=caller, account_id=account_id, is_locked=True)
+    expect(before.version)
+    if not before.is_own:
+        raise errors.Forbidden("The operator of this installation keeps this account.")
+    await remove_account(db, account_id=account_id)
+
+
+async def pause(db: Database, *, caller: Caller, account_id: str, reason: str) -> Account:
+    """Send nothing through it until somebody resumes it. Raises NotFound, Forbidden."""
+    _require_right(caller)
+    before = await get(db, caller=caller, account_id=account_id, is_locked=True)
+    await health.pause(db, account=(before.organization_id, account_id), reason=reason)
+    return await get(db, caller=caller, account_id=account_id)
+
+
+async def resume(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect = errors.ANY) -> None:
+    """End a pause and a rest. Raises NotFound, Forbidden for a pause of the operator, and what `expect` raises."""
+    _require_right(caller)
+    before = await get(db, caller=caller, account_id=account_id, is_locked=True)
+    expect(before.version)
+    if before.paused_time is not None and before.is_paused_by_operator:
+        raise errors.Forbidden("The operator of this installation paused it, and alone resumes it.")
+    await health.resume(db, account=(before.organization_id, account_id))
+
+
+async def pause_all(db: Database, *, caller: Caller, reason: str) -> int:
+    """Send nothing through any account of the organization; the number that sent until now. Raises Forbidden."""
+    _require_right(caller)
+    sending = [one for one in await _own_accounts(db, caller) if one.paused_time is None]
+    for account in sending:
+        await pause(db, caller=caller, account_id=account.account_id, reason=reason)
+    return len(sending)
+
+
+async def resume_all(db: Database, *, caller: Caller) -> int:
+    """Send through all accounts again but those that the operator paused; their number. Raises Forbidden."""
+    _require_right(caller)
+    paused = [one for one in await _own_accounts(db, caller) if one.paused_time and not one.is_paused_by_operator]
+    for account in paused:
+        await resume(db, caller=caller, account_id=account.account_id)
+    return len(paused)
+
+
+async def _own_accounts(db: Database, caller: Caller) -> Sequence[Account]:
+    page = Page.first(ACCOUNTS, limit=ACCOUNTS_MAX)
+    return (await store.list_own_accounts(db, organization_id=caller.organization_id, page=page)).items
+
+
+def visible_settings(account: Account, *, site: Site) -> tuple[dict[str, Any], list[str]]:
+    """The settings without a secret, and the names of the others; empty where they were sealed with another secret."""
+    try:
+        settings = settings_of(account, site=site)
+    except sealing.Unreadable:
+        return {}, []
+    return (kinds.shown(settings) if account.is_own else {}), kinds.secrets_in(settings)
+
+
+def _require_right(caller: Caller) -> None:
+    caller.require_whole()
+    caller.require_real()
+
+
+def _merged(account: Account, changes: Mapping[str, Any], site: Site) -> dict[str, Any]:
+    """The settings after the changes. Raises Invalid if these would show a secret to another server."""
+    try:
+        before = settings_of(account, site=site)
+    except sealing.Unreadable:
+        before = {}
+    missing = kinds.needed_again(before, changes)
+    if missing:
+        message = f"Where the account connects to changes, so give its secrets again: {', '.join(missing)}."
+        raise errors.Invalid.at("/settings", "required", message)
+    return {name: value for name, value in {**before, **changes}.items() if value is not None}
+
+
+def _check_own(kind: str, settings: Mapping[str, Any], site: Site) -> None:
+    """Raise Invalid for settings that only an operator may give: files of this machine, servers of closed networks."""
+    if kind == "smtp" and "url" in settings:
+        raise errors.Invalid.at("/settings", "unknown_member", "Give host, port, security, username and password.")
+    try:
+        known = _checked(kind, settings, site.networks)
+        host = kinds.host_of(known, settings)
+    except errors.Invalid as refusal:
+        raise errors.Invalid.at("/settings", "invalid_format", refusal.detail) from None
+    wrong = None if host is None else check_host(host, site.networks)
+    if wrong is not None:
+        raise errors.Invalid.at("/settings", "invalid_address", f"This host cannot be used: {wrong}")
+
+
+def _checked(kind: str, settings: Mapping[str, Any], networks: Sequence[Network]) -> kinds.Kind:
+    known = kinds.kind_of(kind)
+    if known is None:
+        raise errors.Invalid(f"An account is one of {', '.join(kinds.CHANNELS)}.")
+    try:
+        kinds.check(known, settings)
+    except ValueError as error:
+        raise errors.Invalid(f"The settings of this {kind} account cannot be used: {error}") from None
+    for url in kinds.urls_of(known, settings):
+        wrong = check_url(url, networks)
+        if wrong is not None:
+            raise errors.Invalid(f"The url of this {kind} account cannot be used: {wrong}")
+    if len(msgspec.json.encode(settings)) > SETTINGS_BYTES_MAX:
+        raise errors.Invalid(f"The settings of an account have at most {SETTINGS_BYTES_MAX} bytes.")
+    return known
+
+
+def _check_title(title: str | None) -> None:
+    if title is not None and not 1 <= len(title) <= store.TITLE_CHARACTERS_MAX:
+        raise errors.Invalid(f"A title has 1 to {store.TITLE_CHARACTERS_MAX} characters.")
+
+
+def _sealed(settings: Mapping[str, Any], *, site: Site, organization_id: str, account_id: str) -> bytes:
+    text = msgspec.json.encode(settings).decode()
+    return sealing.seal(text, secret=site.secret, context=_context(organization_id, account_id))
+
+
+def _unsealed(sealed: bytes, *, site: Site, organization_id: str, account_id: str) -> dict[str, Any]:
+    text = sealing.unseal(sealed, secret=site.secret, context=_context(organization_id, account_id))
+    return msgspec.json.decode(text, type=dict[str, Any])
+
+
+def _context(organization_id: str, account_id: str) -> str:
+    return f"account:{organization_id}:{account_id}"

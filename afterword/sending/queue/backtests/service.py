@@ -1,0 +1,97 @@
+"""Decides anew about the invitations of the last days, each at its send time, by stored and by changed rules."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors
+from afterword.core.messaging.networks import Network
+from afterword.core.organizations.access import Caller
+from afterword.core.scheduling.decisions import REMINDER
+from afterword.core.scheduling.statuses import Item
+from afterword.kit.db import Database
+from afterword.sending.pipelines import service as pipelines
+from afterword.sending.queue.batches import store as items_store
+from afterword.sending.queue.deciding import service as deciding
+from afterword.sending.queue.lanes import store as lanes_store
+from afterword.sending.queue.lanes.store import LaneSettings
+from afterword.sending.queue.lists import service as lists
+from afterword.sending.queue.lists.service import ItemFilter
+from afterword.sending.queue.store import QueueItem
+
+DAYS: Final = 30
+ITEMS_MAX: Final = 500
+ASKED: Final = ""  # in place of the reason
+
+
+@dataclass(frozen=True, slots=True)
+class TriedChange:
+    """For each item by its id why it would not have been sent, `ASKED` where it would."""
+
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+
+    @property
+    def moved(self) -> int:
+        """Items that come out differently."""
+        return sum(reason != self.after[item_id] for item_id, reason in self.before.items())
+
+    @property
+    def outcomes(self) -> list[tuple[str, int, int]]:
+        """Each reason with its counts by the stored and by the changed rules, `ASKED` first."""
+        before, after = Counter(self.before.values()), Counter(self.after.values())
+        reasons = [ASKED, *sorted(before.keys() | after.keys() - {ASKED})]
+        return [(reason, before[reason], after[reason]) for reason in dict.fromkeys(reasons)]
+
+
+async def try_change(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    changes: Mapping[str, Any],
+    expect: errors.Expect = errors.ANY,
+    now: datetime,
+    networks: Sequence[Network],
+) -> TriedChange:
+    """Decide about the newest invitations by the stored and by the changed rules. Raises as the change does."""
+    changed = await pipelines.as_changed(
+        db,
+        caller=caller,
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+        changes=changes,
+        expect=expect,
+        networks=networks,
+    )
+    items = await list_newest(db, caller=caller, pipeline_id=pipeline_id, now=now)
+    [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
+    return TriedChange(
+        await _outcomes(db, settings=settings, items=items, now=now),
+        await _outcomes(db, settings=replace(settings, pipeline=changed), items=items, now=now),
+    )
+
+
+async def _outcomes(
+    db: Database, *, settings: LaneSettings, items: Sequence[QueueItem], now: datetime
+) -> dict[str, str]:
+    decisions = await deciding.backtest_items(db, items=items, settings=settings, now=now)
+    return {item_id: ASKED if one.verdict == "go" else one.reason or "" for item_id, one in decisions.items()}
+
+
+async def list_newest(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[QueueItem]:
+    """The newest invitations whose time has come, without tests and without those of people who were erased."""
+    wanted = ItemFilter(pipeline_id=pipeline_id, from_time=now - timedelta(days=DAYS), to_time=now)
+    found = await lists.list_items(db, caller=caller, wanted=wanted, limit=ITEMS_MAX)
+    item_ids = [one.item_id for one in found.items if not one.test and one.source != REMINDER]
+    items = await items_store.list_whole_items(db, organization_id=caller.organization_id, item_ids=item_ids)
+    return [
+        msgspec.structs.replace(item, status=int(Item.SCHEDULED), reason=None, due_time=item.send_time)
+        for item in items
+        if item.anonymized_time is None
+    ]

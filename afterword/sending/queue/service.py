@@ -1,0 +1,333 @@
+"""Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
+
+import msgspec
+
+from afterword import errors, ids
+from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.scheduling.statuses import Item
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.kit.db import Database
+from afterword.sending.pipelines.service import NO_PIPELINE
+from afterword.sending.queue import store
+from afterword.sending.queue.records import ItemKey, ShownItem
+from afterword.sending.queue.reminders import service as reminders
+from afterword.sending.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
+from afterword.sending.queue.scheduler import Scheduler, changed, editable, edited, replaced
+from afterword.sending.queue.store import Intake, QueueItem
+from afterword.tenants.organizations import retention as holds
+
+NO_ITEM: Final = "There is no item with this item_id here."
+ABORTED_DEFAULT: Final = "aborted"
+COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
+RESULT_CHARACTERS_MAX: Final = 500
+IN_DISPATCH_SECONDS: Final = 5
+VALUE_SCOPES: Final = {"questionnaire": "Questionnaire Value.Read", "responder": "Responder Value.Read"}
+_REFERENCE_KEY: Final = ("organization_id", "pipeline_id", "external_reference")
+
+Shown = TypeVar("Shown", bound=ShownItem)
+
+
+class NotPublished(errors.Conflict):
+    code_default = "questionnaire_not_published"
+
+
+class ApplicationInactive(errors.Conflict):
+    """The application is switched off: queued items wait, and none are added."""
+
+    code_default = "application_inactive"
+
+
+class ReferenceTaken(errors.Conflict):
+    """A live item of the pipeline carries this external reference."""
+
+    code_default = "already_exists"
+
+    def __init__(self, advice: str = "") -> None:
+        super().__init__("An item of this pipeline that is not aborted has this external reference." + advice)
+
+
+class InDispatch(errors.Conflict):
+    code_default = "item_in_dispatch"
+
+    def __init__(self) -> None:
+        super().__init__("The item is being sent.", headers={"Retry-After": str(IN_DISPATCH_SECONDS)})
+
+
+class ItemClosed(errors.Conflict):
+    code_default = "item_closed"
+
+
+class OutcomeUnknown(errors.Conflict):
+    """An attempt may have reached the recipient, so the record must stay."""
+
+    code_default = "outcome_unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewItem:
+    caller: Caller
+    questionnaire_id: str
+    pipeline_id: str
+    request: QueueItemRequest  # without `send_time`: now and the pipeline's delay
+    previous_item_id: str | None = None
+    previous_questionnaire_instance_id: str | None = None
+    sequence_id: str | None = None
+    source: str = "api"
+    test: bool = False  # an item of a test token is one anyway
+
+
+class ItemPath(TypedDict, total=False):
+    """The parameters of a path: an item below its questionnaire and pipeline, or alone."""
+
+    item_id: Required[str]
+    questionnaire_id: str
+    pipeline_id: str
+
+
+async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, is_strict: bool) -> Declared | None:
+    """The metadata names that the questionnaire's application knows, which strict handling demands; None if lax."""
+    if not is_strict:
+        return None
+    return await metadata_service.declared_of(db, **caller.part, questionnaire_id=questionnaire_id)
+
+
+async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
+    """Schedule an item; raises ReferenceTaken, Invalid `invalid_address` and the refusals of `require_open`."""
+    [outcome] = await schedule_all(db, wanted=[new], secret=secret)
+    if isinstance(outcome, errors.Refusal):
+        raise outcome
+    return outcome
+
+
+async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes) -> list[QueueItem | errors.Refusal]:
+    """Schedule items of any callers by two statements. Returns an item or an error for each."""
+    keys = {(new.caller.organization_id, new.questionnaire_id, new.pipeline_id) for new in wanted}
+    found = await store.list_intakes(db, wanted=sorted(keys))
+    schedulers = {(i.organization_id, i.questionnaire_id, i.pipeline_id): Scheduler(i, secret) for i in found}
+    outcomes: list[QueueItem | errors.Refusal | str] = []
+    documents: list[Mapping[str, object]] = []
+    for new in wanted:
+        try:
+            key = new.caller.organization_id, new.questionnaire_id, new.pipeline_id
+            document = _document(new, schedulers.get(key))
+        except errors.Refusal as refusal:
+            outcomes.append(refusal)
+        else:
+            documents.append(document)
+            outcomes.append(str(document["item_id"]))
+    # In the order of the keys, as batches insert too: two flushes with the same references never lock crosswise.
+    documents.sort(key=lambda each: tuple(str(each[name]) for name in _REFERENCE_KEY))
+    inserted = {item.item_id: item for item in await store.insert_items(db, documents=documents)} if documents else {}
+    taken = ReferenceTaken(" GET …/queue/reference/{external_reference} returns that item, and PUT changes it.")
+    return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
+
+
+async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
+    return errors.found(await store.get_item(db, **caller.reach, **path), NO_ITEM)
+
+
+def visible(item: Shown, caller: Caller) -> Shown:
+    """The item with the metadata that the caller's scopes open."""
+    return msgspec.structs.replace(item, metadata=opener_of(caller)(item.metadata))
+
+
+def opener_of(caller: Caller) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """A function from an item's metadata to what the caller's scopes open; the map of another kind is empty."""
+    opened = [kind for kind, scope in VALUE_SCOPES.items() if scope in caller.scopes]
+
+    def open_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"questionnaire": {}, "responder": {}}
+        for kind in opened:
+            if kind in metadata:
+                found[kind] = metadata[kind]
+        return found
+
+    return open_metadata
+
+
+async def change(
+    db: Database,
+    *,
+    caller: Caller,
+    change: QueueItemUpdate,
+    expect: errors.Expect = errors.ANY,
+    secret: bytes,
+    **path: Unpack[ItemPath],
+) -> QueueItem:
+    """Cancel the item, or change the named members. Raises Invalid `invalid_address`, InDispatch, ItemClosed."""
+    item = await _locked(db, caller=caller, **path)
+    expect(item.version)
+    if change.status_id == STATUS_ABORTED:
+        return await cancel(db, caller=caller, item=item, result=change.result or None)
+    return await _edit(db, caller=caller, item=item, wanted=edited(item, change), secret=secret)
+
+
+async def replace(
+    db: Database, *, caller: Caller, item: QueueItem, request: QueueItemRequest, secret: bytes
+) -> QueueItem:
+    """Replace the editable members of a locked item; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
+    require_pending(item)
+    return await _edit(db, caller=caller, item=item, wanted=replaced(item, request), secret=secret)
+
+
+async def cancel(db: Database, *, caller: Caller, item: QueueItem, result: str | None = None) -> QueueItem:
+    """Cancel a locked item; raises InDispatch, ItemClosed."""
+    if item.status == Item.ABORTED:
+        return item
+    if item.status == Item.SENDING:
+        raise InDispatch
+    if item.status not in {Item.SCHEDULED, Item.CLAIMED}:
+        raise ItemClosed("The item has come to its end.")
+    key = {"organization_id": item.organization_id, "item_id": item.item_id}
+    text = result or ABORTED_DEFAULT
+    if await store.count_unknown_attempts(db, **key):
+        text = f"{text[: RESULT_CHARACTERS_MAX - len(COPY_NOTE) - 1]} {COPY_NOTE}"
+    cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
+    if cancelled is None:
+        raise AssertionError("the locked item changed under us")
+    await release_contacts(db, items=[(item.organization_id, item.item_id)])
+    await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
+    return cancelled
+
+
+def require_open(intake: Intake | None, *, caller: Caller) -> Intake:
+    """The pipeline's rules if the caller may send through it; raises NotFound, ApplicationInactive, NotPublished."""
+    if intake is None or (caller.application_ids and intake.application_id not in caller.application_ids):
+        raise errors.NotFound(NO_PIPELINE)
+    if not intake.application_active:
+        raise ApplicationInactive("The application is not active.")
+    if not intake.is_published:
+        raise NotPublished("The questionnaire was never published.")
+    return intake
+
+
+def require_pending(item: QueueItem) -> None:
+    if item.status in {Item.CLAIMED, Item.SENDING}:
+        raise InDispatch
+    if item.status != Item.SCHEDULED:
+        raise ItemClosed("The item has come to its end.")
+
+
+async def delete(db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY, **path: Unpack[ItemPath]) -> None:
+    """Cancel the item where needed, and hide it. Raises Held, InDispatch, ItemClosed, OutcomeUnknown."""
+    item = await _locked(db, caller=caller, **path)
+    expect(item.version)
+    await holds.require_not_held(
+        db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
+    )
+    if item.status == Item.SENDING:
+        raise InDispatch
+    if item.status == Item.SENT:
+        raise ItemClosed("The item was sent.")
+    key = {"organization_id": item.organization_id, "item_id": item.item_id}
+    if item.status == Item.UNCERTAIN or await store.count_unknown_attempts(db, **key):
+        raise OutcomeUnknown("An attempt may have reached the recipient; the record stays.")
+    if item.status in {Item.SCHEDULED, Item.CLAIMED}:
+        await cancel(db, caller=caller, item=item)
+    deleted = await store.delete_item(db, **key, deleted_by=caller.actor_id)
+    if deleted is None:
+        raise AssertionError("the locked item changed under us")
+    await _record_event(db, caller=caller, item=deleted, kind="deleted")
+
+
+async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
+    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
+    if items:
+        await store.delete_contacts(db, items=items)
+
+
+async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack[ItemPath]) -> QueueItem:
+    """A person found out whether it was sent; else it failed for good. Raises ItemClosed unless it is uncertain."""
+    item = await _locked(db, caller=caller, **path)
+    verdict = "it was sent" if is_sent else "it was not sent"
+    resolved = await store.update_item_to_resolved(
+        db,
+        organization_id=item.organization_id,
+        item_id=item.item_id,
+        is_sent=is_sent,
+        result=f"Resolved by a person: {verdict}",
+        updated_by=caller.actor_id,
+    )
+    if resolved is None:
+        raise ItemClosed("What became of this item is known.")
+    if is_sent:
+        sent = {(item.organization_id, item.item_id): resolved.questionnaire_instance_id}
+        await reminders.note_sent(db, sent=sent, now=resolved.updated_time)
+    await _record_event(db, caller=caller, item=resolved, kind="sent" if is_sent else "updated")
+    return resolved
+
+
+def _document(new: NewItem, scheduler: Scheduler | None) -> dict[str, object]:
+    scheduler = errors.found(scheduler, NO_PIPELINE)
+    now = require_open(scheduler.intake, caller=new.caller).now
+    document = scheduler.document(
+        new.request,
+        item_id=ids.ordered(now),
+        event_id=ids.ordered(now),
+        caller=new.caller,
+        test=new.test,
+        source=new.source,
+    )
+    return {
+        **document,
+        "previous_item_id": new.previous_item_id,
+        "previous_questionnaire_instance_id": new.previous_questionnaire_instance_id,
+        "sequence_id": new.sequence_id,
+    }
+
+
+async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
+    await get(db, caller=caller, **path)
+    item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=path["item_id"])
+    return errors.found(item, NO_ITEM)
+
+
+async def _edit(
+    db: Database, *, caller: Caller, item: QueueItem, wanted: Mapping[str, Any], secret: bytes
+) -> QueueItem:
+    """Raises Invalid `invalid_address`, InDispatch, ItemClosed, and Held for another address."""
+    if wanted == editable(item):
+        return item
+    [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])
+    document, new_key = changed(item, wanted, Scheduler(intake, secret))
+    require_pending(item)
+    if new_key != item.address_key:  # the reserved contact is of the old address
+        await holds.require_may_move(
+            db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
+        )
+        await release_contacts(db, items=[(item.organization_id, item.item_id)])
+    written = await store.update_item(
+        db,
+        organization_id=item.organization_id,
+        item_id=item.item_id,
+        address_key=new_key,
+        document={**document, "limited": bool(caller.application_ids), "updated_by": caller.actor_id},
+    )
+    if written is None:
+        raise AssertionError("the locked item changed under us")
+    await _record_event(db, caller=caller, item=written, kind="updated")
+    return written
+
+
+async def _record_event(db: Database, *, caller: Caller, item: QueueItem, kind: str, is_terminal: bool = False) -> None:
+    event = NewEvent(
+        organization_id=item.organization_id,
+        event_id=ids.ordered(item.updated_time),
+        type=f"queue_item.{kind}",
+        subject_id=item.item_id,
+        subject_version=item.version,
+        questionnaire_id=item.questionnaire_id,
+        actor_kind=caller.actor_kind,
+        actor_id=caller.actor_id,
+        data=item.as_event,
+        is_terminal=is_terminal,
+        test=item.test,
+    )
+    await events.record(db, events=[event])

@@ -1,0 +1,306 @@
+"""Applies receipts: each is recorded as an event, counted once, and may suppress the address.
+
+A report never moves an item back: a sent item stays Sent. A report that proves an attempt of unknown outcome is a late
+acceptance. An account's report counts for its organization's items on its channel, a mail's for items that it proves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import ids
+from afterword.asking.instances import service as instances
+from afterword.core.messaging import addresses
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.events.store import Actor
+from afterword.kit.db import Database
+from afterword.kit.transport.reports import CODE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
+from afterword.people.responders import service as responders
+from afterword.people.responders import store as responders_store
+from afterword.people.responders.service import NewSuppression
+from afterword.sending.providers.references.service import is_reference, keys_of
+from afterword.sending.queue.late_outcomes import service as late_outcomes
+from afterword.sending.queue.late_outcomes.store import LateAcceptance
+from afterword.sending.receipts import store
+from afterword.sending.receipts.store import Item, NewReport
+
+REPORTED_DAYS_MAX: Final = 30  # after the last attempt; later reports are ignored
+GUESSED_DAYS_MAX: Final = 5  # for an item found by its address alone: mail hosts try for so long
+ACTOR: Final = "gateway"
+
+_EVENTS: Final = {
+    "delivered": "queue_item.delivered",
+    "bounced": "queue_item.bounced",
+    "failed": "queue_item.bounced",
+    "complained": "queue_item.complained",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    report: Report
+    item: Item
+
+    @property
+    def new(self) -> NewReport:
+        report = self.report
+        return NewReport(
+            organization_id=self.item.organization_id,
+            item_id=self.item.item_id,
+            kind=report.kind,
+            is_hard=report.is_hard,
+            is_proven=report.is_proven,
+            code=worded(report.code)[:CODE_CHARACTERS_MAX],
+            said=worded(report.text, report.recipient or "", self.item.responder_channel_identifier),
+            reported_time=report.time,
+        )
+
+
+async def take(
+    db: Database, *, organization_id: str, account_id: str, reports: Sequence[Report], now: datetime, secret: bytes
+) -> int:
+    """Apply a provider's authenticated reports about messages on its channel; the number of new ones.
+
+    An item is found by its id, by the provider's own reference, or as the last one that was sent to the recipient.
+    Reports about no item of this organization and channel, or about one of more than 30 days ago, do nothing; an
+    opt-out needs no item.
+    """
+    known = reports[:REPORTS_MAX]
+    counted = await _unsubscribe(db, organization_id, [one for one in known if one.kind == "unsubscribed"], now, secret)
+    read = [_bounded(report, now) for report in known if report.kind != "unsubscribed"]
+    found = await _items_of(db, organization_id, account_id, read, now=now, secret=secret)
+    abouts = [_About(report, item) for report, item in zip(read, found, strict=True) if item is not None]
+    return counted + await _act(db, abouts=[_softened(about, secret) for about in abouts], now=now)
+
+
+async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, secret: bytes) -> int:
+    """Apply the reports of a returned mail, about messages of any organization; the number of new ones.
+
+    A proven report counts in full. Anybody may have written another: it is recorded if it is a bounce that names the
+    address of its item, and suppresses nothing.
+    """
+    abouts: list[_About] = []
+    for report in [_bounded(report, now) for report in reports[:REPORTS_MAX]]:
+        item = await _mailed_item(db, report, now=now, secret=secret)
+        if item is None:
+            continue
+        if report.is_proven:
+            abouts.append(_softened(_About(report, item), secret))
+        elif report.kind == "bounced" and _is_recipient(report, item, secret):
+            abouts.append(_About(replace(report, is_hard=False), item))
+    return await _act(db, abouts=abouts, now=now)
+
+
+# Which item ----------------------------------------------------------------------------------------------------------
+
+
+async def _items_of(
+    db: Database, organization_id: str, account_id: str, reports: Sequence[Report], *, now: datetime, secret: bytes
+) -> list[Item | None]:
+    since = now - timedelta(days=REPORTED_DAYS_MAX)
+    account = {"organization_id": organization_id, "account_id": account_id}
+    references = [
+        key for one in reports if one.provider_reference and not one.item_id for key in keys_of(one.provider_reference)
+    ]
+    known = await store.list_item_ids_by_reference(db, **account, references=references) if references else {}
+    item_ids: list[str | None] = []
+    for report in reports:
+        by_reference = (known[key] for key in keys_of(report.provider_reference or "") if key in known)
+        item_id = report.item_id or next(by_reference, None)
+        if item_id is None and report.recipient:
+            item_id = await _last_item_id(db, account, report.recipient, since=since, secret=secret)
+        item_ids.append(item_id if item_id and ids.is_id(item_id) else None)
+    rows = await store.list_items(db, **account, item_ids=sorted({each for each in item_ids if each}), since=since)
+    by_id = {item.item_id: item for item in rows}
+    return [by_id.get(item_id or "") for item_id in item_ids]
+
+
+async def _last_item_id(
+    db: Database, account: dict[str, str], recipient: str, *, since: datetime, secret: bytes
+) -> str | None:
+    channel_id = CHANNEL_EMAIL if "@" in recipient else CHANNEL_SMS
+    normal = _normal(channel_id, recipient)
+    if normal is None:
+        return None
+    key = address_key(secret, channel_id, normal)
+    return await store.get_last_item_id(db, **account, channel_id=channel_id, address_key=key, since=since)
+
+
+async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: bytes) -> Item | None:
+    since = now - timedelta(days=REPORTED_DAYS_MAX)
+    found: tuple[str, str] | None = None
+    if report.item_id is not None:
+        found = await store.get_item_key(db, item_id=report.item_id)
+    elif report.recipient is not None and (normal := _normal(CHANNEL_EMAIL, report.recipient)) is not None:
+        found = await store.get_last_item(
+            db,
+            channel_id=CHANNEL_EMAIL,
+            address_key=address_key(secret, CHANNEL_EMAIL, normal),
+            since=now - timedelta(days=GUESSED_DAYS_MAX),
+        )
+    if found is None:
+        return None
+    items = await store.list_items(db, organization_id=found[0], item_ids=[found[1]], since=since)
+    return items[0] if items and items[0].channel_id == CHANNEL_EMAIL else None
+
+
+def _softened(about: _About, secret: bytes) -> _About:
+    """The report, hard only if the address that does not exist is the item's and not one that it forwards to."""
+    report, item = about.report, about.item
+    if not report.is_hard or report.recipient is None:
+        return about
+    is_other = _normal(item.channel_id, report.recipient, item.locale) and not _is_recipient(report, item, secret)
+    return _About(replace(report, is_hard=False), item) if is_other else about
+
+
+def _is_recipient(report: Report, item: Item, secret: bytes) -> bool:
+    normal = _normal(item.channel_id, report.recipient or "", item.locale)
+    return normal is not None and address_key(secret, item.channel_id, normal) == item.address_key
+
+
+def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None:
+    normal = addresses.normal_or_none(channel_id, text, locale=locale)
+    if normal is None and channel_id == CHANNEL_SMS and text.isdecimal():  # gateways leave the plus out
+        return addresses.normal_or_none(channel_id, f"+{text}", locale=locale)
+    return normal
+
+
+# Effects of a report -------------------------------------------------------------------------------------------------
+
+
+async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
+    if not abouts:
+        return 0
+    inserted = await store.insert_reports(db, reports=[about.new for about in abouts])
+    fresh = list({about.new.key: about for about in abouts if about.new.key in inserted}.values())
+    await _correct(db, fresh, now)
+    by_organization: dict[str, list[_About]] = {}
+    for about in fresh:
+        by_organization.setdefault(about.item.organization_id, []).append(about)
+    for organization_id, mine in sorted(by_organization.items()):
+        await _deliver(db, organization_id, mine, now)
+        await _record_events(db, organization_id, mine, now)
+    await _suppress(db, fresh, now)
+    return len(fresh)
+
+
+async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> None:
+    unknown = {about.item.key: about for about in abouts if about.item.is_unknown and about.report.is_proven}
+    acceptances = [
+        LateAcceptance(
+            *key,
+            ids.ordered(now),
+            reply=f"reported {about.report.kind}",
+            provider_reference=about.report.provider_reference,
+        )
+        for key, about in sorted(unknown.items())
+    ]
+    if acceptances:
+        await late_outcomes.record_acceptances(db, acceptances=acceptances, now=now)
+
+
+async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
+    delivered: dict[tuple[str, str], datetime] = {}
+    bounced: dict[tuple[str, str], datetime] = {}
+    for about in abouts:
+        instance_id, report = about.item.questionnaire_instance_id, about.report
+        if instance_id is None:
+            continue
+        # By the provider's clock, but not before the item was sent and not after now.
+        time = min(max(report.time or now, about.item.dispatched_time or now), now)
+        if report.kind == "delivered" and report.is_proven:
+            delivered[organization_id, instance_id] = time
+        elif report.kind in {"bounced", "failed"}:
+            bounced[organization_id, instance_id] = time
+    if delivered:
+        await instances.mark(db, "delivered", times=delivered, now=now)
+    if bounced:
+        await instances.mark(db, "bounced", times=bounced, now=now)
+
+
+async def _record_events(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
+    shown = [about for about in abouts if about.report.kind in _EVENTS]
+    rows = await store.list_told(
+        db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in shown})
+    )
+    await events.record(db, events=[_event(about, rows[about.item.item_id], now) for about in shown])
+
+
+def _event(about: _About, row: store.Receipt, now: datetime) -> NewEvent:
+    new = about.new
+    report = {
+        "kind": new.kind,
+        "is_hard": new.is_hard,
+        "is_proven": new.is_proven,
+        "code": new.code,
+        "text": new.said,
+        "time": new.reported_time.isoformat() if new.reported_time else None,
+    }
+    return NewEvent(
+        organization_id=new.organization_id,
+        event_id=ids.ordered(now),
+        type=_EVENTS[new.kind],
+        subject_id=new.item_id,
+        subject_version=row.version,
+        questionnaire_id=row.questionnaire_id,
+        actor_kind=ACTOR,
+        actor_id=None,
+        data={**row.data, "report": report},
+        test=row.test,
+    )
+
+
+async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> None:
+    new: list[NewSuppression] = []
+    for about in abouts:
+        report, item = about.report, about.item
+        is_gone = report.is_hard and report.kind in {"bounced", "failed"}
+        if item.test or not report.is_proven or not (is_gone or report.kind == "complained"):
+            continue
+        new.append(
+            NewSuppression(
+                item.organization_id,
+                item.channel_id,
+                item.address_key,
+                item.responder_channel_identifier,
+                "hard_bounce" if is_gone else "complaint",
+                responder_id=item.responder_id,
+                note=f"Reported: {about.new.code}" if about.new.code else None,
+            )
+        )
+    # The stronger reason last: of two for one address that one stays.
+    new.sort(key=lambda one: one.reason == "complaint")
+    if new:
+        await responders.suppress_addresses(db, suppressions=new, now=now)
+
+
+async def _unsubscribe(
+    db: Database, organization_id: str, reports: Sequence[Report], now: datetime, secret: bytes
+) -> int:
+    keys = {
+        (organization_id, CHANNEL_SMS, address_key(secret, CHANNEL_SMS, normal)): normal
+        for report in reports
+        if (normal := _normal(CHANNEL_SMS, report.recipient or "")) is not None
+    }
+    if not keys:
+        return 0
+    known = {one.id: one for one in await responders_store.list_addresses_of(db, addresses=sorted(keys))}
+    new = [
+        NewSuppression(*key, normal, "unsubscribed", responder_id=known[key].responder_id if key in known else None)
+        for key, normal in keys.items()
+    ]
+    return len(await responders.suppress_addresses(db, suppressions=new, now=now, actor=Actor(ACTOR)))
+
+
+def _bounded(report: Report, now: datetime) -> Report:
+    """Replace times and references that cannot be stored."""
+    time, reference = report.time, report.provider_reference
+    is_likely = time is not None and now - timedelta(days=2 * REPORTED_DAYS_MAX) <= time <= now
+    return replace(
+        report,
+        time=time if is_likely else None,
+        provider_reference=reference if reference and is_reference(reference) else None,
+    )

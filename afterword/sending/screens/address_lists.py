@@ -1,0 +1,375 @@
+"""Lists in five steps: those there are, the file of a new one, and its columns."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.console.screens import Screens, Visit
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.wire import imports, tables
+from afterword.core.wire.imports import FORMATS, HOUR, REFERENCE, Seen
+from afterword.core.wire.list_columns import ASK
+from afterword.core.wire.lists import Page
+from afterword.core.wire.tables import ADDRESS, Reading
+from afterword.errors import FieldError, Sentence
+from afterword.kit.db import Database
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import Listing, address, key_of, read_key
+from afterword.kit.web import headers, html
+from afterword.sending.intake.lists import service, store
+from afterword.sending.intake.lists.store import AddressList, Layout
+from afterword.sending.pipelines import service as pipelines_service
+from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.screens import pipelines, queue_items
+
+LISTS: Final = f"{queue_items.SENDING}/lists"
+NEW: Final = pipelines.NEW_LIST
+TEMPLATE: Final = f"{LISTS}/template"
+ONE: Final = f"{LISTS}/{{list_id}}"
+ROWS: Final = 50
+PIPELINES_MAX: Final = 100
+STEPS: Final[tuple[Marked, ...]] = ("File", "Columns", "Check", "Confirm", "Result")
+MEANINGS: Final[Mapping[str, Marked]] = {
+    ADDRESS: "Address: whom to write to", REFERENCE: "Order number", "send_time": "When to send", "locale": "Language",
+}  # fmt: skip
+ADDRESSES: Final[Mapping[int, Marked]] = {
+    CHANNEL_EMAIL: "Address: the e-mail to write to",
+    CHANNEL_SMS: "Address: the phone to write to",
+}
+LEVELS: Final[Mapping[str, Marked]] = {"questionnaire": "of the order", "responder": "of the person"}
+SEPARATORS: Final[Mapping[str, Marked]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
+CONFLICTS: Final[Mapping[str, Marked]] = {
+    "error": "It is a faulty row",
+    "skip": "It is left as it is",
+    "update": "The waiting message is changed",
+}
+FORMAT_TEXTS: Final[Mapping[str, Marked]] = {
+    "day": "Day before month: 31.12.2026",
+    "month": "Month before day: 12/31/2026",
+    "comma": "Decimal comma: 1.234,50",
+    "point": "Decimal point: 1,234.50",
+}
+UNSURE: Final[Mapping[str, Marked]] = {
+    "date": "Column “{column}”: say whether the day or the month comes first.",
+    "time": "Column “{column}”: say whether the day or the month comes first.",
+    "number": "Column “{column}”: say which is the decimal sign.",
+}
+ASKED: Final[Mapping[str, Marked]] = {
+    "meaning": "Column “{column}”: say what it means. It may be the time to send, or the address.",
+    "hour": "Column “{column}”: say at which hour messages leave on dates without a time.",
+}
+LINES_DIGITS: Final = 4  # of the number of lines around the table
+SURE: Final[Mapping[str, Marked]] = {
+    "day": "{n} of {all} can only be day before month.",
+    "month": "{n} of {all} can only be month before day.",
+    "comma": "{n} of {all} can only have a decimal comma.",
+    "point": "{n} of {all} can only have a decimal point.",
+}
+
+routes = Screens()
+
+
+@routes.get(LISTS, scope="Queue.Read")
+async def list_lists(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await store.list_lists(
+            db, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
+        )
+    last = found[ROWS - 1] if len(found) > ROWS else None
+    may_add = "Queue.Create" in visit.caller.scopes
+    return visit.page(
+        "lists.html",
+        title=words("Lists"),
+        new_url=NEW if may_add else "",
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{LISTS}/{one.list_id}/{'result' if one.import_id else 'check'}",
+                    "name": one.file_name or words("Pasted rows"),
+                    "pipeline": one.pipeline_title,
+                    "when": words.moment(one.created_time, time_zone=visit.zone),
+                    "rows": words.plural("{n} row", "{n} rows", one.rows_total) if one.rows_total else "",
+                    "state": _state_of(words, one),
+                }
+                for one in found[:ROWS]
+            ],
+            empty=words("No list yet. Send a questionnaire to the people of a file, or paste their addresses."),
+            empty_link=(words("Send to a list"), NEW) if may_add else None,
+            note=words("A file is kept for seven days, the record of what became of it for thirty."),
+            next_url=address(LISTS, after=key_of(last.created_time, last.list_id)) if last else "",
+            first_url=LISTS if "after" in visit.query else "",
+        ),
+    )
+
+
+@routes.get(TEMPLATE, scope="Queue.Create")
+async def template(visit: Visit) -> Response:
+    """An empty CSV with the columns that the pipeline knows: those of each message, and its declared metadata."""
+    questionnaire_id, _, pipeline_id = visit.query.get("pipeline", "").partition("/")
+    async with visit.read() as db:
+        pipeline = await pipelines_service.get(
+            db, caller=visit.caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id
+        )
+        declared = await metadata.declared_of(
+            db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id
+        )
+    known = [*declared.questionnaire.values(), *declared.responder.values()]
+    names = [*MEANINGS, *(f"metadata.{one.kind}.{one.name}" for one in known)]
+    return Response(
+        "\ufeff" + ",".join(names) + "\r\n",  # spreadsheets open it; no name has a comma
+        media_type="text/csv; charset=utf-8",
+        headers=headers.saved_as("template.csv"),
+    )
+
+
+@routes.post(NEW, scope="Queue.Create")
+async def stage(visit: Visit) -> Response:
+    form = visit.form
+    content = form.files.get("file") or form.secret("rows").encode()
+    questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
+    try:
+        read = await asyncio.to_thread(service.read_file, content)
+        async with visit.write() as db:
+            list_id = await service.stage(
+                db,
+                caller=visit.caller,
+                questionnaire_id=questionnaire_id,
+                pipeline_id=pipeline_id,
+                file_name=form.file_names.get("file"),
+                read=read,
+                mapping={},
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.NotFound) as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(f"{LISTS}/{list_id}/columns")
+
+
+@routes.post(f"{ONE}/columns", scope="Queue.Create")
+async def check(visit: Visit) -> Response:
+    form = visit.form
+    try:
+        found = await visit.find(service.get)
+        reading = _reading(form.text, found, separator=form.secret("separator"))
+        text = await asyncio.to_thread(service.text_of, found, reading)
+        names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
+        mapping = _mapping(visit, names)
+        async with visit.read() as db:
+            declared, _, (_, guessed) = await _guessed(visit, db, found, names, rows)
+        kinds = imports.kinds_of(mapping, declared)
+        seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
+        formats = _formats(visit, names, mapping, seen)
+        layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
+        cut = await asyncio.to_thread(service.cut, text, layout)
+        async with visit.write() as db:
+            await service.check(
+                db,
+                caller=visit.caller,
+                found=found,
+                layout=layout,
+                on_conflict=form.text("on_conflict"),
+                guessed=guessed,
+                cut=cut,
+                secret=visit.site.secret,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
+        return await _columns(visit, refusal)
+    return html.redirect(f"{LISTS}/{found.list_id}/check")
+
+
+def steps_of(words: Texts) -> list[tuple[int, str]]:
+    return [(number, words(text)) for number, text in enumerate(STEPS, start=1)]
+
+
+async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> pipelines_store.Pipeline:
+    return await pipelines_service.get(
+        db, caller=visit.caller, questionnaire_id=found.questionnaire_id, pipeline_id=found.pipeline_id
+    )
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+def _state_of(words: Texts, one: store.ListedList) -> str:
+    if one.import_id:
+        return words("imported") if one.state == "done" else words("being imported") if one.state else words("imported")
+    return words("not imported") if one.is_kept else words("not imported, the file is gone")
+
+
+@routes.get(NEW, scope="Queue.Create")
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    async with visit.read() as db:
+        found = await pipelines_store.list_pipelines(
+            db, **visit.caller.part, page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX)
+        )
+        names = dict(await pipelines.questionnaires_of(visit, db))
+    return visit.page(
+        "list_new.html",
+        title=words("Send to a list"),
+        status=refusal.status if refusal else 200,
+        steps=steps_of(words),
+        pipelines=[
+            (f"{one.questionnaire_id}/{one.pipeline_id}", f"{one.title} · {names.get(one.questionnaire_id, '')}")
+            for one in found.items
+        ],
+        template_url=TEMPLATE,
+        value={"pipeline": form.text("pipeline") or visit.query.get("pipeline", ""), "rows": form.text("rows")},
+        refusal=refusal,
+    )
+
+
+def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
+    """As it was chosen, else as it was guessed."""
+    encoding = given("encoding")
+    above, below = (
+        int(text) if (text := given(name)).isdecimal() and len(text) < LINES_DIGITS else kept
+        for name, kept in (("rows_above", found.rows_above), ("rows_below", found.rows_below))
+    )
+    return Reading(
+        encoding if encoding in tables.ENCODINGS else found.encoding,
+        separator if separator in SEPARATORS else found.separator,
+        found.has_header if not given("header") else given("header") == "1",
+        above,
+        below,
+    )
+
+
+async def _guessed(
+    visit: Visit, db: Database, found: AddressList, names: list[str], rows: list[list[str]]
+) -> tuple[Declared, pipelines_store.Pipeline, tuple[Mapping[str, str], Mapping[str, str]]]:
+    declared = await metadata.declared_of(
+        db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
+    )
+    pipeline = await pipeline_of(visit, db, found)
+    guessed = await service.columns_of(
+        db, found=found, names=names, rows=rows, declared=declared, pipeline=pipeline, now=visit.now
+    )
+    return declared, pipeline, guessed
+
+
+@routes.get(f"{ONE}/columns", scope="Queue.Create")
+async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    """The first rows as we read them, with the meaning of each column; what was typed stays."""
+    words, form = visit.words, visit.form
+    chosen: Any = form.text if form.values else lambda name: visit.query.get(name, "")
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        reading = _reading(chosen, found, separator=visit.query.get("separator", "") or form.secret("separator"))
+        try:
+            text = await asyncio.to_thread(service.text_of, found, reading)
+            names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
+        except (errors.Invalid, errors.Malformed) as unreadable:
+            refusal, text, names, rows = refusal or unreadable, "", [], []
+        declared, pipeline, (guessed, _) = await _guessed(visit, db, found, names, rows)
+    mapping = _mapping(visit, names) if form.values else guessed
+    kinds = imports.kinds_of(mapping, declared)
+    seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds) if names else {}
+    if found.import_id and refusal is None:
+        return html.redirect(f"{LISTS}/{found.list_id}/result")
+    here = f"{LISTS}/{found.list_id}/columns"
+    return visit.page(
+        "list_columns.html",
+        title=words("Columns"),
+        status=refusal.status if refusal else 200,
+        steps=steps_of(words),
+        file_name=found.file_name or words("Pasted rows"),
+        pipeline=pipeline.title,
+        columns=[
+            {
+                "name": name,
+                "field": f"column{place}",
+                "samples": [row[place] for row in rows if row[place].strip()],
+                "meaning": mapping[name],
+                "is_asked": mapping[name] == ASK,
+                **_written(visit, found, place, name, seen.get(name)),
+            }
+            for place, name in enumerate(names)
+        ],
+        ask=ASK,
+        meanings=_meanings(words, declared, pipeline.channel_id),
+        encodings=[(key, words(text)) for key, text in tables.ENCODINGS.items()],
+        separators=[(key, words(text)) for key, text in SEPARATORS.items()],
+        first_rows=[("1", words("The names of the columns")), ("0", words("Already an address"))],
+        conflicts=[
+            (key, words(text))
+            for key, text in CONFLICTS.items()
+            if key != "update" or "Queue.Update" in visit.caller.scopes
+        ],
+        reading=reading,
+        foreign_words=[] if (found.file_name or "xlsx").lower().endswith("xlsx") else tables.foreign_words(text),
+        joins=[("1", words("They make one message")), ("0", words("Each of them makes a message"))],
+        joins_rows=form.text("joins_rows") or ("1" if found.joins_rows or not found.mapping else "0"),
+        on_conflict=form.text("on_conflict") or found.on_conflict,
+        action=here,
+        forget_url=f"{LISTS}/{found.list_id}/stop" if "Queue.Delete" in visit.caller.scopes else "",
+        refusal=refusal,
+    )
+
+
+def _mapping(visit: Visit, names: list[str]) -> dict[str, str]:
+    return {name: visit.form.text(f"column{place}") for place, name in enumerate(names)}
+
+
+def _written(visit: Visit, found: AddressList, place: int, name: str, seen: Seen | None) -> dict[str, Any]:
+    """The fields of a column whose values are written in several ways."""
+    if seen is None or not (seen.total or seen.without_time):
+        return {"format": "", "formats": [], "hour_field": ""}
+    words, form, kept = visit.words, visit.form, found.formats.get(name, "").split()
+    hour = next(filter(HOUR.fullmatch, kept), "")
+    orders = FORMATS[seen.kind] if seen.total else ()
+    return {
+        "format": f"format{place}",
+        "formats": [("", words("Choose")), *((key, words(FORMAT_TEXTS[key])) for key in orders)] if orders else [],
+        "chosen": form.text(f"format{place}") or next((one for one in kept if one in orders), seen.format or ""),
+        "sure": _sure(words, seen),
+        "hour_field": f"hour{place}" if seen.without_time else "",
+        "hour": form.text(f"hour{place}") or hour,
+    }
+
+
+def _formats(visit: Visit, names: list[str], mapping: Mapping[str, str], seen: Mapping[str, Seen]) -> dict[str, str]:
+    """As they were chosen, else as they are proved; raises Invalid for a column that is neither, or has no meaning."""
+    found: dict[str, str] = {}
+    wrong: list[FieldError] = []
+    for place, name in enumerate(names):
+        if mapping[name] == ASK:
+            wrong.append(FieldError("required", Sentence(ASKED["meaning"], column=name), pointer=f"/column{place}"))
+        if (one := seen.get(name)) is None:
+            continue
+        given, hour = visit.form.text(f"format{place}"), visit.form.text(f"hour{place}")
+        chosen = given if given in FORMATS.get(one.kind, ()) else one.format
+        if chosen is None:
+            wrong.append(FieldError("required", Sentence(UNSURE[one.kind], column=name), pointer=f"/format{place}"))
+        if one.without_time and not HOUR.fullmatch(hour):
+            wrong.append(FieldError("required", Sentence(ASKED["hour"], column=name), pointer=f"/hour{place}"))
+        found[name] = " ".join(filter(None, (one.kind, chosen, hour if one.without_time else "")))
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return found
+
+
+def _sure(words: Texts, seen: Seen) -> str:
+    """The rows that prove a format, for both if both are proved."""
+    counts = zip(FORMATS[seen.kind], (seen.only_first, seen.only_second), strict=True)
+    said = [words(SURE[key], n=words.count(count), all=words.count(seen.total)) for key, count in counts if count]
+    if not said and seen.total:
+        said = [words("All {n} can be read both ways.", n=words.count(seen.total))]
+    return " ".join(said)
+
+
+def _meanings(words: Texts, declared: Declared, channel_id: int) -> list[tuple[str, str]]:
+    fixed = {**MEANINGS, ADDRESS: ADDRESSES.get(channel_id, MEANINGS[ADDRESS])}
+    known = [*declared.questionnaire.values(), *declared.responder.values()]
+    return [
+        ("", words("Not used")),
+        *((key, words(text)) for key, text in fixed.items()),
+        *((f"metadata.{one.kind}.{one.name}", f"{one.title_in(words)} ({words(LEVELS[one.kind])})") for one in known),
+    ]

@@ -1,0 +1,173 @@
+"""Settings: the contact policy over all pipelines, and the addresses that are not written to."""
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
+from afterword.console.screens import Screens, Visit
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
+from afterword.core.wire.lists import Page
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.ui.lists import Listing, address, behind, key_of
+from afterword.kit.ui.text import address_text
+from afterword.kit.web import html
+from afterword.people.responders import suppressions
+from afterword.people.responders.suppressions import SUPPRESSION, SuppressionInput, SuppressionRequest
+from afterword.sending.pipelines.policies import service, store
+from afterword.sending.pipelines.policies.api import ContactPolicyRequest
+from afterword.sending.screens.queue_items import CHANNELS, reason_text
+
+POLICY: Final = "/console/settings/policy"
+SUPPRESSIONS: Final = "/console/settings/suppressions"
+ROWS: Final = 50
+LISTED: Final = structs.listing_of(SUPPRESSION)
+INPUTS: Final = (
+    Input("enabled", "switch", "Limit how often people are asked", options=(("1", "yes"), ("", "no"))),
+    Input("invitations_max", "number", "Invitations at most", "To one address, over all pipelines.", required=True),
+    Input("window_days", "number", "In so many days", required=True),
+    Input("response_window_days", "number", "Days without an invitation after a response", "Empty: none."),
+    Input("per_channel", "switch", "An invitation counts",
+          options=(("1", "for its address"), ("", "for all known addresses of the person"))),
+    Input("count_reminders", "switch", "Reminders count too", options=(("1", "yes"), ("", "no"))),
+    Input("if_exceeded", "choice", "A message beyond the limit", options=(("skip", "is not sent"), ("wait", "waits")),
+          required=True),
+    Input("quiet_start_time", "clock", "Quiet hours from", "Nothing leaves then, where the customer lives."),
+    Input("quiet_end_time", "clock", "Quiet hours to"),
+    Input("holiday_country", "text", "Country of the holidays", "Such as GR, or DE-BY for a part. Empty: no holidays."),
+    Input("holidays", "lines", "Further days without sending", "One a line, such as 2026-12-24."),
+)  # fmt: skip
+REASONS: Final = ("blocked", "unsubscribed")
+
+routes = Screens()
+
+
+@routes.post(POLICY, scope="Contact Policy.Update")
+async def save_policy(visit: Visit) -> Response:
+    try:
+        request = read_as(ContactPolicyRequest, document_of(visit.form, INPUTS), visit)
+        async with visit.write() as db:
+            await service.replace(
+                db, caller=visit.caller, wanted=request.document, expect=same_version(visit), now=db.clock.now()
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _policy(visit, refusal)
+    return html.redirect(f"{POLICY}?done=saved")
+
+
+@routes.post(SUPPRESSIONS, scope="Suppression.Create")
+async def suppress(visit: Visit) -> Response:
+    form = visit.form
+    document: dict[str, Any] = {
+        "channel_id": form.text("channel_id"),
+        "identifier": form.text("identifier"),
+        "reason": form.text("reason") if form.text("reason") in REASONS else REASONS[0],
+        "note": form.text("note") or None,
+    }
+    try:
+        request = read_as(SuppressionRequest, document, visit)
+        async with visit.write() as db:
+            await suppressions.add(
+                db,
+                caller=visit.caller,
+                request=SuppressionInput(
+                    channel_id=request.channel_id,
+                    identifier=request.identifier,
+                    reason=request.reason,
+                    expires_time=None,
+                    note=request.note,
+                    locale=visit.caller.default_locale,
+                ),
+                secret=visit.site.secret,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _suppressions(visit, refusal)
+    return html.redirect(f"{SUPPRESSIONS}?done=stopped")
+
+
+@routes.get(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
+async def confirm_lifting(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        one = await nouns.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
+    return visit.confirm(
+        title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
+        sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
+        button=words("Allow messages again"),
+        action=f"{SUPPRESSIONS}/{one.suppression_id}/lifting",
+        back=SUPPRESSIONS,
+    )
+
+
+@routes.post(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
+async def lift(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await nouns.delete(
+            SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"), site=visit.site, now=visit.now
+        )
+    return html.redirect(f"{SUPPRESSIONS}?done=lifted")
+
+
+@routes.get(POLICY, scope="Contact Policy.Update")
+async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        stored = await store.get_policy(db, organization_id=visit.caller.organization_id)
+    return form_page(
+        visit,
+        title=words("Contact policy"),
+        back=(words("Settings"), "/console/settings"),
+        action=POLICY,
+        inputs=INPUTS,
+        stored=stored,
+        version=stored.version,
+        refusal=refusal,
+        thing=("contact_policy", stored.organization_id),
+        tab="policy",
+        lead=words("It holds over all pipelines, but for those that say otherwise."),
+    )
+
+
+@routes.get(SUPPRESSIONS, scope="Suppression.Read")
+async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    suppressions.require_reach(visit.caller)
+    async with visit.read() as db:
+        found = await nouns.rows(
+            SUPPRESSION,
+            db,
+            organization_id=visit.caller.organization_id,
+            page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", "")),
+        )
+    last = found.items[-1] if found.has_more else None
+    may_lift = "Suppression.Delete" in visit.caller.scopes
+    return visit.page(
+        "suppressions.html",
+        title=words("Not to be written to"),
+        status=refusal.status if refusal else 200,
+        channels=[(str(each), words(CHANNELS[each])) for each in (CHANNEL_EMAIL, CHANNEL_SMS)],
+        reasons=[(each, reason_text(words, each)) for each in REASONS],
+        value={name: form.text(name) for name in ("channel_id", "identifier", "reason", "note")},
+        may_add="Suppression.Create" in visit.caller.scopes,
+        list=Listing(
+            rows=[
+                {
+                    "address": address_text(words, one.identifier),
+                    "channel": words(CHANNELS[one.channel_id]),
+                    "reason": reason_text(words, one.reason),
+                    "note": one.note or "",
+                    "since": words.date(one.created_time, time_zone=visit.zone),
+                    "until": words.date(one.expires_time, time_zone=visit.zone) if one.expires_time else "",
+                    "url": f"{SUPPRESSIONS}/{one.suppression_id}/lifting" if may_lift else "",
+                }
+                for one in found.items
+            ],
+            empty=words("Nobody. People who unsubscribe, and addresses that bounce, stand here."),
+            next_url=address(SUPPRESSIONS, after=key_of(last.created_time, last.suppression_id)) if last else "",
+            first_url=SUPPRESSIONS if "after" in visit.query else "",
+        ),
+        refusal=refusal,
+    )

@@ -1,0 +1,358 @@
+"""Lists in five steps: the check and its faulty rows, the confirmation, the result."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.screens import Screens, Visit
+from afterword.core.wire import tables
+from afterword.core.wire.tables import PROBLEM, UTF8, Reading
+from afterword.errors import Sentence
+from afterword.kit.db import Database
+from afterword.kit.texts import Texts
+from afterword.kit.ui.lists import address
+from afterword.kit.web import headers, html
+from afterword.sending.intake.imports import service as imports
+from afterword.sending.intake.imports import store as imports_store
+from afterword.sending.intake.imports.store import Import, ImportRow, ProblemKind
+from afterword.sending.intake.lists import service
+from afterword.sending.intake.lists.store import AddressList, Problem
+from afterword.sending.pipelines.store import Pipeline
+from afterword.sending.screens import pipelines, queue_items
+from afterword.sending.screens.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
+from afterword.sending.screens.queue_items import SendingFilter
+from afterword.tenants.audit import service as audit
+
+REFRESH_SECONDS: Final = "2"
+NUMBER_DIGITS: Final = 6  # of a row
+
+routes = Screens()
+
+
+@routes.post(f"{ONE}/repair", scope="Queue.Create")
+async def repair(visit: Visit) -> Response:
+    """Before the import the corrected rows take the place of the faulty ones; after it they are a list of their own."""
+    content = visit.form.files.get("file") or b""
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problems = await service.faulty_rows(db, caller=visit.caller, found=found)
+    try:
+        if found.import_id is not None:
+            return await _stage_corrected(visit, found, content)
+        content = await asyncio.to_thread(service.repaired, found, content, problems.keys())
+        await check_anew(visit, found, content)
+    except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
+        return await _check(visit, refusal)
+    return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
+
+
+@routes.get(f"{ONE}/faulty", scope="Queue.Create")
+async def download_faulty(visit: Visit) -> Response:
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problems = await service.faulty_rows(db, caller=visit.caller, found=found)
+        await audit.record(
+            db,
+            caller=visit.caller,
+            action="download",
+            thing_kind="queue_list",
+            thing_id=found.list_id,
+            now=visit.now,
+            after={"rows": len(problems)},
+        )
+    reading = found.layout.reading
+    text = await asyncio.to_thread(service.text_of, found, reading)
+    told = {row: " ".join(said(visit.words, kind) for kind in kinds) for row, kinds in problems.items()}
+    content = await asyncio.to_thread(tables.faulty, text, reading, told)
+    return Response(
+        "\ufeff" + content,  # spreadsheets open it
+        media_type="text/csv; charset=utf-8",
+        headers=headers.saved_as("faulty-rows.csv"),
+    )
+
+
+@routes.get(f"{ONE}/confirm", scope="Queue.Create")
+async def confirm_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        job = await _job(visit, db, found.check_id)
+        pipeline = await pipeline_of(visit, db, found)
+    here = f"{LISTS}/{found.list_id}"
+    if found.import_id:
+        return html.redirect(f"{here}/result")
+    if job is None or job.state != "done":
+        return html.redirect(f"{here}/check")
+    sent = job.rows_created - sum(job.reasons.values())
+    return visit.page(
+        "list_confirm.html",
+        title=words.plural("Schedule {n} message", "Schedule {n} messages", sent),
+        steps=steps_of(words),
+        lines=_lines(visit, job),
+        pipeline=pipeline.title,
+        pipeline_url=pipelines.url_of(pipeline),
+        is_off=pipeline.paused,
+        first=words.moment(job.first_time, time_zone=visit.zone) if job.first_time and sent else "",
+        count=job.rows_created + job.rows_updated,
+        action=f"{here}/confirm",
+        back=f"{here}/check",
+    )
+
+
+@routes.post(f"{ONE}/confirm", scope="Queue.Create")
+async def confirm(visit: Visit) -> Response:
+    found = await visit.find(service.get)
+    text = await asyncio.to_thread(service.text_of, found, found.layout.reading)
+    cut = await asyncio.to_thread(service.cut, text, found.layout)
+    async with visit.write() as db:
+        await service.confirm(db, caller=visit.caller, found=found, cut=cut, secret=visit.site.secret, now=visit.now)
+    return html.redirect(f"{LISTS}/{found.list_id}/result")
+
+
+@routes.get(f"{ONE}/result", scope="Queue.Read")
+async def result_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        job = await _job(visit, db, found.import_id)
+        pipeline = await pipeline_of(visit, db, found)
+        failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
+        kinds = await _kinds(db, found, job)
+    if job is None:
+        return html.redirect(f"{LISTS}/{found.list_id}/check")
+    more = {"messages_url": SendingFilter(pipeline=pipeline.pipeline_id, tab="waiting").url()}
+    if job.rows_created and visit.may_open(queue_items.NEW_ACT):
+        more["act_url"] = address(queue_items.NEW_ACT, **{"import": job.import_id})
+    return _progress(visit, found, job, pipeline, step=5, failed=failed, next_url=next_url, kinds=kinds, **more)
+
+
+@routes.post(f"{ONE}/resume", scope="Queue.Create")
+async def resume(visit: Visit) -> Response:
+    async with visit.write() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        job = await _job(visit, db, found.import_id or found.check_id)
+        if job is not None:
+            await imports.resume(db, job=job, now=visit.now)
+    return html.redirect(f"{LISTS}/{found.list_id}/{'result' if found.import_id else 'check'}")
+
+
+@routes.get(f"{ONE}/stop", scope="Queue.Delete")
+async def confirm_stop(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        job = await _job(visit, db, found.import_id)
+    here = f"{LISTS}/{found.list_id}"
+    if job is not None and not job.has_ended:
+        rest = job.rows_total - job.rows_done
+        return visit.confirm(
+            title=words("Stop the import?"),
+            sentences=[
+                words.plural(
+                    "{n} row is not read yet and is left out.", "{n} rows are not read yet and are left out.", rest
+                ),
+                words("Messages that it has scheduled stay."),
+            ],
+            button=words("Stop the import"),
+            action=f"{here}/stop",
+            back=f"{here}/result",
+        )
+    return visit.confirm(
+        title=words("Forget this list?"),
+        sentences=[
+            words("Its file and its check are removed. Messages that it has scheduled stay."),
+        ],
+        button=words("Forget the list"),
+        action=f"{here}/stop",
+        back=f"{here}/{'result' if found.import_id else 'check'}",
+    )
+
+
+@routes.post(f"{ONE}/stop", scope="Queue.Delete")
+async def stop(visit: Visit) -> Response:
+    async with visit.write() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        job = await _job(visit, db, found.import_id)
+        if job is not None and not job.has_ended:
+            await imports.delete(db, job=job, now=visit.now)
+            return html.redirect(f"{LISTS}/{found.list_id}/result")
+        await service.delete(db, caller=visit.caller, found=found, now=visit.now)
+    return html.redirect(f"{LISTS}?done=removed")
+
+
+async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
+    """Check a repaired file, which is in UTF-8 and has a header, in place of the one before."""
+    layout = replace(found.layout, reading=Reading(UTF8, found.separator, has_header=True))
+    cut = await asyncio.to_thread(service.cut, content.decode(), layout)
+    packed = await asyncio.to_thread(service.packed, content)
+    async with visit.write() as db:
+        await service.check(
+            db,
+            caller=visit.caller,
+            found=found,
+            layout=layout,
+            on_conflict=found.on_conflict,
+            guessed=found.mapping,
+            cut=cut,
+            secret=visit.site.secret,
+            now=visit.now,
+            content=packed,
+        )
+
+
+def said(words: Texts, kind: ProblemKind) -> str:
+    """The problem in the reader's language."""
+    sentence = words.said(Sentence(kind.text, **kind.values))
+    return words("Column “{column}”: {problem}", column=kind.column, problem=sentence) if kind.column else sentence
+
+
+async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
+    read = await asyncio.to_thread(service.read_file, content)
+    async with visit.write() as db:
+        list_id = await service.stage(
+            db,
+            caller=visit.caller,
+            questionnaire_id=found.questionnaire_id,
+            pipeline_id=found.pipeline_id,
+            file_name=visit.form.file_names.get("file"),
+            read=read._replace(reading=replace(read.reading, rows_below=0)),
+            mapping={**found.mapping, PROBLEM: ""},
+            now=visit.now,
+        )
+    return html.redirect(f"{LISTS}/{list_id}/columns")
+
+
+async def _job(visit: Visit, db: Database, import_id: str | None) -> Import | None:
+    return await imports.get(db, caller=visit.caller, import_id=import_id) if import_id else None
+
+
+async def _failed(visit: Visit, db: Database, job: Import | None, here: str) -> tuple[list[ImportRow], str]:
+    """A page of the rows that failed, and the address of the next one."""
+    if job is None or not job.rows_failed:
+        return [], ""
+    after = visit.query.get("after", "")
+    number = int(after) if after.isascii() and after.isdigit() and len(after) <= NUMBER_DIGITS else 0
+    rows = await imports_store.list_failed_rows(
+        db, organization_id=job.organization_id, import_id=job.import_id, after=number, limit=ROWS + 1
+    )
+    return rows[:ROWS], f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
+
+
+async def _kinds(db: Database, found: AddressList, job: Import | None) -> list[Problem]:
+    """The problems by their sentence, the most frequent first, each with the number of its rows."""
+    if job is None or not job.rows_failed:
+        return []
+    return await service.problems_of(db, found=found, import_id=job.import_id)
+
+
+def _record(visit: Visit, found: AddressList) -> str:
+    words, when = visit.words, visit.words.moment(found.created_time, time_zone=visit.zone)
+    said = words("Uploaded {moment} by {name}.", moment=when, name=found.creator_name or words("a token"))
+    return f"{said} SHA-256: {found.digest}" if found.digest else said
+
+
+@routes.get(f"{ONE}/check", scope="Queue.Read")
+async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        job = await _job(visit, db, found.check_id)
+        pipeline = await pipeline_of(visit, db, found)
+        failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/check")
+        kinds = await _kinds(db, found, job)
+    here = f"{LISTS}/{found.list_id}"
+    if found.import_id and refusal is None:
+        return html.redirect(f"{here}/result")
+    if job is None:
+        return html.redirect(f"{here}/columns" if "Queue.Create" in visit.caller.scopes else LISTS)
+    return _progress(
+        visit, found, job, pipeline, step=3, failed=failed, next_url=next_url, kinds=kinds, refusal=refusal
+    )
+
+
+def _progress(
+    visit: Visit,
+    found: AddressList,
+    job: Import,
+    pipeline: Pipeline,
+    *,
+    step: int,
+    failed: Sequence[ImportRow],
+    next_url: str,
+    kinds: Sequence[Problem],
+    refusal: errors.Refusal | None = None,
+    **more: str,
+) -> Response:
+    """The page of a check or of an import: how far it is, its counts, its faulty rows."""
+    words, scopes, here = visit.words, visit.caller.scopes, f"{LISTS}/{found.list_id}"
+    may_create = "Queue.Create" in scopes
+    may_repair = may_create and job.has_ended and bool(job.rows_failed)
+    may_confirm = may_create and job.dry_run and job.state == "done" and bool(job.rows_created + job.rows_updated)
+    is_alike = may_repair and job.dry_run and found.content is not None
+    response = visit.page(
+        "list_result.html",
+        title=words("Check") if job.dry_run else words("Result"),
+        status=refusal.status if refusal else 200,
+        steps=steps_of(words),
+        step=step,
+        job=job,
+        file_name=found.file_name or words("Pasted rows"),
+        pipeline=pipeline.title,
+        lines=_lines(visit, job),
+        failed=[
+            {
+                "line": one.line or one.row,
+                "wrong": [said(words, kind) for kind in one.kinds],
+            }
+            for one in failed
+        ],
+        kinds=[
+            (
+                said(words, one.kind),
+                one.count,
+                address(f"{here}/alike", kind=service.key_of(one))
+                if is_alike and service.column_of(found, one)
+                else "",
+            )
+            for one in kinds
+        ],
+        record=_record(visit, found),
+        next_url=next_url,
+        first_url=f"{here}/{'check' if job.dry_run else 'result'}" if "after" in visit.query else "",
+        may_repair=may_repair,
+        is_kept=found.content is not None,
+        here=here,
+        confirm_url=f"{here}/confirm" if may_confirm else "",
+        columns_url=f"{here}/columns" if may_create and job.dry_run and found.content is not None else "",
+        resume_url=f"{here}/resume" if may_create and job.state == "failed" else "",
+        stop_url=f"{here}/stop" if "Queue.Delete" in scopes else "",
+        refusal=refusal,
+        **more,
+    )
+    if not job.has_ended:
+        response.headers["Refresh"] = REFRESH_SECONDS
+    return response
+
+
+def _lines(visit: Visit, job: Import) -> list[tuple[int, str, str]]:
+    """The rows by what becomes of them: count, text and kind. They add up to the rows of the file."""
+    words = visit.words
+    kept = job.rows_created - sum(job.reasons.values())
+    lines = [
+        (kept, words("will be asked") if job.dry_run else words("are scheduled"), ""),
+        *(
+            (count, words("will not be asked: {reason}", reason=queue_items.reason_text(words, reason)), "")
+            for reason, count in sorted(job.reasons.items(), key=lambda pair: -pair[1])
+        ),
+        (
+            job.rows_updated,
+            words("change a waiting message"),
+            "",
+        ),
+        (job.rows_skipped, words("are there already, or belong to the message of an earlier row"), ""),
+        (job.rows_failed, words("have a problem and are left out"), "late"),
+        (job.rows_total - job.rows_done, words("are not read yet"), "soft"),
+    ]
+    return [line for place, line in enumerate(lines) if line[0] or place == 0]

@@ -1,0 +1,319 @@
+"""Pipelines: the list, one as sentences that lead to the form of their part, a new one, the switch, the removal."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires import access
+from afterword.asking.questionnaires import api as questionnaires_api
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.condition_rows import Subjects, subjects_of
+from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.console.inputs import read_as, same_version
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
+from afterword.core.scheduling.statuses import PublicItem
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.ui.lists import Listing, address, behind, key_of
+from afterword.kit.web import fields, html
+from afterword.sending.pipelines import service, store
+from afterword.sending.pipelines.resources import Pipeline, PipelineRequest, sentences_of, state_of
+from afterword.sending.queue.lists import service as items
+from afterword.sending.queue.lists.service import ItemFilter
+from afterword.sending.screens import queue_items
+from afterword.sending.screens.contact_policy import POLICY
+from afterword.sending.screens.queue_items import SendingFilter
+
+PIPELINES: Final = f"{queue_items.SENDING}/pipelines"
+NEW: Final = f"{PIPELINES}/new"
+ONE: Final = f"{PIPELINES}/{{questionnaire_id}}/{{pipeline_id}}"
+NEW_LIST: Final = f"{queue_items.SENDING}/lists/new"
+ROWS: Final = 50
+QUESTIONNAIRES_MAX: Final = 100
+DAYS: Final = 7  # of the figures beside the sentences
+LISTED: Final = fields.listing_of(Pipeline)
+QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
+STATES: Final[Mapping[str, Marked]] = {"running": "On", "paused": "Off", "upcoming": "Not yet begun", "ended": "Ended"}
+NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK)
+PARTS_IN_LIST: Final = ("delay", "conditions", "frequency", "hours", "reminders")
+
+routes = Screens()
+
+
+@routes.get(PIPELINES, scope="Pipeline.Read")
+async def list_pipelines(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await store.list_pipelines(
+            db, **visit.caller.part, page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", ""))
+        )
+        names = dict(await questionnaires_of(visit, db))
+    last = found.items[-1] if found.has_more else None
+    may_add = "Pipeline.Create" in visit.caller.scopes
+    return visit.page(
+        "pipelines.html",
+        title=words("Pipelines"),
+        new_url=NEW if may_add else "",
+        list=Listing(
+            rows=[
+                {
+                    "url": url_of(one),
+                    "title": one.title,
+                    "questionnaire": names.get(one.questionnaire_id, ""),
+                    "state": words(STATES[state_of(one, visit.now)]),
+                    "is_off": one.paused,
+                    "sentences": [
+                        each.text
+                        for each in sentences_of(words, one, time_zone=visit.zone)
+                        if each.part in PARTS_IN_LIST
+                    ],
+                }
+                for one in found.items
+            ],
+            empty=words("No pipeline yet. A pipeline says how and when a questionnaire is sent."),
+            empty_link=(words("New pipeline"), NEW) if may_add else None,
+            next_url=address(PIPELINES, after=key_of(last.created_time, last.pipeline_id)) if last else "",
+            first_url=PIPELINES if "after" in visit.query else "",
+        ),
+    )
+
+
+@routes.post(NEW, scope="Pipeline.Create")
+async def make(visit: Visit) -> Response:
+    """Made switched off: nothing leaves before somebody has read its sentences."""
+    form = visit.form
+    channel_id = next((each for each in NEW_CHANNELS if str(each) == form.text("channel_id")), CHANNEL_EMAIL)
+    document: dict[str, Any] = {"channel_id": channel_id, "title": form.text("title"), "paused": True}
+    if channel_id == CHANNEL_WEBHOOK:  # the receiver writes the messages; texts can be added later
+        document["target_url"] = form.text("target_url") or None
+    else:
+        document["message_body"] = form.text("message_body")
+    if channel_id == CHANNEL_EMAIL:
+        document["message_subject"] = form.text("message_subject")
+    try:
+        request = read_as(PipelineRequest, document, visit)
+        async with visit.write() as db:
+            made = await service.add_pipeline(
+                db,
+                caller=visit.caller,
+                questionnaire_id=form.text("questionnaire_id"),
+                fields={**request.given, "channel_id": channel_id, "title": request.title},
+                now=visit.now,
+                networks=visit.site.networks,
+            )
+    except (errors.Invalid, errors.NotFound) as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(f"{url_of(made)}?done=saved")
+
+
+@routes.get(ONE, scope="Pipeline.Read")
+async def pipeline_page(visit: Visit) -> Response:
+    words, caller = visit.words, visit.caller
+    async with visit.read() as db:
+        pipeline = await pipeline_of(visit, db)
+        questionnaire = await access.get(db, caller=caller, questionnaire_id=pipeline.questionnaire_id)
+        subjects = await subjects_for(visit, db, pipeline)
+        figures, overlaps = None, []
+        if "Queue.Read" in caller.scopes:
+            figures = await _figures(visit, db, pipeline)
+            overlaps = await items.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
+    may_change, here = "Pipeline.Update" in caller.scopes, url_of(pipeline)
+    return visit.page(
+        "pipeline.html",
+        title=pipeline.title,
+        pipeline=pipeline,
+        questionnaire=questionnaire.display_name,
+        state=words(STATES[state_of(pipeline, visit.now)]),
+        sentences=[
+            (one.text, f"{here}/messages" if one.part == "message" else f"{here}/{one.part}")
+            for one in sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects)
+        ],
+        may_change=may_change,
+        figures=figures,
+        overlaps=[
+            words.plural(
+                "{n} of the last {count} people was also written to by “{title}”, within 30 days.",
+                "{n} of the last {count} people were also written to by “{title}”, within 30 days.",
+                one.people,
+            )
+            .replace("{count}", words.count(one.sampled_people))
+            .replace("{title}", one.title)
+            for one in overlaps
+        ],
+        policy_url=POLICY if visit.may_open(POLICY) else "",
+        switch_url=f"{here}/switch" if may_change else "",
+        messages_url=f"{here}/messages",
+        list_url=list_url_of(pipeline) if "Queue.Create" in caller.scopes else "",
+        versions_url=f"{here}/versions",
+        name_url=f"{here}/name" if may_change else "",
+        removal_url=f"{here}/removal" if "Pipeline.Delete" in caller.scopes else "",
+    )
+
+
+@routes.get(f"{ONE}/switch", scope="Pipeline.Update")
+async def confirm_switch(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        pipeline = await pipeline_of(visit, db)
+        waiting = await count_waiting(visit, db, pipeline)
+    here = url_of(pipeline)
+    if pipeline.paused:
+        title = words("Switch “{title}” on?", title=pipeline.title)
+        sentence = words.plural(
+            "{n} message waits and leaves from now on, at its time.",
+            "{n} messages wait and leave from now on, each at its time.",
+            waiting,
+        )
+        button, paused = words("Switch on"), ""
+    else:
+        title = words("Switch “{title}” off?", title=pipeline.title)
+        sentence = words.plural(
+            "{n} message that waits stays until you switch it on again.",
+            "{n} messages that wait stay until you switch it on again.",
+            waiting,
+        )
+        button, paused = words("Switch off"), "1"
+    if not waiting:
+        sentence = (
+            words("No message waits. Each one that comes leaves by these rules.")
+            if pipeline.paused
+            else words("No message waits.")
+        )
+    return visit.confirm(
+        title=title,
+        sentences=[sentence],
+        button=button,
+        action=f"{here}/switch",
+        back=here,
+        is_harmless=pipeline.paused,
+        paused=paused,
+    )
+
+
+@routes.post(f"{ONE}/switch", scope="Pipeline.Update")
+async def switch(visit: Visit) -> Response:
+    return await change(visit, {"paused": visit.form.text("paused") == "1"}, check=False)
+
+
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Pipeline.Delete",
+    title="Remove the pipeline “{title}”?",
+    sentences=[
+        "It sends nothing more. What it has sent, and its responses, stay.",
+        "It cannot be removed while messages of it wait.",
+    ],
+    button="Remove the pipeline",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.delete_pipeline(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=PIPELINES,
+)
+
+
+async def pipeline_of(visit: Visit, db: Database) -> store.Pipeline:
+    """The pipeline of the address; raises NotFound."""
+    return await service.get(
+        db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), pipeline_id=visit.id("pipeline_id")
+    )
+
+
+def url_of(pipeline: store.Pipeline) -> str:
+    return f"{PIPELINES}/{pipeline.questionnaire_id}/{pipeline.pipeline_id}"
+
+
+async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) -> int:
+    wanted = ItemFilter(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
+    return sum(one.count for one in await items.count_items(db, caller=visit.caller, wanted=wanted))
+
+
+def list_url_of(pipeline: store.Pipeline) -> str:
+    return address(NEW_LIST, pipeline=f"{pipeline.questionnaire_id}/{pipeline.pipeline_id}")
+
+
+async def change(visit: Visit, changes: Mapping[str, Any], *, check: bool = True) -> Response:
+    """Write the changes and go to the sentences. Raises Invalid, and Stale where somebody else was faster."""
+    async with visit.write() as db:
+        pipeline = await service.change_pipeline(
+            db,
+            questionnaire_id=visit.id("questionnaire_id"),
+            pipeline_id=visit.id("pipeline_id"),
+            caller=visit.caller,
+            changes=changes,
+            expect=same_version(visit) if check else errors.ANY,
+            now=visit.now,
+            networks=visit.site.networks,
+        )
+    return html.redirect(f"{url_of(pipeline)}?done=saved")
+
+
+async def subjects_for(visit: Visit, db: Database, pipeline: store.Pipeline) -> Subjects:
+    declared = await metadata.declared_of(
+        db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id
+    )
+    found = subjects_of(visit.words, definitions=(), declared=declared)
+    return {key: one for key, one in found.items() if not key.startswith("metric:")}
+
+
+async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict[str, Any]:
+    """The messages of the last days by their end, with the address of the list of each."""
+    words = visit.words
+    wanted = ItemFilter(pipeline_id=pipeline.pipeline_id, from_time=visit.now - timedelta(days=DAYS))
+    counts = await items.count_items(db, caller=visit.caller, wanted=wanted)
+    chosen = SendingFilter(pipeline=pipeline.pipeline_id, days=DAYS)
+    sent = sum(one.count for one in counts if one.status_id == PublicItem.SENT)
+    everything = sum(one.count for one in counts)
+    others = sorted((one for one in counts if one.status_id != PublicItem.SENT), key=lambda one: -one.count)
+    return {
+        "all": words.plural("{n} message in 7 days", "{n} messages in 7 days", everything),
+        "all_url": chosen.url(),
+        "sent": words.plural("{n} sent", "{n} sent", sent),
+        "sent_url": chosen.url(tab="sent"),
+        "others": [
+            (
+                words.count(one.count),
+                queue_items.reason_text(words, one.reason or "")
+                or words(queue_items.STATUS_TEXTS[one.status_id]).lower(),
+                chosen.url(tab=queue_items.tab_of(one.status_id), reason=one.reason or ""),
+            )
+            for one in others
+        ],
+    }
+
+
+async def questionnaires_of(visit: Visit, db: Database) -> Sequence[tuple[str, str]]:
+    found = await questionnaires_store.list_questionnaires(
+        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
+    )
+    return [(one.questionnaire_id, one.display_name) for one in found.items]
+
+
+@routes.get(NEW, scope="Pipeline.Create")
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    async with visit.read() as db:
+        questionnaires = await questionnaires_of(visit, db)
+    typed = bool(form.values)
+    return visit.page(
+        "pipeline_new.html",
+        title=words("New pipeline"),
+        status=refusal.status if refusal else 200,
+        questionnaires=questionnaires,
+        channels=[(str(each), words(queue_items.CHANNELS[each])) for each in NEW_CHANNELS],
+        value={
+            "questionnaire_id": form.text("questionnaire_id") or visit.query.get("questionnaire", ""),
+            "channel_id": form.text("channel_id"),
+            "title": form.text("title"),
+            "target_url": form.text("target_url"),
+            "message_subject": form.text("message_subject") if typed else words("How was it?"),
+            "message_body": form.text("message_body")
+            if typed
+            else words("Hello,\n\nhow did it go? It takes a minute."),
+        },
+        refusal=refusal,
+    )

@@ -1,0 +1,289 @@
+"""Adding and changing a sending account: the fields of each kind, and its settings as they were typed."""
+
+import secrets
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import same_version
+from afterword.console.screens import Form, Marked, Screens, Visit
+from afterword.core.messaging import webhooks
+from afterword.kit.web import html
+from afterword.sending.providers import service
+from afterword.sending.providers.store import Account
+from afterword.sending.screens.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
+
+TITLE_CHARACTERS_MAX: Final = 200
+DOTS_MAX: Final = 100  # in a line of a description
+SECURITIES: Final[Mapping[str, Marked]] = {
+    "tls": "TLS from the start (port 465)",
+    "starttls": "STARTTLS (port 587)",
+    "none": "None, without a password (port 25)",
+}
+DESCRIPTION: Final = "description"  # the whole of a gateway
+WEBHOOK: Final = "webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A setting in the form. `secret` ones are never filled in; `check`: a box to tick."""
+
+    name: str
+    label: Marked
+    hint: Marked = ""
+    type: Literal["text", "number", "secret", "check", "security", "area"] = "text"
+    is_required: bool = True
+
+
+FIELDS: Final[Mapping[str, Sequence[Field]]] = {
+    "smtp": (
+        Field("host", "Server", "Such as smtp.example.com."),
+        Field("security", "Encryption", type="security"),
+        Field("port", "Port", "Empty: the usual one of the encryption.", type="number", is_required=False),
+        Field("username", "User name", is_required=False),
+        Field("password", "Password", type="secret", is_required=False),
+    ),
+    "sms_twilio": (
+        Field("account_sid", "Account SID"),
+        Field("auth_token", "Auth token", type="secret"),
+        Field("sender", "Sender", "A number or a name; empty with a messaging service.", is_required=False),
+        Field("messaging_service_sid", "Messaging service SID", is_required=False),
+    ),
+    "sms_http": (
+        Field(
+            DESCRIPTION, "Description of the gateway", "As TOML or JSON: its address, sender, headers, body, answers.",
+            type="area",
+        ),
+    ),
+    "smpp": (
+        Field("host", "Server"),
+        Field("port", "Port", "Empty: 2775.", type="number", is_required=False),
+        Field("tls", "Encrypted (TLS)", type="check"),
+        Field("system_id", "System ID"),
+        Field("password", "Password", type="secret"),
+        Field("system_type", "System type", is_required=False),
+        Field("sender", "Sender", "A number or a name."),
+    ),
+    WEBHOOK: (),  # its secret is made by us
+}  # fmt: skip
+
+
+routes = Screens()
+
+
+@routes.post(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
+async def add_provider(visit: Visit) -> Response:
+    kind = _kind(visit)
+    try:
+        columns = _columns_of(visit, kind, is_new=True)
+        secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES)) if kind == WEBHOOK else ""
+        if secret:
+            columns["settings"] = {"secrets": [secret]}
+        async with visit.write() as db:
+            account = await service.create(
+                db,
+                caller=visit.caller,
+                kind=kind,
+                title=columns["title"],
+                settings=columns.get("settings", {}),
+                is_default=False,
+                rate_ceiling=_rate(visit),
+                site=visit.site,
+                now=visit.now,
+            )
+    except errors.Invalid as invalid:
+        return await _form(visit, account=None, refusal=invalid)
+    done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
+    return _secret(visit, account, secret, url=done) if secret else html.redirect(done)
+
+
+@routes.get(f"{PROVIDER}/secret", scope="Provider.Update", proof=True)
+async def confirm_secret(visit: Visit) -> Response:
+    words, account = visit.words, await _webhook_of(visit)
+    return visit.confirm(
+        title=words("Renew the secret of “{title}”?", title=name_of(visit, account)),
+        sentences=[words("From then on each message is signed with both secrets, until the next renewal.")],
+        button=words("Renew the secret"),
+    )
+
+
+@routes.post(f"{PROVIDER}/secret", scope="Provider.Update", proof=True)
+async def renew_secret(visit: Visit) -> Response:
+    account = await _webhook_of(visit)
+    secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES))
+    async with visit.write() as db:
+        await service.add_secret(db, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site)
+    return _secret(visit, account, secret, url=url_of(account))
+
+
+@routes.get(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
+async def edit_provider_page(visit: Visit) -> Response:
+    return await _form(visit, account=await own_account_of(visit))
+
+
+@routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
+async def save_provider(visit: Visit) -> Response:
+    account = await own_account_of(visit)
+    expect = same_version(visit, "Somebody changed this in the meantime. Look at it, and save again.")
+    try:
+        columns = _columns_of(visit, account.kind, is_new=False)
+        changes = {**columns, "rate_ceiling": _rate(visit)}
+        async with visit.write() as db:
+            await service.update(
+                db, caller=visit.caller, account_id=account.account_id, changes=changes, site=visit.site, expect=expect
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _form(visit, account=account, refusal=refusal)
+    return html.redirect(f"{url_of(account)}?done=saved")
+
+
+async def _webhook_of(visit: Visit) -> Account:
+    account = await own_account_of(visit)
+    if account.kind != WEBHOOK:
+        raise errors.NotFound("Accounts of this kind have other secrets.")
+    return account
+
+
+def _secret(visit: Visit, account: Account, secret: str, *, url: str) -> Response:
+    return visit.page(
+        "noun_secret.html",
+        sentence=visit.words(
+            "Copy the secret now: it is shown this once. Your system checks the signature of each delivery with it."
+        ),
+        title=visit.words("The secret of “{title}”", title=name_of(visit, account)),
+        secret=secret,
+        url=url,
+    )
+
+
+def _columns_of(visit: Visit, kind: str, *, is_new: bool) -> dict[str, Any]:
+    """Of an account that there is, without secrets that were left empty. Raises Invalid."""
+    form, words, wrong = visit.form, visit.words, list[errors.FieldError]()
+    title = form.text("title")
+    if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
+        wrong.append(errors.FieldError("required", words("Give it a name of up to 200 characters."), pointer="/title"))
+    settings: dict[str, Any] = {}
+    for field in FIELDS[kind]:
+        try:
+            value = _value(form, field)
+        except ValueError:
+            text = (
+                words("A whole number is expected.")
+                if field.type == "number"
+                else words("It is neither TOML nor JSON.")
+            )
+            wrong.append(errors.FieldError("invalid_format", text, pointer=f"/{field.name}"))
+            continue
+        if value is None and field.is_required and (is_new or field.type not in {"secret", "area"}):
+            wrong.append(errors.FieldError("required", words("This is needed."), pointer=f"/{field.name}"))
+        elif isinstance(value, dict):
+            settings |= value
+        elif value is not None or not (is_new or field.type in {"secret", "area"}):
+            settings[field.name] = value
+    errors.check(wrong)
+    return {"title": title, **({"settings": settings} if settings else {})}
+
+
+def _rows(visit: Visit, kind: str, settings: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The fields for the template, with what was typed, else with the settings that there are (None: a new account)."""
+    form, words = visit.form, visit.words
+    typed = bool(form.values)
+    keeps = words("Empty: it stays as it is. Another server needs it again.") if settings is not None else ""
+    rows: list[dict[str, Any]] = []
+    for field in FIELDS[kind]:
+        is_hidden = field.type in {"secret", "area"}
+        stored = "" if is_hidden else (settings or {}).get(field.name, "")
+        value = (form.text(field.name) if field.type != "secret" else "") if typed else stored
+        rows.append(
+            {
+                "name": field.name,
+                "label": words(field.label),
+                "hint": " ".join(filter(None, (words(field.hint), keeps if is_hidden else ""))),
+                "type": field.type,
+                "value": value,
+                "required": field.is_required and not (is_hidden and settings is not None),
+            }
+        )
+    return rows
+
+
+@routes.get(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
+async def _form(visit: Visit, *, account: Account | None = None, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    kind = account.kind if account else _kind(visit)
+    typed = bool(form.values)
+    settings = service.visible_settings(account, site=visit.site)[0] if account else None
+    is_kept = typed and not isinstance(refusal, errors.Stale)
+    limit = f"{account.rate_ceiling:g}" if account and account.rate_ceiling else ""
+    tabs = [
+        {"url": f"{PROVIDERS}/new?kind={name}", "text": words(KINDS[name]), "count": None, "is_current": name == kind}
+        for name in FIELDS
+    ]
+    return visit.page(
+        "provider_form.html",
+        title=words("Change “{name}”", name=name_of(visit, account)) if account else words("New account"),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        back=(name_of(visit, account), url_of(account)) if account else (words("Sending accounts"), PROVIDERS),
+        action=f"{url_of(account)}/edit" if account else f"{PROVIDERS}/new",
+        is_new=account is None,
+        kind=kind,
+        tabs=[] if account else tabs,
+        account_title=form.text("title") if typed else (account and account.title) or "",
+        rows=_rows(visit, kind, settings),
+        securities=[(name, words(text)) for name, text in SECURITIES.items()],
+        rate=form.text("rate_ceiling") if typed else limit,
+        version=form.text("version") if is_kept else account and account.version,
+    )
+
+
+def _kind(visit: Visit) -> str:
+    """The kind that was chosen, the mail server unless it is one of these."""
+    chosen = visit.form.text("kind") or visit.query.get("kind", "")
+    return chosen if chosen in FIELDS else next(iter(FIELDS))
+
+
+def _rate(visit: Visit) -> float | None:
+    """Raises Invalid."""
+    text = visit.form.text("rate_ceiling").replace(",", ".")
+    if not text:
+        return None
+    wrong = errors.Invalid.at("/rate_ceiling", "out_of_range", visit.words("A number from 0.01 to 10000 is expected."))
+    try:
+        rate = float(text)
+    except ValueError:
+        raise wrong from None
+    if not service.RATE_MIN <= rate <= service.RATE_MAX:
+        raise wrong
+    return rate
+
+
+def _value(form: Form, field: Field) -> Any:
+    """None for an empty field. Raises ValueError."""
+    text = form.secret(field.name) if field.type == "secret" else form.text(field.name)
+    match field.type:
+        case "check":
+            return text == "1"
+        case _ if not text:
+            return None
+        case "number":
+            return int(text)
+        case "area":
+            return _document(text)
+        case _:
+            return text
+
+
+def _document(text: str) -> dict[str, Any]:
+    """Raises ValueError for what is neither TOML nor a JSON object, or too much: long keys take the square of time."""
+    if any(line.count(".") > DOTS_MAX for line in text.splitlines()):
+        raise ValueError
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any]) if text.startswith("{") else tomllib.loads(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError from error

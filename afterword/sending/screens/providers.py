@@ -1,0 +1,293 @@
+"""Sending accounts: the list, one account with its health, its pause and test message, and its removal."""
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.wire.lists import Page
+from afterword.kit.transport.base import EMAIL, SMS, WEBHOOK
+from afterword.kit.ui.lists import Column, Listing
+from afterword.kit.web import fields, html
+from afterword.sending.intake.test_messages import api as test_messages
+from afterword.sending.providers import service, store
+from afterword.sending.providers.health import service as health
+from afterword.sending.providers.health.service import Share
+from afterword.sending.providers.resources import Provider
+from afterword.sending.providers.store import Account
+from afterword.sending.receipts.inbound import store as inbound_store
+from afterword.sending.screens.queue_items import CHANNELS
+from afterword.tenants.screens import audit
+
+PROVIDERS: Final = "/console/settings/providers"
+PROVIDER: Final = f"{PROVIDERS}/{{account_id}}"
+LISTING: Final = fields.listing_of(Provider)
+REASON_CHARACTERS_MAX: Final = 500
+# Text by kind; all but the last are added here.
+KINDS: Final[dict[str, Marked]] = {
+    "smtp": "Mail server (SMTP)", "sms_twilio": "SMS by Twilio", "sms_http": "SMS by another gateway",
+    "smpp": "SMS by SMPP", "webhook": "Webhook with secrets of your own", "default": "The installation's own way",
+}  # fmt: skip
+# Settings that are shown, with their labels in the form.
+SETTINGS: Final[dict[str, Marked]] = {
+    "host": "Server", "port": "Port", "security": "Encryption", "username": "User name", "account_sid": "Account SID",
+    "sender": "Sender", "system_id": "System ID",
+}  # fmt: skip
+STATES: Final[dict[str, Marked]] = {"active": "sends", "paused": "paused", "resting": "rests after failures"}
+ADDRESSES: Final[dict[int, Marked]] = {
+    EMAIL: "E-mail address",
+    SMS: "Phone number, with + and country code",
+    WEBHOOK: "Web address of the receiver",
+}
+ADAPTERS: Final[dict[str, Marked]] = {
+    "standard": "our own form, signed",
+    "sns": "Amazon SES by SNS",
+    "provider": "as this provider calls",
+}
+OUTCOMES: Final[dict[str, Marked]] = {
+    "accepted": "The provider took it.", "refused": "It was refused.", "retry": "It was not sent.",
+    "throttled": "The provider asks to send slower.", "unknown": "Nobody knows whether it was sent.",
+}  # fmt: skip
+
+routes = Screens()
+
+
+@routes.get(PROVIDERS, scope="Provider.Read")
+async def providers_page(visit: Visit) -> Response:
+    words = visit.words
+    visit.caller.require_whole()
+    async with visit.read() as db:
+        found = await store.list_own_accounts(
+            db, organization_id=visit.caller.organization_id, page=Page.first(LISTING, limit=service.ACCOUNTS_MAX)
+        )
+    heads = (words("Account"), words("Channel"), words("State"), words("Pipelines"))
+    return visit.page(
+        "providers.html",
+        title=words("Sending accounts"),
+        list=Listing(
+            rows=[_row(visit, account) for account in found.items],
+            columns=[Column(text=text) for text in heads],
+            empty=words("No account yet. Add your mail server, or a provider of SMS."),
+            empty_link=(words("New account"), f"{PROVIDERS}/new") if "Provider.Create" in visit.caller.scopes else None,
+        ),
+    )
+
+
+@routes.post(f"{PROVIDER}/pause", scope="Provider.Update")
+async def pause_provider(visit: Visit) -> Response:
+    reason = visit.form.text("reason")
+    if not 0 < len(reason) <= REASON_CHARACTERS_MAX:
+        message = visit.words("Give a reason, in up to 500 characters.")
+        return await _pause_form(visit, errors.Invalid.at("/reason", "required", message))
+    async with visit.write() as db:
+        account = await service.pause(db, caller=visit.caller, **visit.ids, reason=reason)
+    return html.redirect(f"{url_of(account)}?done=account_paused")
+
+
+@routes.post(f"{PROVIDER}/resume", scope="Provider.Update")
+async def resume_provider(visit: Visit) -> Response:
+    account_id = visit.id("account_id")
+    async with visit.write() as db:
+        await service.resume(db, caller=visit.caller, account_id=account_id)
+    return html.redirect(f"{PROVIDERS}/{account_id}?done=account_resumed")
+
+
+@routes.get(f"{PROVIDER}/default", scope="Provider.Update")
+async def confirm_default(visit: Visit) -> Response:
+    words, account = visit.words, await account_of(visit)
+    async with visit.read() as db:
+        moved = await store.count_other_pipelines(
+            db, organization_id=account.organization_id, channel_id=account.channel_id, account_id=account.account_id
+        )
+    return visit.confirm(
+        title=words("Send everything through “{name}”?", name=name_of(visit, account)),
+        sentences=[
+            words.plural("{n} pipeline moves to it at once.", "{n} pipelines move to it at once.", moved),
+            words("New pipelines of this channel use it too. Messages that are being sent end the old way."),
+        ],
+        button=words("Send everything through it"),
+        is_harmless=True,
+    )
+
+
+@routes.post(f"{PROVIDER}/default", scope="Provider.Update")
+async def make_default(visit: Visit) -> Response:
+    async with visit.write() as db:
+        account = await service.update(
+            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
+        )
+    return html.redirect(f"{url_of(account)}?done=saved")
+
+
+@routes.post(f"{PROVIDER}/test", scope="Provider.Update")
+async def send_test(visit: Visit) -> Response:
+    try:
+        _, result = await test_messages.send_account_test(
+            visit.pool,
+            caller=visit.caller,
+            **visit.ids,
+            recipient=visit.form.text("responder_channel_identifier"),
+            site=visit.site,
+            now=visit.now,
+        )
+    except (errors.Invalid, errors.TooMany, errors.Unavailable) as refusal:
+        return await _page(visit, refusal=refusal)
+    outcome = visit.words(OUTCOMES[result.outcome or "unknown"])
+    return await _page(visit, sent={"text": outcome, "reply": result.reply, "is_taken": result.outcome == "accepted"})
+
+
+@routes.get(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
+async def confirm_removal(visit: Visit) -> Response:
+    words, account = visit.words, await own_account_of(visit)
+    if account.pipelines:
+        async with visit.read() as db:
+            titles = await store.list_pipeline_titles(
+                db, organization_id=account.organization_id, account_id=account.account_id, limit=100
+            )
+        return visit.page(
+            "provider_in_use.html",
+            title=words("“{name}” is in use", name=name_of(visit, account)),
+            back=(name_of(visit, account), url_of(account)),
+            pipelines=titles,
+            count=account.pipelines,
+        )
+    return visit.confirm(
+        title=words("Remove “{name}”?", name=name_of(visit, account)),
+        sentences=[
+            words("No pipeline sends through it. Its login is deleted, and its addresses for reports close."),
+            words("It cannot be brought back."),
+        ],
+        button=words("Remove the account"),
+    )
+
+
+@routes.post(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
+async def remove_provider(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await service.delete(db, caller=visit.caller, **visit.ids)
+    return html.redirect(f"{PROVIDERS}?done=removed")
+
+
+async def account_of(visit: Visit) -> Account:
+    async with visit.read() as db:
+        return await service.get(db, caller=visit.caller, account_id=visit.id("account_id"))
+
+
+async def own_account_of(visit: Visit) -> Account:
+    """Raises Forbidden for an account that the operator keeps."""
+    account = await account_of(visit)
+    if not account.is_own:
+        raise errors.Forbidden(visit.words("The operator of this installation keeps this account."))
+    return account
+
+
+def name_of(visit: Visit, account: Account) -> str:
+    return account.title or visit.words(KINDS[account.kind])
+
+
+def url_of(account: Account) -> str:
+    return f"{PROVIDERS}/{account.account_id}"
+
+
+@routes.get(PROVIDER, scope="Provider.Read")
+async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: dict[str, Any] | None = None) -> Response:
+    words, account = visit.words, await account_of(visit)
+    async with visit.read() as db:
+        found = await health.health_of(db, account=(account.organization_id, account.account_id), now=visit.now)
+        endpoints = await inbound_store.list_endpoints(db, organization_id=account.organization_id)
+    figures, scopes = found.figures, visit.caller.scopes
+    is_held = account.paused_time is not None and account.is_paused_by_operator
+    settings, _ = service.visible_settings(account, site=visit.site)
+    own_address = visit.session.email if account.channel_id == EMAIL else ""
+    return visit.page(
+        "provider.html",
+        title=name_of(visit, account),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        sent=sent,
+        account=account,
+        row=_row(visit, account),
+        settings=[(words(SETTINGS[name]), str(value)) for name, value in settings.items() if name in SETTINGS],
+        since=words.moment(account.paused_time, time_zone=visit.zone) if account.paused_time else "",
+        resting=words.moment(account.open_until, time_zone=visit.zone) if account.open_until else "",
+        speed=_speed(visit, account),
+        last=words.moment(figures.last_sent_time, time_zone=visit.zone) if figures.last_sent_time else "",
+        shares=[
+            (words("Bounced"), _share(visit, found.bounces), found.bounces.is_high),
+            (words("Complaints"), _share(visit, found.complaints), found.complaints.is_high),
+        ],
+        health=figures,
+        address=visit.form.text("responder_channel_identifier") or own_address,
+        address_label=words(ADDRESSES.get(account.channel_id, "Address")),
+        endpoints=[
+            {
+                "url": visit.site.inbound_url(one.inbound_id),
+                "adapter": words(ADAPTERS[one.adapter]),
+                "last": words.moment(one.last_time, time_zone=visit.zone) if one.last_time else "",
+                "confirm_url": one.confirm_url,
+                "close_url": f"{url_of(account)}/inbound/{one.inbound_id}/closing",
+            }
+            for one in endpoints
+            if one.account_id == account.account_id
+        ],
+        is_held=is_held,
+        may_resume=account.state != "active" and not is_held,
+        may_change="Provider.Update" in scopes,
+        secret_url=f"{url_of(account)}/secret" if account.kind == "webhook" and account.is_own else "",
+        may_remove="Provider.Delete" in scopes and account.is_own,
+        may_open_address="Inbound.Create" in scopes,
+        may_close_address="Inbound.Delete" in scopes,
+        history_url=audit.history_url("provider", account.account_id) if "Audit.Read" in scopes else "",
+    )
+
+
+@routes.get(f"{PROVIDER}/pause", scope="Provider.Update")
+async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    account = await account_of(visit)
+    return visit.page(
+        "provider_pause.html",
+        title=visit.words("Pause “{name}”?", name=name_of(visit, account)),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        back=(name_of(visit, account), url_of(account)),
+        action=f"{url_of(account)}/pause",
+        pipelines=account.pipelines,
+        reason=visit.form.text("reason"),
+    )
+
+
+def _row(visit: Visit, account: Account) -> dict[str, Any]:
+    words = visit.words
+    return {
+        "url": url_of(account),
+        "name": name_of(visit, account),
+        "kind": words(KINDS[account.kind]),
+        "channel": words(CHANNELS[account.channel_id]),
+        "state": words(STATES[account.state]),
+        "is_troubled": account.state != "active",
+        "reason": account.paused_reason or "",
+        "pipelines": words.count(account.pipelines),
+        "is_default": account.is_default,
+        "is_own": account.is_own,
+    }
+
+
+def _share(visit: Visit, share: Share) -> str:
+    """The count, the share with its interval, and the share at which providers refuse mail."""
+    words = visit.words
+    if share.share is None or share.low is None or share.high is None:
+        return words("no message yet")
+    percent = [words.number(round(100 * each, 2)) for each in (share.share, share.low, share.high, share.share_max)]
+    return words(
+        "{count} ({share} %, between {low} % and {high} %); up to {most} % are usual",
+        count=words.count(share.count), share=percent[0], low=percent[1], high=percent[2], most=percent[3],
+    )  # fmt: skip
+
+
+def _speed(visit: Visit, account: Account) -> str:
+    words = visit.words
+    if account.rate is None:
+        return words.plural("{n} message at once", "{n} messages at once", account.slots_max)
+    now, most = (words.number(round(rate, 2)) for rate in (account.rate, account.rate_ceiling or account.rate))
+    return words("{now} a second now, at most {most}", now=now, most=most)

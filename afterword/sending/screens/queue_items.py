@@ -1,0 +1,423 @@
+"""Sending: the items of all pipelines by their state and reason, and the page that explains one."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword.console.answers import has_answer, note_person, titled
+from afterword.console.screens import Screens, Visit
+from afterword.core.scheduling.statuses import Item, PublicItem
+from afterword.core.wire import times
+from afterword.core.wire.lists import Page
+from afterword.core.wire.times import Moment
+from afterword.kit.db import Database
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import Filter, Listing, Tab, one_of, parameter, read_key
+from afterword.kit.ui.text import address_text, near_moment
+from afterword.kit.web import html
+from afterword.people.responders import store as responders_store
+from afterword.sending.queue import service as queue
+from afterword.sending.queue.lists import service
+from afterword.sending.queue.lists.service import Count, ItemFilter
+from afterword.sending.queue.lists.store import ListedItem
+from afterword.sending.queue.outbox import store as outbox_store
+from afterword.sending.queue.resources import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
+from afterword.sending.queue.traces import service as traces
+from afterword.sending.queue.traces import store as traces_store
+from afterword.sending.screens.plan import kept_sentence, plan_of
+
+SENDING: Final = "/console/sending"
+NEW_ACT: Final = f"{SENDING}/acts/new"
+ROWS: Final = 50
+TABS: Final[Mapping[str, Marked]] = {
+    "all": "All", "waiting": "Waiting", "sent": "Sent", "not_asked": "Not asked", "failed": "Failed",
+}  # fmt: skip
+STATUSES: Final[Mapping[str, tuple[PublicItem, ...]]] = {
+    "all": tuple(PublicItem), "waiting": (PublicItem.PENDING, PublicItem.PROCESSING), "sent": (PublicItem.SENT,),
+    "not_asked": (PublicItem.ABORTED, PublicItem.IGNORED), "failed": (PublicItem.FAILED,),
+}  # fmt: skip
+STATUS_TEXTS: Final[Mapping[int, Marked]] = {
+    PublicItem.PENDING: "Waiting", PublicItem.PROCESSING: "Being sent", PublicItem.SENT: "Sent",
+    PublicItem.FAILED: "Failed", PublicItem.ABORTED: "Cancelled", PublicItem.IGNORED: "Not asked",
+}  # fmt: skip
+PERIODS: Final = (7, 30, 90, 365)
+DAYS_DEFAULT: Final = 30
+REASON_CHARACTERS_MAX: Final = 50
+SEARCH_CHARACTERS_MAX: Final = 320
+REFERENCE_CHARACTERS_MAX: Final = 100
+ATTEMPTS_MAX: Final = 50
+NO_REASON: Final = "none"  # of the address
+REASONS: Final[Mapping[str, Marked]] = {
+    NO_REASON: "scheduled", "not_started": "the pipeline has not started",
+    "application_inactive": "the application is not active", "no_credits": "the credits are used up",
+    "previous_open": "the message before is still being sent", "frequency_cap": "asked lately by this pipeline",
+    "contact_policy": "the contact policy", "outside_window": "outside the dispatch window", "holiday": "a holiday",
+    "quiet_hours": "quiet hours", "paused": "the pipeline is paused",
+    "account_paused": "the account waits for a person", "account_resting": "the provider does not answer",
+    "no_account": "there is no account to send with", "all_paused": "all sending is paused",
+    "throttled": "the provider asks for a slower rate", "connection": "the provider cannot be reached",
+    "account": "the provider refuses the account", "retry": "the provider did not take it for now",
+    "outcome_unknown": "the provider's answer was lost", "worker_lost": "a worker was lost",
+    "error": "an error of the service", "refused": "the recipient's server refused it",
+    "ended": "the pipeline has ended", "inactive": "the questionnaire is not active",
+    "closed": "the questionnaire has enough responses", "previous_not_sent": "the message before was not sent",
+    "already_answered": "already answered", "instance_expired": "the questionnaire has expired",
+    "unsubscribed": "unsubscribed", "hard_bounce": "the address does not exist",
+    "complaint": "the recipient complained", "blocked": "the address is blocked", "erased": "the person was erased",
+    "conditions": "the conditions are not met", "too_late": "too late to send", "cancelled": "cancelled",
+    "resolved": "decided by a person",
+}  # fmt: skip
+RULES: Final[Mapping[str, Marked]] = {
+    "period": "Pipeline open", "credits": "Credits left", "previous": "Message before",
+    "suppression": "May be written to", "conditions": "Conditions met",
+    "frequency_cap": "Not asked lately by this pipeline", "contact_policy": "Contact policy",
+    "window": "Dispatch window", "expiry": "In time",
+}  # fmt: skip
+OUTCOMES: Final[Mapping[str, Marked]] = {
+    "accepted": "Accepted", "accepted_late": "Accepted, known later", "retry": "Refused for now",
+    "throttled": "Slowed down by the provider", "refused": "Refused", "unknown": "Answer lost",
+}  # fmt: skip
+TIMES: Final[tuple[Marked, ...]] = ("Created", "Send time", "Sent")
+CHANNELS: Final[Mapping[int, Marked]] = {1: "E-mail", 2: "SMS", 3: "Webhook", 4: "Link", 5: "Outbox"}
+
+routes = Screens()
+
+
+@dataclass(frozen=True)
+class SendingFilter(Filter):
+    path = SENDING
+
+    tab: str = one_of(TABS, "all")
+    reason: str = parameter(REASON_CHARACTERS_MAX)
+    application: str = parameter()
+    pipeline: str = parameter()
+    days: int = one_of(PERIODS, DAYS_DEFAULT)
+    after: str = parameter(60)
+
+
+@routes.get(SENDING, scope="Queue.Read")
+async def list_items(visit: Visit) -> Response:
+    words, asked = visit.words, visit.query.get("q", "").strip()[:SEARCH_CHARACTERS_MAX]
+    chosen = SendingFilter.read(visit.query)
+    async with visit.read() as db:
+        if asked:
+            return await _why(visit, db, asked)
+        counts = await service.count_items(db, caller=visit.caller, wanted=item_filter_of(visit, chosen, tab="all"))
+        wanted = replace(item_filter_of(visit, chosen, tab=chosen.tab), reason=reason_of(chosen))
+        rows = await service.list_items(
+            db,
+            caller=visit.caller,
+            wanted=wanted,
+            after=read_key(chosen.after),
+            oldest_first=chosen.tab == "waiting",
+            limit=ROWS,
+        )
+        plan = None
+        if chosen.tab == "waiting" and not chosen.reason and not chosen.after:
+            plan = await plan_of(
+                visit, db, wanted=ItemFilter(application_id=wanted.application_id, pipeline_id=wanted.pipeline_id)
+            )
+    tabs = [
+        Tab(
+            url=chosen.url(tab=tab, reason=""),
+            text=words(text),
+            count=sum_of(counts, STATUSES[tab]),
+            is_current=tab == chosen.tab,
+        )
+        for tab, text in TABS.items()
+    ]
+    listing = Listing(
+        rows=[row_of(visit, one) for one in rows.items],
+        filters=[
+            *([(words("one pipeline"), chosen.url(pipeline=""))] if chosen.pipeline else []),
+            *([(reason_text(words, chosen.reason), chosen.url(reason=""))] if chosen.reason else []),
+        ],
+        empty=words("No messages here. Choose a longer period or another tab."),
+        note=kept_sentence(words, visit.site.queue_days),
+        **chosen.pages(rows.next_key),
+    )
+    return visit.page(
+        "sending.html",
+        title=words("Sending"),
+        list=listing,
+        tabs=tabs,
+        chosen=chosen,
+        periods=[(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS],
+        reasons=_reasons(words, counts, chosen),
+        acts_url=chosen.url(tab=chosen.tab if chosen.tab == "failed" else "all").replace(SENDING, NEW_ACT, 1),
+        acts_count=_acts_count(counts, chosen),
+        may_repeat={"Queue.Create", "Queue.Update"} <= visit.caller.scopes,
+        plan=plan,
+        asked="",
+        facts=[],
+    )
+
+
+@routes.get(f"{SENDING}/{{item_id}}", scope="Queue.Read")
+async def item_page(visit: Visit) -> Response:
+    words, item_id = visit.words, visit.id("item_id")
+    async with visit.read() as db:
+        current = await queue.get(db, caller=visit.caller, item_id=item_id)
+        item = queue.visible(current, visit.caller)
+        trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone), words=words)
+        attempts = await traces_store.list_attempts(
+            db, organization_id=item.organization_id, item_id=item_id, page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX)
+        )
+        instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
+        is_kept = item.test and await outbox_store.get_has_message(
+            db, organization_id=item.organization_id, message_id=item_id
+        )
+        ids = {"organization_id": item.organization_id, "questionnaire_id": item.questionnaire_id}
+        facts = await titled(db, **ids, groups=item.metadata, words=words)
+        is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
+    note_person(visit, item.responder_id)
+    is_waiting = item.status_id == PublicItem.PENDING
+    may_change = "Queue.Update" in visit.caller.scopes
+    return visit.page(
+        "sending_item.html",
+        title=words("Message to {recipient}", recipient=address_text(words, item.responder_channel_identifier)),
+        item=item,
+        state=words(STATUS_TEXTS[item.status_id]),
+        result=trace.result or item.result or "",
+        pipeline_summary=trace.pipeline_summary,
+        planned=trace.planned_time and words.moment(datetime.fromisoformat(trace.planned_time), time_zone=visit.zone)
+        if is_waiting
+        else "",
+        times=[
+            (words(text), words.moment(time, time_zone=visit.zone))
+            for text, time in zip(TIMES, (item.created_time, item.send_time, item.dispatched_time), strict=True)
+            if time is not None
+        ],
+        checks=[
+            {"rule": words(RULES.get(one.rule, one.rule)), "passed": one.passed, "detail": one.detail or ""}
+            for one in sorted(trace.checks, key=lambda check: check.passed)
+        ],
+        attempts=[
+            {
+                "number": one.attempt,
+                "begun": words.moment(one.begin_time, time_zone=visit.zone),
+                "outcome": words(OUTCOMES[one.outcome]) if one.outcome else words("Being sent"),
+                "reply": one.reply or "",
+            }
+            for one in attempts.items
+        ],
+        metadata=facts,
+        outbox_url=f"{SENDING}/outbox/{item_id}" if is_kept else "",
+        kept=kept_sentence(words, visit.site.queue_days),
+        response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
+        may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
+        may_send=may_change and is_waiting and item.send_time > visit.now,
+        may_repeat="Queue.Create" in visit.caller.scopes and item.status in traces.REPEATABLE,
+    )
+
+
+@routes.get(f"{SENDING}/{{item_id}}/cancel", scope="Queue.Update")
+async def confirm_cancel(visit: Visit) -> Response:
+    return await _confirm(visit, "cancel")
+
+
+@routes.post(f"{SENDING}/{{item_id}}/cancel", scope="Queue.Update")
+async def cancel(visit: Visit) -> Response:
+    await _change(visit, QueueItemUpdate(status_id=STATUS_ABORTED))
+    return html.redirect(f"{SENDING}/{visit.id('item_id')}?done=message_cancelled")
+
+
+@routes.get(f"{SENDING}/{{item_id}}/now", scope="Queue.Update")
+async def confirm_now(visit: Visit) -> Response:
+    return await _confirm(visit, "now")
+
+
+@routes.post(f"{SENDING}/{{item_id}}/now", scope="Queue.Update")
+async def send_now(visit: Visit) -> Response:
+    instant = visit.now.replace(microsecond=0)
+    offset = times.offset_minutes_at(instant, times.zone_of(visit.zone))
+    await _change(visit, QueueItemUpdate(send_time=Moment(instant, offset)))
+    return html.redirect(f"{SENDING}/{visit.id('item_id')}?done=message_due")
+
+
+@routes.get(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
+async def confirm_again(visit: Visit) -> Response:
+    return await _confirm(visit, "again")
+
+
+@routes.post(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
+async def send_again(visit: Visit) -> Response:
+    async with visit.write() as db:
+        item = await traces.repeat(
+            db, caller=visit.caller, item_id=visit.id("item_id"), secret=visit.site.secret, now=visit.now
+        )
+    return html.redirect(f"{SENDING}/{item.item_id}?done=message_again")
+
+
+def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
+    words = visit.words
+    when: Any = item.dispatched_time or item.send_time
+    return {
+        "url": f"{SENDING}/{item.item_id}",
+        "item": item,
+        "recipient": address_text(words, item.responder_channel_identifier),
+        "status": words(STATUS_TEXTS[item.status_id]),
+        "kind": item.status_id.name.lower(),
+        "channel": words(CHANNELS[item.channel_id]),
+        "sentence": sentence_of(visit, item),
+        "when": near_moment(words, when, now=visit.now, zone=visit.zone),
+    }
+
+
+def sentence_of(visit: Visit, item: ListedItem) -> str:
+    """The cause of an end, or of a wait; empty where status and time say all."""
+    words, reason = visit.words, reason_text(visit.words, item.reason or "")
+    if item.status_id == PublicItem.PENDING:
+        return _next_of(visit, item, reason)
+    if reason and item.status_id == PublicItem.FAILED:
+        return words("Failed: {reason}", reason=reason)
+    if reason and item.status_id == PublicItem.IGNORED:
+        return words("Not asked: {reason}", reason=reason)
+    return ""
+
+
+def _next_of(visit: Visit, item: ListedItem, reason: str) -> str:
+    words, moment = visit.words, visit.words.moment(item.due_time, time_zone=visit.zone)
+    if not reason:
+        return ""
+    if item.due_time <= visit.now:
+        return words("Waits: {reason}", reason=reason)
+    return words("Held until {moment}: {reason}", moment=moment, reason=reason)
+
+
+def reason_text(words: Texts, reason: str) -> str:
+    return words(REASONS[reason]) if reason in REASONS else reason
+
+
+async def _why(visit: Visit, db: Database, asked: str) -> Response:
+    """The items of an order or an address, and what is known of the address where there is none."""
+    words, caller, secret = visit.words, visit.caller, visit.site.secret
+    found: list[ListedItem] = []
+    if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
+        by_key = ItemFilter(external_reference=asked, with_order_key=True)
+        found = (await service.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
+    keys = service.keys_of(asked, secret=secret)
+    facts: list[str] = []
+    if keys:
+        by_address = await service.list_items(
+            db, caller=caller, wanted=ItemFilter(identifier=asked), limit=ROWS, secret=secret
+        )
+        found = [*found, *by_address.items]
+        suppressions = await responders_store.list_suppressions_for(
+            db, addresses=[(caller.organization_id, *key) for key in keys], now=visit.now
+        )
+        facts = [
+            words(
+                "{channel}: nothing is sent to this address since {moment}: {reason}.",
+                channel=words(CHANNELS[one.channel_id]),
+                moment=words.moment(one.created_time, time_zone=visit.zone),
+                reason=reason_text(words, one.reason),
+            )
+            for one in suppressions
+        ]
+    if not found:
+        facts = [words("No message. Nobody asked for one to this address or order."), *facts]
+    listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
+    return visit.page(
+        "sending.html",
+        title=words("Why not?"),
+        list=listing,
+        tabs=[],
+        chosen=SendingFilter(),
+        periods=[],
+        reasons=[],
+        plan=None,
+        acts_count=0,
+        asked=asked,
+        facts=facts,
+    )
+
+
+async def _confirm(visit: Visit, act: str) -> Response:
+    words, here = visit.words, f"{SENDING}/{visit.id('item_id')}"
+    item = await visit.find(queue.get)
+    whom = words("One message, to {recipient}.", recipient=item.responder_channel_identifier)
+    if act == "cancel":
+        return visit.confirm(
+            title=words("Cancel this message?"),
+            sentences=[whom, words("It will not be sent. It stays in the list as cancelled.")],
+            button=words("Cancel the message"),
+            action=f"{here}/cancel",
+            back=here,
+        )
+    if act == "again":
+        sentences = [words("A new message is made, due now. The rules decide about it as ever.")]
+        if item.status == Item.UNCERTAIN:
+            sentences.append(words("Nobody knows whether the first one arrived: it may come twice."))
+        return visit.confirm(
+            title=words("Send this message again?"),
+            sentences=[whom, *sentences],
+            button=words("Send again"),
+            action=f"{here}/again",
+            back=here,
+            is_harmless=item.status != Item.UNCERTAIN,
+        )
+    return visit.confirm(
+        title=words("Send this message now?"),
+        sentences=[whom, words("It becomes due at once. The rules still decide: quiet hours and windows hold it.")],
+        button=words("Send now"),
+        action=f"{here}/now",
+        back=here,
+    )
+
+
+async def _change(visit: Visit, change: QueueItemUpdate) -> None:
+    async with visit.write() as db:
+        await queue.change(
+            db, caller=visit.caller, item_id=visit.id("item_id"), change=change, secret=visit.site.secret
+        )
+
+
+def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> ItemFilter:
+    """Those planned in the period; what still waits for a later time belongs to it."""
+    return ItemFilter(
+        statuses=STATUSES[tab],
+        application_id=chosen.application or None,
+        pipeline_id=chosen.pipeline or None,
+        from_time=visit.now - timedelta(days=chosen.days),
+    )
+
+
+def tab_of(status: PublicItem) -> str:
+    return next(tab for tab, statuses in STATUSES.items() if tab != "all" and status in statuses)
+
+
+def reason_of(chosen: SendingFilter) -> str | None:
+    return "" if chosen.reason == NO_REASON else chosen.reason or None
+
+
+def sum_of(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:
+    ours = [one for one in counts if one.status_id in statuses]
+    total = sum(one.count for one in ours)
+    return f"{total}+" if any(one.is_capped for one in ours) else total
+
+
+def _acts_count(counts: list[Count], chosen: SendingFilter) -> int | str:
+    """The messages that an act on this list would find: those that failed on their tab, else those that wait."""
+    status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
+    reason = reason_of(chosen)
+    return sum_of([one for one in counts if reason is None or (one.reason or "") == reason], (status,))
+
+
+def _reasons(words: Texts, counts: list[Count], chosen: SendingFilter) -> list[tuple[str, str, int | str]]:
+    """The reasons of the tab with their counts, the most frequent first: text, address, count."""
+    sums: Counter[str] = Counter()
+    capped: set[str] = set()
+    for one in counts:
+        if one.reason and one.status_id in STATUSES[chosen.tab]:
+            sums[one.reason] += one.count
+            capped |= {one.reason} if one.is_capped else set()
+    return [
+        (reason_text(words, reason), chosen.url(reason=reason), f"{count}+" if reason in capped else count)
+        for reason, count in sums.most_common()
+        if reason != chosen.reason
+    ]

@@ -1,0 +1,135 @@
+"""The HTTP routes of an organization's identity provider."""
+
+from typing import Annotated, Final, cast
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from afterword.core.organizations.identities import Role
+from afterword.core.wire.site import Site
+from afterword.kit.db import Database, Pool
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.tenants.logins.identities import service
+from afterword.tenants.logins.identities.store import IdentityProvider as Provider
+
+PATH: Final = "/organization/{organization_id}/identity"
+GROUPS_MAX: Final = 100
+SCOPES_MAX: Final = 10
+
+routes = Routes(tag="Organizations")
+
+
+class GroupRole(fields.Request):
+    """The role of the people in a group."""
+
+    group: fields.Text200
+    role: Role
+
+
+class IdentityProviderRequest(fields.Request):
+    """The provider of an organization, by OpenID Connect."""
+
+    issuer: Annotated[str, Meta(min_length=8, max_length=500, examples=["https://login.shop.example"])]
+    client_id: Annotated[str, Meta(min_length=1, max_length=300)]
+    client_secret: Annotated[str, Meta(min_length=1, max_length=500)] | UnsetType | None = UNSET
+    scopes: Annotated[
+        list[Annotated[str, Meta(pattern=r"^[!#-\[\]-~]{1,100}(?![\s\S])", examples=["groups"])]],
+        Meta(max_length=SCOPES_MAX),
+    ] = msgspec.field(default_factory=list[str])
+    groups_claim: fields.Text100 = "groups"
+    group_roles: Annotated[list[GroupRole], Meta(max_length=GROUPS_MAX)] = msgspec.field(
+        default_factory=list[GroupRole]
+    )
+    default_role: Role | None = None
+    trusts_addresses: bool = False
+
+
+class IdentityProvider(fields.Resource):
+    """The provider of an organization, by OpenID Connect. `client_secret` is never shown."""
+
+    organization_id: fields.Id
+    issuer: str
+    client_id: str
+    has_client_secret: fields.Computed[bool]
+    scopes: list[str]
+    groups_claim: str
+    group_roles: list[GroupRole]
+    default_role: Role | None
+    trusts_addresses: bool
+    checked_time: fields.DateTime | None
+    problem: str | None
+    return_url: fields.Computed[str]
+    login_url: fields.Computed[str]
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+
+@routes.get(PATH, scope="Organization.Read", answer=IdentityProvider, summary="Get Identity Provider")
+async def get_identity_provider(call: Call[None], db: Database) -> Answer:
+    return _shown(await service.get(db, caller=call.caller), call)
+
+
+@routes.put(
+    PATH,
+    scope="Organization.Update",
+    body=IdentityProviderRequest,
+    answer=IdentityProvider,
+    summary="Set Identity Provider",
+    description=(
+        "Only an owner does. Nobody logs in before a check has found the provider. Without `client_secret` the stored "
+        "one is kept while `issuer` stays. Another issuer ends the sessions that the one before opened."
+    ),
+)
+async def set_identity_provider(call: Call[IdentityProviderRequest], db: Database) -> Answer:
+    stored, is_new = await service.save(
+        db, caller=call.caller, values=values_of(call.body), site=call.site, now=call.now, expect=call.expect
+    )
+    answer = _shown(stored, call)
+    answer.status = 201 if is_new else 200
+    return answer
+
+
+@routes.delete(
+    PATH,
+    scope="Organization.Update",
+    summary="Remove Identity Provider",
+    description="Only an owner does. Nobody logs in through it any more, and the sessions that it opened end.",
+)
+async def remove_identity_provider(call: Call[None], db: Database) -> None:
+    await service.remove(db, caller=call.caller, expect=call.expect)
+
+
+@routes.act(
+    f"{PATH}/check",
+    scope="Organization.Update",
+    answer=IdentityProvider,
+    summary="Check Identity Provider",
+    description="Only an owner does. Reads the provider's document, and tells in `problem` where that failed.",
+)
+async def check_identity_provider(call: Call[None], pool: Pool) -> Answer:
+    return _shown(await service.check(pool, caller=call.caller, site=call.site, now=call.now), call)
+
+
+def values_of(request: IdentityProviderRequest) -> dict[str, object]:
+    values = request.named()
+    values["group_roles"] = [{"group": one.group, "role": one.role} for one in request.group_roles]
+    return values
+
+
+def login_url(site: Site, domain: str) -> str:
+    """The address at which people of the organization begin."""
+    return f"{site.public_url}/console/login/with/{domain}"
+
+
+def _shown(provider: Provider, call: Call[None] | Call[IdentityProviderRequest]) -> Answer:
+    value = IdentityProvider.of(
+        provider,
+        call.zone,
+        group_roles=[GroupRole(group=one["group"], role=cast("Role", one["role"])) for one in provider.group_roles],
+        return_url=service.return_url(call.site),
+        login_url=login_url(call.site, call.caller.domain),
+    )
+    return Answer(value, version=provider.version)

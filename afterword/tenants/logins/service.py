@@ -1,0 +1,305 @@
+"""Logging in: the password, then a second factor where the person has one; and what a person changes about that.
+
+Guessing is counted by login and network, and by network alone. A browser that logged in before is counted apart from
+its network, so that strangers lock nobody out.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from pyotp import random_base32
+from pyotp.totp import TOTP
+
+from afterword import errors, ids
+from afterword.core import keys
+from afterword.core.organizations import passwords
+from afterword.core.wire.site import Site
+from afterword.errors import Sentence
+from afterword.kit import sealing
+from afterword.kit.db import Database, Taken
+from afterword.tenants.audit import service as audit
+from afterword.tenants.logins import store
+from afterword.tenants.logins.links import service as links
+from afterword.tenants.logins.passkeys import service as passkeys
+from afterword.tenants.logins.sessions import service as sessions
+from afterword.tenants.logins.store import Login, Membership
+
+WINDOW: Final = timedelta(minutes=15)
+FAILURES_MAX: Final = 10  # of a login from one network, or from a browser that it knows
+NETWORK_FAILURES_MAX: Final = 100  # of a network over all logins
+PENDING: Final = timedelta(minutes=10)  # between password and code
+CODE_SECONDS: Final = 30
+RECOVERY_CODES: Final = 10
+RECOVERY_LETTERS: Final = "abcdefghijkmnpqrstuvwxyz23456789"
+RECOVERY_CHARACTERS: Final = 16
+DEVICE: Final = "login device"
+
+
+class TooManyFailures(errors.TooMany):
+    code_default = "too_many_failures"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The origin of an attempt. `device`: the cookie of a known browser, else empty; `browser`: its name."""
+
+    email: str
+    network: str
+    device: str = ""
+    browser: str = ""
+
+
+# Passwords -----------------------------------------------------------------------------------------------------------
+
+
+async def count_guess(db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime) -> None:
+    """Count a guess before it is compared, as many may come at once; `take_back` a right one.
+
+    Raises TooManyFailures where so many were wrong lately that another must wait; that one does not count.
+    """
+    keys = _keys(attempt, login, secret)
+    found = await store.insert_failures(db, keys=keys, now=now, after=now - WINDOW)
+    limits = dict(zip(keys, (FAILURES_MAX, NETWORK_FAILURES_MAX), strict=False))
+    if any(number > limits[key] for key, number in found.items()):
+        minutes = int(WINDOW.total_seconds() // 60)
+        raise TooManyFailures(
+            Sentence(
+                "Too many passwords or codes were wrong here. Wait {n} minutes, or ask for a link by mail.", n=minutes
+            ),
+            headers={"Retry-After": str(int(WINDOW.total_seconds()))},
+        )
+
+
+async def take_back(db: Database, *, attempt: Attempt, login: Login, secret: bytes) -> None:
+    await store.update_failures(db, keys=_keys(attempt, login, secret))
+
+
+async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, now: datetime) -> None:
+    login_id = login.login_id if login else ""  # without a login the same statements: they must not tell by their time
+    told = {"device": attempt.browser or None, "network": attempt.network}
+    await audit.record_login(db, login_id=login_id, action="login_failed", **told, now=now)
+
+
+async def forget_failures(db: Database, *, attempt: Attempt, login: Login, secret: bytes) -> None:
+    """After a success: those of the login alone; others behind the same network may still be guessing."""
+    await store.delete_failures(db, keys=_keys(attempt, login, secret)[:1])
+
+
+def is_known_device(attempt: Attempt, *, login: Login, secret: bytes) -> bool:
+    """Whether somebody has logged in as this person from this browser before."""
+    return _is_known(attempt.device, login, secret)
+
+
+def device_cookie(login: Login, *, secret: bytes) -> str:
+    """A cookie by which this browser is known to have logged in as this person."""
+    nonce = ids.secret()
+    return nonce + _device_proof(nonce, login, secret)
+
+
+async def add_login(db: Database, *, email: str, password_hash: str, now: datetime) -> Login:
+    """Raises Taken if the address has a login."""
+    try:
+        return await store.insert_login(
+            db, login_id=ids.ordered(now), email=email, password_hash=password_hash, now=now
+        )
+    except Taken as taken:
+        raise Taken("This address has a login already.") from taken
+
+
+async def change_password(
+    db: Database, *, login: Login, password_hash: str, now: datetime, session_id: str | None = None
+) -> None:
+    """All sessions but this one end, and links to reset the old password too."""
+    await store.update_login(db, login_id=login.login_id, changes={"password_hash": password_hash}, now=now)
+    await sessions.end_all(db, login_id=login.login_id, but=session_id)
+    await links.end_resets(db, login_id=login.login_id)
+    await audit.record_login(db, login_id=login.login_id, action="password_changed", now=now)
+
+
+async def replace_hash(db: Database, *, login: Login, password_hash: str, now: datetime) -> Login:
+    """The same password under newer parameters."""
+    await store.update_login(db, login_id=login.login_id, changes={"password_hash": password_hash}, now=now)
+    return replace(login, password_hash=password_hash)
+
+
+async def change_address(db: Database, *, login_id: str, email: str, now: datetime) -> None:
+    """The address of the login and of its users. Raises Taken."""
+    try:
+        await store.update_login(db, login_id=login_id, changes={"email": email}, now=now)
+        await store.update_user_emails(db, login_id=login_id, email=email, now=now)
+    except Taken as taken:
+        raise Taken("This address belongs to somebody else here.") from taken
+    await audit.record_login(db, login_id=login_id, action="address_changed", now=now)
+
+
+def check_password(password: str, *, own: Collection[str], has_second_factor: bool, name: str = "password") -> None:
+    """Raises Invalid."""
+    errors.check(passwords.password_errors(password, own=own, has_second_factor=has_second_factor, name=name))
+
+
+async def join(db: Database, *, organization_id: str, user_id: str, login: Login) -> None:
+    """Let the login act as this user. Raises Conflict where another login does."""
+    if not await store.update_user_login(db, organization_id=organization_id, user_id=user_id, login_id=login.login_id):
+        raise errors.Conflict("Somebody logs in as this user already.", "already_exists")
+
+
+async def membership_of(db: Database, *, login: Login) -> Membership:
+    """The user as whom the person was here last. Raises Forbidden where there is none any more."""
+    found = await store.list_memberships(db, login_id=login.login_id)
+    if not found:
+        raise errors.Forbidden("You do not belong to an organization any more. Ask to be invited again.")
+    return found[0]
+
+
+# The second factor ---------------------------------------------------------------------------------------------------
+
+
+async def propose_totp(db: Database, *, login: Login, secret: bytes, now: datetime) -> str:
+    """Store a new secret that is not in use before a code proves it; returns it in base 32. Raises Conflict."""
+    if login.has_totp:
+        raise errors.Conflict("An app is in use. Remove it first.", "already_exists")
+    text = random_base32()
+    sealed = sealing.seal(text, secret=secret, context=_context(login))
+    await store.update_totp(db, login_id=login.login_id, secret=sealed, since=None, now=now)
+    return text
+
+
+def proposed_totp(login: Login, *, secret: bytes) -> str:
+    """The secret that was proposed. Raises NotFound."""
+    if login.totp_secret is None:
+        raise errors.NotFound("No second factor was begun.")
+    return sealing.unseal(login.totp_secret, secret=secret, context=_context(login))
+
+
+async def begin_totp(
+    db: Database, *, login: Login, code: str, session_id: str, secret: bytes, now: datetime
+) -> list[str] | None:
+    """Use the proposed secret from now on, if the code is right; returns new recovery codes."""
+    if await _step(db, login, code, secret=secret, now=now) is None:
+        return None
+    await store.update_totp(db, login_id=login.login_id, secret=login.totp_secret, since=now, now=now)
+    await audit.record_login(db, login_id=login.login_id, action="second_factor_added", now=now)
+    return await _protect(db, login=login, session_id=session_id, now=now)
+
+
+async def end_totp(db: Database, *, login: Login, now: datetime) -> None:
+    await store.update_totp(db, login_id=login.login_id, secret=None, since=None, now=now)
+    await audit.record_login(db, login_id=login.login_id, action="second_factor_removed", now=now)
+    if not login.has_passkey:
+        await store.insert_recovery_codes(db, login_id=login.login_id, digests=[])
+
+
+async def add_passkey(
+    db: Database, *, login: Login, title: str, credential: str, session_id: str, site: Site, now: datetime
+) -> list[str] | None:
+    """Store a new passkey; with the first second factor, returns recovery codes. Raises Invalid and Conflict."""
+    await passkeys.add(
+        db,
+        login_id=login.login_id,
+        title=title,
+        credential=credential,
+        purpose=passkeys.new_in(session_id),
+        site=site,
+        now=now,
+    )
+    return None if login.has_second_factor else await _protect(db, login=login, session_id=session_id, now=now)
+
+
+async def remove_passkey(db: Database, *, login: Login, passkey_id: str, now: datetime) -> None:
+    """Raises NotFound."""
+    passkey = await passkeys.find(db, login_id=login.login_id, passkey_id=passkey_id)
+    await passkeys.remove(db, passkey=passkey, now=now)
+    left = await store.get_login(db, login_id=login.login_id)
+    if left is not None and not left.has_second_factor:
+        await store.insert_recovery_codes(db, login_id=login.login_id, digests=[])
+
+
+async def _protect(db: Database, *, login: Login, session_id: str, now: datetime) -> list[str]:
+    """Sessions that were opened by the password alone end; returns recovery codes."""
+    await sessions.end_all(db, login_id=login.login_id, but=session_id)
+    return await renew_recovery_codes(db, login=login, now=now)
+
+
+async def renew_recovery_codes(db: Database, *, login: Login, now: datetime) -> list[str]:
+    """New codes, shown once; the old ones stop to work."""
+    codes = [
+        "".join(secrets.choice(RECOVERY_LETTERS) for _ in range(RECOVERY_CHARACTERS)) for _ in range(RECOVERY_CODES)
+    ]
+    await store.insert_recovery_codes(db, login_id=login.login_id, digests=[_digest(code) for code in codes])
+    await audit.record_login(db, login_id=login.login_id, action="recovery_codes_renewed", now=now)
+    return ["-".join(code[at : at + 4] for at in range(0, RECOVERY_CHARACTERS, 4)) for code in codes]
+
+
+async def is_second_factor(db: Database, *, login: Login, code: str, secret: bytes, now: datetime) -> bool:
+    """Whether it is the code of this moment, or a recovery code; each works once."""
+    plain = "".join(each for each in code.lower() if each.isalnum())
+    if len(plain) == RECOVERY_CHARACTERS:
+        return await store.delete_recovery_code(db, login_id=login.login_id, digest=_digest(plain))
+    return login.has_totp and await _step(db, login, plain, secret=secret, now=now) is not None
+
+
+def pending(login: Login, *, secret: bytes, now: datetime) -> str:
+    """A sealed proof of the password, for the minutes until the code."""
+    until = int((now + PENDING).timestamp())
+    proven = _digest(login.password_hash).hex()
+    return sealing.seal(f"{login.login_id} {until} {proven}", secret=secret, context="login pending").hex()
+
+
+async def find_pending(
+    db: Database, *, text: str, secret: bytes, now: datetime, is_locked: bool = False
+) -> Login | None:
+    """The login of such a proof; None where it is none or too old, or the password is another since."""
+    try:
+        login_id, until, proven = sealing.unseal(bytes.fromhex(text), secret=secret, context="login pending").split(" ")
+    except (ValueError, sealing.Unreadable):
+        return None
+    login = await store.get_login(db, login_id=login_id, is_locked=is_locked) if now.timestamp() < int(until) else None
+    return login if login is not None and _digest(login.password_hash).hex() == proven else None
+
+
+async def _step(db: Database, login: Login, code: str, *, secret: bytes, now: datetime) -> int | None:
+    """The time step of a right code that was not used before; clocks may differ by one step."""
+    if login.totp_secret is None:
+        return None
+    totp = TOTP(sealing.unseal(login.totp_secret, secret=secret, context=_context(login)))
+    current = int(now.timestamp()) // CODE_SECONDS
+    for step in (current, current - 1, current + 1):
+        if hmac.compare_digest(totp.generate_otp(step).encode(), code.encode()):
+            return step if await store.update_totp_step(db, login_id=login.login_id, step=step) else None
+    return None
+
+
+async def note_wrong(db: Database, *, key: bytes, now: datetime) -> None:
+    """Count one more under a key of another way in."""
+    await store.insert_failures(db, keys=[key], now=now, after=now - WINDOW)
+
+
+def _keys(attempt: Attempt, login: Login | None, secret: bytes) -> list[bytes]:
+    """The counters of an attempt: of the login, and, unless the browser is known, of the network."""
+    if login is not None and _is_known(attempt.device, login, secret):
+        return [_digest(f"device {attempt.device}")]
+    return [_digest(f"login {attempt.email.lower()} {attempt.network}"), _digest(f"network {attempt.network}")]
+
+
+def _is_known(device: str, login: Login, secret: bytes) -> bool:
+    nonce, proof = device[: ids.ID_CHARACTERS], device[ids.ID_CHARACTERS :]
+    sent = proof.encode()
+    found = keys.find(secret, lambda one: hmac.compare_digest(sent, _device_proof(nonce, login, one).encode()))
+    return found is not None
+
+
+def _device_proof(nonce: str, login: Login, secret: bytes) -> str:
+    return hmac.digest(secret, f"{DEVICE}\n{login.login_id}\n{nonce}".encode(), hashlib.sha256).hex()
+
+
+def _context(login: Login) -> str:
+    return f"totp:{login.login_id}"
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()

@@ -1,0 +1,96 @@
+"""Checks of lengths, time zones, languages, addresses, networks and applications."""
+
+import ipaddress
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from afterword import errors
+from afterword.core.messaging import addresses
+from afterword.core.messaging.networks import NETWORKS_MAX
+from afterword.core.organizations.access import Caller
+from afterword.core.text import locales
+from afterword.core.wire import times
+from afterword.errors import FieldError
+from afterword.kit.db import Database
+from afterword.tenants.organizations import applications
+
+APPLICATIONS_MAX = 100
+
+
+def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
+    if text is None or least <= len(text) <= characters_max:
+        return []
+    code = "too_long" if text else "too_short"
+    return [FieldError(code, f"{least} to {characters_max} characters.", pointer=f"/{name}")]
+
+
+def email_errors(email: str | None) -> list[FieldError]:
+    return _errors("email", email, "invalid_address", partial(addresses.normalise, addresses.CHANNEL_EMAIL))
+
+
+def zone_errors(time_zone: str | None) -> list[FieldError]:
+    return _errors("time_zone", time_zone, "unknown_value", times.zone_of)
+
+
+def locale_errors(name: str, locale: str | None) -> list[FieldError]:
+    return _errors(name, locale, "invalid_locale", locales.normalise)
+
+
+def normal_networks(name: str, networks: Sequence[str]) -> list[str]:
+    """Networks as they are written usually, each once. Raises Invalid."""
+    if len(networks) > NETWORKS_MAX:
+        raise errors.Invalid.at(f"/{name}", "too_many", f"At most {NETWORKS_MAX} networks.")
+    found: list[str] = []
+    for place, text in enumerate(networks):
+        try:
+            found.append(str(ipaddress.ip_network(text.strip())))
+        except ValueError as error:
+            message = "A network or an address is expected, such as 203.0.113.0/24."
+            raise errors.Invalid.at(f"/{name}/{place}", "invalid_format", message) from error
+    return list(dict.fromkeys(found))
+
+
+async def application_errors(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    among: Sequence[str] = (),
+    known: Sequence[str] = (),
+) -> list[FieldError]:
+    """Errors in `/application_ids`: too many, unknown, or outside `among`, the applications of the caller.
+
+    `known` ids are stored already and stay valid: a client may send them back after an application was deleted.
+    """
+    if len(application_ids) > APPLICATIONS_MAX:
+        return [FieldError("too_many", f"At most {APPLICATIONS_MAX} applications.", pointer="/application_ids")]
+    new = [one for one in application_ids if one not in known]
+    if not new:
+        return []
+    found = await applications.list_application_ids(db, organization_id=organization_id, among=new)
+    reached = found & set(among) if among else found
+    return [
+        FieldError("unknown_id", "There is no such application.", pointer=f"/application_ids/{index}")
+        for index, application_id in enumerate(application_ids)
+        if application_id not in reached and application_id not in known
+    ]
+
+
+async def reach_errors(
+    db: Database, *, caller: Caller, application_id: str, pointer: str = "/application_id"
+) -> list[FieldError]:
+    """The error at `pointer` if the application is unknown, or not one of the caller's."""
+    found = await applications.get_application(
+        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
+    )
+    return [] if found else [FieldError("unknown_id", "There is no such application.", pointer=pointer)]
+
+
+def _errors(name: str, text: str | None, code: str, normalise: Callable[[str], object]) -> list[FieldError]:
+    if text is None:
+        return []
+    try:
+        normalise(text)
+    except ValueError as error:
+        return [FieldError(code, str(error), pointer=f"/{name}")]
+    return []

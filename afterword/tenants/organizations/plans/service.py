@@ -1,0 +1,160 @@
+"""Plans: created by operators; credits, used by answers; renewals and ends."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Final
+
+from afterword import errors, ids
+from afterword.core.organizations import plans as core_plans
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.kit.db import Dangling, Database
+from afterword.tenants.organizations.plans import store
+from afterword.tenants.organizations.plans.store import Plan
+
+PLANS_MAX: Final = 100  # of one organization, ended ones included
+TITLE_CHARACTERS_MAX: Final = 200
+FEATURES_MAX: Final = 50
+
+
+async def add_plan(
+    db: Database,
+    *,
+    organization_id: str,
+    title: str,
+    kind: core_plans.Kind,
+    start_time: datetime,
+    now: datetime,
+    credits: int | None = None,  # noqa: A002  the field's own name
+    extra_credits: int = 0,
+    application_id: str | None = None,
+    features: Sequence[str] = (),
+    end_time: datetime | None = None,
+) -> Plan:
+    """Add a plan to an organization or application. From `start_time` on answers use credits. Raises Invalid."""
+    wrong: list[FieldError] = []
+    if not 1 <= len(title) <= TITLE_CHARACTERS_MAX:
+        wrong.append(FieldError("too_long", f"A title has 1 to {TITLE_CHARACTERS_MAX} characters.", pointer="/title"))
+    if (kind == "unlimited") != (credits is None):
+        message = "A plan has credits, unless it is unlimited."
+        wrong.append(FieldError("required", message, pointer="/credits"))
+    if credits is not None and not 1 <= credits <= core_plans.CREDITS_MAX:
+        wrong.append(FieldError("out_of_range", f"1 to {core_plans.CREDITS_MAX:,} credits.", pointer="/credits"))
+    wrong += _extra_errors(extra_credits)
+    if len(features) > FEATURES_MAX:
+        wrong.append(FieldError("too_many", f"At most {FEATURES_MAX} features.", pointer="/features"))
+    if end_time is not None and end_time <= max(start_time, now):
+        wrong.append(FieldError("out_of_range", "It ends after its beginning, and in the future.", pointer="/end_time"))
+    if await store.count_plans(db, organization_id=organization_id) >= PLANS_MAX:
+        wrong.append(FieldError("too_many", f"An organization has at most {PLANS_MAX} plans.", pointer=""))
+    errors.check(wrong)
+    document = {
+        "plan_id": ids.ordered(now),
+        "application_id": application_id,
+        "title": title,
+        "kind": kind,
+        "credits": credits,
+        "extra_credits": extra_credits,
+        "features": features,
+        "start_time": start_time,
+        "renew_time": core_plans.next_renewal(start_time, after=max(start_time, now)) if kind == "monthly" else None,
+        "end_time": end_time,
+    }
+    try:
+        return await store.insert_plan(db, organization_id=organization_id, document=document, now=now)
+    except Dangling as error:
+        unknown = FieldError("unknown_id", "There is no such application.", pointer="/application_id")
+        raise errors.Invalid.of(unknown) from error
+
+
+async def use_credit(db: Database, *, organization_id: str, application_id: str, now: datetime) -> None:
+    """Use one credit for the first answer of an instance. Call it last: it locks the plan's row until the commit.
+
+    Never refuses: an issued instance may be answered, so the balance may go below zero.
+    """
+    plan = await store.update_credits_used(db, organization_id=organization_id, application_id=application_id, now=now)
+    if plan is None or plan.credits is None or plan.remaining_credits is None:
+        return
+    news = core_plans.event_of_use(plan.remaining_credits + plan.extra_credits, credits=plan.credits)
+    if news is not None:
+        await events.record(db, events=[_event(plan, news, now=now)])
+
+
+async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: datetime | None = None) -> Plan:
+    """Refill the plan, and make an ended one active again; for operators. Raises NotFound, Invalid.
+
+    A monthly plan keeps the day of its renewals. `end_time`: its new end; None drops an end in the past.
+    """
+    plan = await _claimed(db, plan_id)
+    if end_time is not None and end_time <= max(now, plan.start_time):
+        raise errors.Invalid.at("/end_time", "out_of_range", "It ends after its beginning, and in the future.")
+    kept = plan.end_time if plan.end_time is not None and plan.end_time > now else None
+    return await _renew(db, replace(plan, end_time=end_time or kept), now=now)
+
+
+async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, now: datetime) -> Plan:
+    """Extra credits are used first and survive renewals. Raises NotFound, Invalid."""
+    plan = await _claimed(db, plan_id)
+    total = plan.extra_credits + extra_credits
+    errors.check(_extra_errors(total))
+    return await _write(db, replace(plan, extra_credits=total), now=now)
+
+
+async def cancel_plan(db: Database, *, plan_id: str, now: datetime) -> Plan:
+    """End a plan. Raises NotFound. Answers are still counted: without another plan nothing more is sent."""
+    plan = await _claimed(db, plan_id)
+    return await _write(db, replace(plan, state="cancelled"), now=now)
+
+
+async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
+    """Renew monthly plans that are due and end expired ones, at most `limit`; return the count."""
+    due = await store.claim_due_plans(db, now=now, limit=limit)
+    for plan in due:
+        if plan.end_time is not None and plan.end_time <= now:
+            ended = await _write(db, replace(plan, state="expired"), now=now)
+            await events.record(db, events=[_event(ended, "expired", now=now)])
+        else:
+            await _renew(db, plan, now=now)
+    return len(due)
+
+
+async def _claimed(db: Database, plan_id: str) -> Plan:
+    return errors.found(await store.claim_plan(db, plan_id=plan_id), "There is no such plan.")
+
+
+async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:
+    remaining = plan.remaining_credits
+    if remaining is not None and plan.credits is not None:
+        remaining = core_plans.renewed_credits(remaining, credits=plan.credits)
+    renewed = await _write(db, replace(plan, state="active", remaining_credits=remaining), now=now)
+    await events.record(db, events=[_event(renewed, "renewed", now=now)])
+    return renewed
+
+
+async def _write(db: Database, plan: Plan, *, now: datetime) -> Plan:
+    """Only an active monthly plan renews."""
+    renews = plan.kind == "monthly" and plan.state == "active"
+    renew_time = core_plans.next_renewal(plan.start_time, after=max(plan.start_time, now)) if renews else None
+    changes = asdict(replace(plan, renew_time=renew_time))
+    key = {"organization_id": plan.organization_id, "plan_id": plan.plan_id}
+    return await store.update_plan(db, **key, changes=changes, now=now)
+
+
+def _extra_errors(extra_credits: int) -> list[FieldError]:
+    if 0 <= extra_credits <= core_plans.CREDITS_MAX:
+        return []
+    message = f"A plan has 0 to {core_plans.CREDITS_MAX:,} extra credits."
+    return [FieldError("out_of_range", message, pointer="/extra_credits")]
+
+
+def _event(plan: Plan, kind: str, *, now: datetime) -> NewEvent:
+    return NewEvent(
+        organization_id=plan.organization_id,
+        event_id=ids.ordered(now),
+        type=f"plan.{kind}",
+        subject_id=plan.plan_id,
+        subject_version=plan.version,
+        data=asdict(plan),
+    )

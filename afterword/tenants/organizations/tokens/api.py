@@ -1,0 +1,157 @@
+"""The HTTP routes of tokens: created and rotated with their secret shown once, listed without it, revoked."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.core.messaging.networks import NETWORKS_MAX
+from afterword.core.wire.lists import Rows
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.tenants.organizations.tokens import service, store
+
+Scopes = Annotated[list[str], Meta(min_length=1, max_length=service.SCOPES_MAX)]
+Networks = Annotated[list[fields.Text50], Meta(max_length=NETWORKS_MAX, examples=[["203.0.113.0/24"]])]
+Applications = Annotated[list[fields.Id], Meta(max_length=100)]
+NO_STORE: Final = {"Cache-Control": "no-store"}
+routes = Routes(tag="Tokens")
+
+
+class TokenRequest(fields.Request):
+    """A token to create. Without `kind`: of the same kind as the caller's."""
+
+    title: fields.Text200
+    scopes: Scopes
+    kind: Literal["user", "organization"] | None = None
+    user_id: fields.Id | None = None
+    application_ids: Applications = msgspec.field(default_factory=list[str])
+    networks: Networks = msgspec.field(default_factory=list[str])
+    expires_time: fields.Moment | None = None
+    test: bool = False
+
+
+class TokenUpdate(fields.Request):
+    """Changes of a token."""
+
+    title: fields.Text200 | UnsetType = UNSET
+    networks: Networks | UnsetType = UNSET
+
+
+class RotationRequest(fields.Request):
+    """The hours for which the old token stays valid beside the new one."""
+
+    overlap_hours: Annotated[int, Meta(ge=0, le=service.OVERLAP_HOURS_MAX)] = 24
+
+
+class Token(fields.Resource):
+    """An API token. `token` is its text, in the answer that creates it and never again."""
+
+    token_id: fields.Id
+    organization_id: fields.Id
+    user_id: fields.Id | None
+    title: str
+    kind: Literal["user", "organization"]
+    scopes: list[str]
+    application_ids: list[str]
+    networks: list[str]
+    test: bool
+    hint: str
+    token: fields.ShownOnce
+    expires_time: Annotated[fields.DateTime, fields.named("ends_time")] | None
+    revoked_time: fields.DateTime | None
+    last_used_time: fields.DateTime | None
+    created_time: fields.DateTime
+    created_by: fields.Id | None
+
+
+@routes.list("/token", scope="Token.Read", answer=Token, summary="Get all tokens")
+async def list_tokens(call: Call[None], db: Database) -> Rows[service.Token]:
+    return await store.list_tokens(
+        db,
+        organization_id=call.caller.organization_id,
+        among=call.caller.application_ids,
+        user_id=call.caller.user_id,
+        page=call.page,
+    )
+
+
+@routes.post(
+    "/token",
+    scope="Token.Create",
+    body=TokenRequest,
+    answer=Token,
+    summary="Create Token",
+    description="Scopes and applications within those that the caller holds. The answer alone shows `token`.",
+    refusals=("unknown_scope",),
+)
+async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
+    body = call.body
+    token, text = await service.make(
+        db,
+        caller=call.caller,
+        title=body.title,
+        scopes=body.scopes,
+        kind=body.kind,
+        user_id=body.user_id,
+        application_ids=body.application_ids,
+        networks=body.networks,
+        expires_time=None if body.expires_time is None else body.expires_time.instant,
+        test=body.test,
+        now=call.now,
+    )
+    return _made(call, token, text)
+
+
+@routes.get("/token/{token_id}", scope="Token.Read", answer=Token, summary="Get Token")
+async def get_token(call: Call[None], db: Database) -> Answer:
+    token = await service.get(db, caller=call.caller, token_id=call.ids["token_id"])
+    return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
+
+
+@routes.patch(
+    "/token/{token_id}",
+    scope="Token.Update",
+    body=TokenUpdate,
+    answer=Token,
+    summary="Update Token",
+    description="Its title or its networks. Networks within those that the caller has itself.",
+)
+async def update_token(call: Call[TokenUpdate], db: Database) -> Answer:
+    token = await service.update(
+        db, caller=call.caller, token_id=call.ids["token_id"], changes=call.body.named(), expect=call.expect
+    )
+    return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
+
+
+@routes.delete(
+    "/token/{token_id}",
+    scope="Token.Delete",
+    summary="Revoke Token",
+    description="It ends at once and stays in the list with its `revoked_time`.",
+)
+async def revoke_token(call: Call[None], db: Database) -> None:
+    await service.revoke(db, caller=call.caller, token_id=call.ids["token_id"], expect=call.expect, now=call.now)
+
+
+@routes.post(
+    "/token/{token_id}/rotation",
+    scope="Token.Create",
+    body=RotationRequest,
+    answer=Token,
+    summary="Rotate Token",
+    description="A new token with the rights of the old one, which ends `overlap_hours` later.",
+    refusals=("token_ended",),
+)
+async def rotate_token(call: Call[RotationRequest], db: Database) -> Answer:
+    token, text = await service.rotate(
+        db, caller=call.caller, token_id=call.ids["token_id"], overlap_hours=call.body.overlap_hours, now=call.now
+    )
+    return _made(call, token, text)
+
+
+def _made(call: Call[Any], token: store.Token, text: str) -> Answer:
+    shown = Token.of(token, call.zone, token=text)
+    return Answer(shown, version=token.version, location=f"/token/{token.token_id}", headers=NO_STORE)

@@ -1,0 +1,303 @@
+"""One's own login: profile, password, address, second factor, sessions, and the proof before acts that need it."""
+
+from typing import Any, Final
+
+from pyotp.totp import TOTP
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console import screens
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.wire import qr
+from afterword.kit.db import Database
+from afterword.kit.ui.text import NOTHING
+from afterword.kit.web import html, static
+from afterword.tenants.audit import store as audit
+from afterword.tenants.logins import hashing, service, store
+from afterword.tenants.logins.links import service as links
+from afterword.tenants.logins.links.store import Link
+from afterword.tenants.logins.passkeys import service as passkeys
+from afterword.tenants.logins.service import Attempt
+from afterword.tenants.logins.sessions import service as sessions
+from afterword.tenants.logins.store import Login
+from afterword.tenants.mails import service as mails
+from afterword.tenants.organizations import checks, users
+
+ACCOUNT: Final = "/console/settings/account"
+LOGINS_SHOWN: Final = 10
+LOGINS: Final[dict[str, Marked]] = {
+    "logged_in": "Logged in",
+    "logged_in_anew": "Logged in from a new browser",
+    "login_failed": "Refused",
+}
+LANGUAGES: Final = {"en": "English", "el": "Ελληνικά"}
+
+routes = Screens()
+
+
+@routes.get(ACCOUNT)
+async def account_page(visit: Visit) -> Response:
+    return await _account(visit)
+
+
+@routes.post(ACCOUNT)
+async def save_account(visit: Visit) -> Response:
+    form = visit.form
+    changes = {
+        "display_name": form.text("display_name") or None,
+        "locale": form.text("locale") if form.text("locale") in screens.LANGUAGES else None,
+    }
+    try:
+        async with visit.write() as db:
+            await users.update_user(
+                db, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
+            )
+    except errors.Invalid as invalid:
+        return await _account(visit, invalid)
+    return html.redirect(f"{ACCOUNT}?done=saved")
+
+
+@routes.post("/console/settings/password", proof=True)
+async def change_password(visit: Visit) -> Response:
+    """All other sessions end."""
+    password = visit.form.secret("password")
+    async with visit.read() as db:
+        login = await login_of(visit, db)
+    own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
+    try:
+        service.check_password(password, own=own, has_second_factor=login.has_second_factor)
+    except errors.Invalid as invalid:
+        return await _account(visit, invalid)
+    hashed = await hashing.hash_of(password)
+    async with visit.write() as db:
+        await service.change_password(
+            db, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
+        )
+    return html.redirect(f"{ACCOUNT}?done=reset")
+
+
+@routes.post("/console/settings/address", proof=True)
+async def ask_address(visit: Visit) -> Response:
+    """Mail a link to the new address; it is in force once that was opened."""
+    email = visit.form.text("email")
+    async with visit.write() as db:
+        errors.check(checks.email_errors(email))
+        await login_of(visit, db)
+        await store.get_login(db, login_id=visit.session.login_id, is_locked=True)
+        key = {"organization_id": visit.session.organization_id, "user_id": visit.session.user_id}
+        await links.require_few(db, **key, purpose="address", now=visit.now)
+        link = Link("address", None, None, visit.session.login_id, email)
+        secret = await links.make(db, link=link, now=visit.now)
+        await mails.schedule_link(
+            db,
+            **key,
+            purpose="address",
+            url=f"{visit.site.public_url}/console/address/{secret}",
+            recipient=email,
+            secret=visit.site.secret,
+            now=visit.now,
+        )
+    return html.redirect(f"{ACCOUNT}?done=mailed")
+
+
+@routes.post("/console/settings/sessions/{session_id}/end")
+async def end_session(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await sessions.end(db, session=visit.session, **visit.ids, now=visit.now)
+    return html.redirect(f"{ACCOUNT}?done=ended")
+
+
+@routes.post("/console/settings/sessions/end")
+async def end_sessions(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await sessions.end_all(db, login_id=visit.session.login_id, but=visit.session.session_id)
+    return html.redirect(f"{ACCOUNT}?done=ended")
+
+
+@routes.post("/console/settings/keys")
+async def switch_keys(visit: Visit) -> Response:
+    response = html.redirect(f"{ACCOUNT}?done=saved#keys-off")
+    value = "off" if visit.form.text("keys") == "off" else ""
+    visit.set_cookie(response, screens.KEYS_COOKIE, value, seconds=screens.YEAR_SECONDS)
+    return response
+
+
+@routes.post("/console/switch")
+async def switch(visit: Visit) -> Response:
+    """Act as the person's user of another organization."""
+    organization_id, _, user_id = visit.form.text("user").partition("/")
+    async with visit.write() as db:
+        cookie = await sessions.switch(
+            db, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
+        )
+    response = html.redirect(screens.HOME)
+    visit.set_cookie(response, screens.COOKIE, cookie, seconds=screens.SESSION_SECONDS)
+    return response
+
+
+@routes.get("/console/proof")
+async def proof_page(visit: Visit) -> Response:
+    return proof_form(visit)
+
+
+@routes.post("/console/proof")
+async def prove(visit: Visit) -> Response:
+    """Take the password again, for the next minutes."""
+    async with visit.write() as db:
+        login = await login_of(visit, db)
+        source = visit.source
+        attempt = Attempt(
+            login.email, source.network, device=visit.cookie(screens.DEVICE_COOKIE), browser=source.device
+        )
+        given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret}
+        await service.count_guess(db, **given, now=visit.now)
+    is_right = await hashing.is_right(login.password_hash, visit.form.secret("password")[:1_000])
+    async with visit.write() as db:
+        if not is_right:
+            await service.note_failure(db, attempt=attempt, login=login, now=visit.now)
+            return proof_form(visit, wrong=visit.words("The password is wrong."))
+        await service.take_back(db, **given)
+        await sessions.prove(db, session=visit.session, now=visit.now)
+    return html.redirect(screens.own_address(visit.form.text("next")))
+
+
+# The second factor ---------------------------------------------------------------------------------------------------
+
+
+@routes.post("/console/settings/totp", proof=True)
+async def begin_totp(visit: Visit) -> Response:
+    async with visit.write() as db:
+        login = await login_of(visit, db)
+        secret = await service.propose_totp(db, login=login, secret=visit.site.secret, now=visit.now)
+    return _totp(visit, login, secret)
+
+
+@routes.post("/console/settings/totp/confirm", proof=True)
+async def confirm_totp(visit: Visit) -> Response:
+    """Show the recovery codes, this once."""
+    async with visit.write() as db:
+        login = await login_of(visit, db)
+        secret = service.proposed_totp(login, secret=visit.site.secret)
+        codes = await service.begin_totp(
+            db,
+            login=login,
+            code=visit.form.text("code"),
+            session_id=visit.session.session_id,
+            secret=visit.site.secret,
+            now=visit.now,
+        )
+    if codes is None:
+        return _totp(visit, login, secret, wrong=visit.words("This code is wrong. Look at the time of your phone."))
+    return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
+
+
+@routes.post("/console/settings/totp/end", proof=True)
+async def end_totp(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await service.end_totp(db, login=await login_of(visit, db), now=visit.now)
+    return html.redirect(f"{ACCOUNT}?done=removed")
+
+
+@routes.post("/console/settings/recovery", proof=True)
+async def renew_recovery_codes(visit: Visit) -> Response:
+    async with visit.write() as db:
+        codes = await service.renew_recovery_codes(db, login=await login_of(visit, db), now=visit.now)
+    return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
+
+
+async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    login_id = visit.session.login_id
+    async with visit.read() as db:
+        login = await _any_login_of(visit, db)
+        user = await users.get_user(db, organization_id=visit.session.organization_id, user_id=visit.session.user_id)
+        opened = await sessions.list_open(db, login_id=login_id, now=visit.now)
+        memberships = await store.list_memberships(db, login_id=login_id)
+        codes = await store.count_recovery_codes(db, login_id=login_id)
+        known = await passkeys.list_of(db, login_id=login_id)
+        entered = await audit.list_logins(
+            db, organization_id=visit.session.organization_id, user_id=visit.session.user_id, limit=LOGINS_SHOWN
+        )
+    return visit.page(
+        "account.html",
+        title=visit.words("Your account"),
+        status=refusal.status if refusal else 200,
+        login=login,
+        user=user,
+        opened=[
+            {
+                "session_id": one.session_id,
+                "device": one.device,
+                "network": one.network,
+                "since": visit.words.date(one.created_time, time_zone=visit.zone),
+                "is_this": one.session_id == visit.session.session_id,
+            }
+            for one in opened
+        ],
+        passkeys=[
+            {
+                "title": one.title,
+                "created": visit.words.date(one.created_time, time_zone=visit.zone),
+                "used": one.used_time and visit.words.date(one.used_time, time_zone=visit.zone),
+                "url": f"/console/settings/passkeys/{one.passkey_id}",
+            }
+            for one in known
+        ],
+        has_passkeys=passkeys.relying_party(visit.site) is not None,
+        entered=[
+            {
+                "what": visit.words(LOGINS.get(one.action, one.action)),
+                "is_refused": one.action == "login_failed",
+                "device": one.device or NOTHING,
+                "network": one.network or NOTHING,
+                "when": visit.words.moment(one.created_time, time_zone=visit.zone),
+            }
+            for one in entered
+        ],
+        memberships=memberships,
+        codes=codes,
+        languages=[("", visit.words("As the browser says")), *LANGUAGES.items()],
+        refusal=refusal,
+    )
+
+
+async def login_of(visit: Visit, db: Database) -> Login:
+    """The login of the session. Raises Forbidden where an identity provider vouches for it: nothing is changed here."""
+    if visit.session.is_of_provider:
+        raise errors.Forbidden("Your organization's log-in keeps this. Change it there.")
+    return await _any_login_of(visit, db)
+
+
+async def _any_login_of(visit: Visit, db: Database) -> Login:
+    return errors.found(await store.get_login(db, login_id=visit.session.login_id), "There is no such login.")
+
+
+def proof_form(visit: Visit, *, wrong: str = "") -> Response:
+    going_on = visit.form.text("next") or visit.query.get("next", "")
+    title, status = visit.words("Your password again"), 422 if wrong else 200
+    purpose = passkeys.proof_in(visit.session.session_id)
+    return visit.page(
+        "proof.html",
+        title=title,
+        status=status,
+        wrong=wrong,
+        next=going_on,
+        email=visit.session.email,
+        provider_url=_provider_url(visit, going_on) if visit.session.is_of_provider else "",
+        options=""
+        if visit.session.is_of_provider
+        else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
+        script=static.url("console/passkey.js"),
+    )
+
+
+def _provider_url(visit: Visit, going_on: str) -> str:
+    """The address at which the person logs in anew; it then goes on from there."""
+    return f"/console/login/with/{visit.session.domain}/start?anew=1&next={screens.quote(going_on, safe='')}"
+
+
+def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:
+    uri = TOTP(secret).provisioning_uri(name=login.email, issuer_name="Afterword")
+    grouped = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+    title, status = visit.words("A second factor"), 422 if wrong else 200
+    values = {"code": qr.code_of(uri), "secret": grouped, "wrong": wrong}
+    return visit.page("totp.html", title=title, status=status, **values)

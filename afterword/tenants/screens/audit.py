@@ -1,0 +1,290 @@
+"""The audit log: one sentence for each entry, filters as links, and the values behind it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from starlette.responses import Response
+
+from afterword import ids
+from afterword.console.screens import Screens, Visit, download
+from afterword.core.wire.lists import Criterion, Page
+from afterword.kit import db as databases
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import Filter, Listing, Tab, address, one_of, parameter, read_key
+from afterword.kit.ui.text import actor_text, near_moment
+from afterword.tenants.audit import api, store
+from afterword.tenants.audit.store import Entry
+from afterword.tenants.organizations.users import USERS, list_users
+from afterword.tenants.screens import members as settings
+
+AUDIT: Final = "/console/settings/audit"
+ROWS: Final = 30  # each with the members that it changed
+FIELDS_NAMED_MAX: Final = 3
+VALUE_CHARACTERS_MAX: Final = 60
+ID_CHARACTERS_MAX: Final = 100
+LOGIN: Final = "login"
+YEAR_MIN, YEAR_MAX = 1970, 9998
+# Name in the address -> text, actions, kinds; empty: all.
+GROUPS: Final[Mapping[str, tuple[Marked, tuple[str, ...], tuple[str, ...]]]] = {
+    "": ("All", (), ()),
+    "changes": ("Changes", ("created", "changed", "deleted", "published", "updated", "aborted", "written_to"), ()),
+    "readings": ("Readings and downloads", ("read", "searched", "downloaded", "exported"), ()),
+    "logins": ("Log-ins", (), (LOGIN,)),
+}
+KINDS: Final[Mapping[str, Marked]] = {
+    "organization": "the organization", "application": "the application", "user": "the user",
+    "billing": "the billing details", "sender_domain": "the sender domain", "token": "the token",
+    "webhook": "the webhook", "metadata": "the metadata name", "questionnaire": "the questionnaire",
+    "visual": "the look", "asset": "the picture", "contact_policy": "the contact policy", "sequence": "the sequence",
+    "alert_status": "the case status", "alert_settings": "the settings of cases", "view": "a view of responses",
+    "tagging": "a tag of many responses", "report": "the report", "report_share": "a link to a report",
+    "report_digest": "a report by mail", "inbound": "the address for reports of a provider", "erasure": "an erasure",
+    "queue_list": "a list of addresses", "export": "a file of responses", "pipeline": "the pipeline",
+    "public_link": "the public link", "coupon_pool": "the coupon pool", "custom_domain": "the host of public pages",
+    "identity_provider": "the log-in through a provider", "login_policy": "how people log in", "alert": "the alert",
+    "audit": "the audit log", "provider": "the provider account", "plan": "the plan",
+    "queue_item": "an item of the queue", "questionnaire_instance": "a response", "responder": "a person",
+    "suppression": "an address that is not written to", "tag": "a tag", "alert_instance": "the case",
+    LOGIN: "the login",
+}  # fmt: skip
+ACTIONS: Final[Mapping[str, Marked]] = {
+    "created": "{actor} created {thing}.", "changed": "{actor} changed {thing}.",
+    "updated": "{actor} changed {thing}.", "deleted": "{actor} removed {thing}.",
+    "published": "{actor} published {thing}.", "written_to": "{actor} wrote to the customer of {thing}.",
+    "read": "{actor} opened {thing}.", "searched": "{actor} searched for {thing}.",
+    "downloaded": "{actor} downloaded {thing}.", "exported": "{actor} exported {thing}.",
+    "accepted": "{actor} accepted {thing}.", "rejected": "{actor} rejected {thing}.",
+    "aborted": "{actor} cancelled {thing}.", "assigned": "{actor} gave {thing} an owner.",
+    "status_changed": "{actor} changed the status of {thing}.", "resolved": "{actor} closed {thing}.",
+    "reopened": "{actor} reopened {thing}.", "commented": "{actor} commented on {thing}.",
+    "added": "{actor} added {thing}.", "removed": "{actor} removed {thing}.",
+    "unsubscribed": "{actor} unsubscribed {thing}.", "logged_in": "{actor} logged in.",
+    "logged_in_anew": "{actor} logged in from a browser that was not known.",
+    "login_failed": "A log-in as {actor} failed.", "logged_out": "{actor} logged out.",
+    "session_ended": "{actor} ended another session.", "password_changed": "{actor} has a new password.",
+    "address_changed": "{actor} logs in with another address.",
+    "second_factor_added": "{actor} set up a second factor.",
+    "second_factor_removed": "{actor} removed the second factor.", "passkey_added": "{actor} added a passkey.",
+    "passkey_removed": "{actor} removed a passkey.", "recovery_codes_renewed": "{actor} got new recovery codes.",
+}  # fmt: skip
+FIELDS: Final[Mapping[str, Marked]] = {
+    "display_name": "the name", "title": "the title", "description": "the description", "role": "the role",
+    "application_ids": "the applications", "email": "the e-mail address", "locale": "the language",
+    "time_zone": "the time zone", "active": "whether it is active", "paused": "whether it is paused",
+    "paused_time": "the pause", "settings": "the settings", "conditions": "the conditions", "scopes": "the scopes",
+    "expires_time": "the end", "target_url": "the address", "frequency_cap_days": "the frequency cap in days",
+    "delay_cap_days": "the delay in days", "message_subject": "the subject", "message_body": "the message",
+    "message_button": "the words on the button", "message_reason": "the reason at the foot",
+    "message_footer": "the text at the end", "messages": "the messages", "reminders": "the reminders",
+    "window_days": "the window in days", "invitations_max": "the invitations in the window",
+    "enabled": "whether it applies", "published_version_id": "the published version",
+    "login_id": "who logs in as this user", "due_hours": "the due time in hours", "assigned_user_id": "the owner",
+    "minimum_base": "the smallest group that is shown", "first_weekday": "the day on which weeks begin",
+    "postal_address": "the postal address", "locales": "the languages", "logo": "the logo",
+    "pinned_time": "the place on the overview",
+}  # fmt: skip
+PAGES: Final[Mapping[str, str]] = {
+    "user": "/console/settings/people/", "token": "/console/settings/tokens/", "alert_instance": "/console/cases/",
+    "questionnaire_instance": "/console/responses/", "report": "/console/reports/saved/",
+    "questionnaire": "/console/questionnaires/",
+}  # fmt: skip
+
+routes = Screens()
+
+
+def _day(text: str) -> date | None:
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if YEAR_MIN <= found.year <= YEAR_MAX else None
+
+
+@dataclass(frozen=True)
+class AuditFilter(Filter):
+    path = AUDIT
+
+    group: str = one_of(GROUPS)
+    actor: str = parameter(ID_CHARACTERS_MAX)
+    kind: str = one_of(KINDS)
+    thing: str = parameter(ID_CHARACTERS_MAX)
+    first: str = parameter(read=lambda day: day if _day(day) else "")  # days, of the person's time zone
+    last: str = parameter(read=lambda day: day if _day(day) else "")
+    after: str = parameter(60)
+
+    def file_url(self, file_format: str) -> str:
+        return address(f"{AUDIT}/file", self.query, format=file_format, after="")
+
+
+def history_url(kind: str, thing_id: str) -> str:
+    return AuditFilter(kind=kind, thing=thing_id).url()
+
+
+@routes.get(AUDIT + "/file", scope="Audit.Read")
+async def audit_file(visit: Visit) -> Response:
+    choice = AuditFilter.read(visit.query)
+    _, actions, kinds = GROUPS[choice.group]
+    file = await api.file_of(
+        databases.on_demand(visit.pool),
+        caller=visit.caller,
+        criteria=_criteria(visit, choice),
+        file_format="jsonl" if visit.query.get("format") == "jsonl" else "csv",
+        zone=ZoneInfo(visit.zone),
+        now=visit.now,
+        thing_kinds=kinds,
+        actions=actions,
+    )
+    return download(file)
+
+
+@routes.get(AUDIT, scope="Audit.Read")
+async def audit_page(visit: Visit) -> Response:
+    visit.caller.require_whole()
+    words, choice = visit.words, AuditFilter.read(visit.query)
+    _, actions, kinds = GROUPS[choice.group]
+    page = replace(
+        Page.first(api.ENTRIES, limit=ROWS), criteria=tuple(_criteria(visit, choice)), after=read_key(choice.after)
+    )
+    async with visit.read() as db:
+        found = await store.list_entries(
+            db, organization_id=visit.caller.organization_id, page=page, actions=actions, thing_kinds=kinds
+        )
+        users = await list_users(
+            db,
+            organization_id=visit.caller.organization_id,
+            page=Page.first(USERS, limit=settings.LISTED_MAX),
+            with_service=True,
+        )
+    last = found.items[-1] if found.has_more else None
+    listed = Listing(
+        rows=[_row(visit, choice, entry) for entry in found.items],
+        empty=words("Nothing of this kind was noted yet."),
+        tabs=[
+            Tab(url=choice.url(group=name), text=words(text), is_current=name == choice.group)
+            for name, (text, _, _) in GROUPS.items()
+        ],
+        filters=_filters(words, choice, found.items),
+        clear_url=AuditFilter(group=choice.group).url(),
+        **choice.pages((last.created_time, last.entry_id) if last else None),
+        export_url=choice.file_url("csv"),
+    )
+    return visit.page(
+        "audit.html",
+        title=words("Audit log"),
+        list=listed,
+        choice=choice,
+        lines_url=choice.file_url("jsonl") if found.items else "",
+        users=[("", words("Everybody")), *((one.user_id, one.display_name or one.email) for one in users.items)],
+    )
+
+
+def sentence_of(words: Texts, entry: Entry) -> str:
+    actor, thing = _actor(words, entry), _thing(words, entry)
+    changed = sorted((entry.after or entry.before or {}).keys()) if entry.action == "changed" else []
+    if not changed:
+        text = ACTIONS.get(entry.action)
+        if text is None:
+            return words("{actor}: {action}, {thing}.", actor=actor, action=_plain(entry.action), thing=thing)
+        return words(text, actor=actor, thing=thing)
+    fields = [_field(words, name) for name in changed[:FIELDS_NAMED_MAX]]
+    if len(changed) > FIELDS_NAMED_MAX:
+        fields.append(words("{n} more", n=len(changed) - FIELDS_NAMED_MAX))
+    told = {"actor": actor, "field": ", ".join(fields), "thing": thing}
+    before, after = ((values or {}).get(changed[0]) for values in (entry.before, entry.after))
+    if len(changed) > 1 or not _is_short(before) or not _is_short(after):
+        return words("{actor} changed {field} of {thing}.", **told)
+    return words(
+        "{actor} changed {field} of {thing} from {before} to {after}.",
+        **told,
+        before=_value(words, before),
+        after=_value(words, after),
+    )
+
+
+def _criteria(visit: Visit, choice: AuditFilter) -> list[Criterion]:
+    columns, zone = api.ENTRIES.columns, ZoneInfo(visit.zone)
+    chosen = {"actor_id": choice.actor, "thing_kind": choice.kind, "thing_id": choice.thing}
+    found = [Criterion("EQUAL", columns[name], value) for name, value in chosen.items() if value]
+    first, last = _day(choice.first), _day(choice.last)
+    if first:
+        start = datetime(first.year, first.month, first.day, tzinfo=zone)
+        found.append(Criterion("GREATER_EQUAL", columns["created_time"], start))
+    if last:
+        end = datetime(last.year, last.month, last.day, tzinfo=zone) + timedelta(days=1)
+        found.append(Criterion("LESS_THAN", columns["created_time"], end))
+    return found
+
+
+def _filters(words: Texts, choice: AuditFilter, entries: list[Entry]) -> list[tuple[str, str]]:
+    """The filters in force, named by the first entry that they left."""
+    first = entries[0] if entries else None
+    found: list[tuple[str, str]] = []
+    if choice.actor:
+        name = _actor(words, first) if first else choice.actor
+        found.append((words("By {actor}", actor=name), choice.url(actor="")))
+    if choice.kind or choice.thing:
+        name = _thing(words, first) if first and choice.thing else words(KINDS[choice.kind]) if choice.kind else ""
+        found.append((words("About {thing}", thing=name or choice.thing), choice.url(kind="", thing="")))
+    if choice.first:
+        found.append((words("From {day}", day=words.day(choice.first)), choice.url(first="")))
+    if choice.last:
+        found.append((words("To {day}", day=words.day(choice.last)), choice.url(last="")))
+    return found
+
+
+def _row(visit: Visit, choice: AuditFilter, entry: Entry) -> dict[str, Any]:
+    words = visit.words
+    names: list[str] = sorted({**(entry.before or {}), **(entry.after or {})})
+    page = PAGES.get(entry.thing_kind)
+    return {
+        "when": near_moment(words, entry.created_time, now=visit.now, zone=visit.zone),
+        "sentence": sentence_of(words, entry),
+        "place": ", ".join(filter(None, (entry.device, entry.network))),
+        "values": [
+            (_field(words, name), *(_value(words, (each or {}).get(name)) for each in (entry.before, entry.after)))
+            for name in names
+        ],
+        "actor_url": choice.url(actor=entry.actor_id or "") if entry.actor_id and not choice.actor else "",
+        "history_url": history_url(entry.thing_kind, entry.thing_id) if entry.thing_id and not choice.thing else "",
+        "url": f"{page}{entry.thing_id}" if page and entry.thing_id else "",
+    }
+
+
+def _actor(words: Texts, entry: Entry) -> str:
+    name = actor_text(words, entry.actor_kind, entry.actor_name)
+    is_user = entry.actor_kind == "user"
+    role = next((text for role, text, _ in settings.ROLES if is_user and role == entry.actor_role), "")
+    return f"{name} ({words(role)})" if role else name
+
+
+def _thing(words: Texts, entry: Entry) -> str:
+    kind = words(KINDS[entry.thing_kind]) if entry.thing_kind in KINDS else _plain(entry.thing_kind)
+    return f"{kind} “{entry.thing_name}”" if entry.thing_name and entry.thing_kind != "organization" else kind
+
+
+def _field(words: Texts, name: str) -> str:
+    return words(FIELDS[name]) if name in FIELDS else _plain(name)
+
+
+def _is_short(value: object) -> bool:
+    text = str(value)
+    is_told = len(text) <= VALUE_CHARACTERS_MAX and text != "—" and not ids.is_id(text)
+    return is_told and not isinstance(value, dict | list)
+
+
+def _value(words: Texts, value: object) -> str:
+    if value is None:
+        return words("nothing")
+    if isinstance(value, bool):
+        return words("yes") if value else words("no")
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,214 @@
+"""Settings: the list of their pages; the people of the organization and their roles."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import KEPT, same_version
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.wire.lists import Criterion, Page
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.web import fields, html
+from afterword.tenants.logins.links import service as links
+from afterword.tenants.organizations import users
+from afterword.tenants.organizations.applications import APPLICATION, Application
+from afterword.tenants.organizations.tokens import api as tokens_api
+from afterword.tenants.organizations.tokens import service as tokens
+from afterword.tenants.organizations.tokens import store as tokens_store
+from afterword.tenants.organizations.users import USER, USERS, User
+
+PEOPLE: Final = "/console/settings/people"
+SERVICES: Final = "/console/settings/service-accounts"
+# Role, name, and a sentence about it.
+ROLES: Final[tuple[tuple[str, Marked, Marked], ...]] = (
+    ("owner", "Owner", "Everything, owners and plans too."),
+    ("admin", "Administrator", "Everything but owners and plans."),
+    ("reporting", "Reporting", "Reads responses and cases, and makes reports."),
+    ("agent", "Agent", "Reads responses and works on cases."),
+)
+LISTED_MAX: Final = 200
+TOKENS: Final = fields.listing_of(tokens_api.Token)
+
+routes = Screens()
+
+
+@routes.get("/console/settings")
+async def settings(visit: Visit) -> Response:
+    return visit.page("settings.html", title=visit.words("Settings"))
+
+
+@routes.post(PEOPLE, scope="User.Create", proof=True)
+async def invite(visit: Visit) -> Response:
+    try:
+        async with visit.write() as db:
+            user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
+            await links.invite(db, user=user, site=visit.site, now=visit.now)
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _people(visit, refusal)
+    return html.redirect(f"{PEOPLE}?done=invited")
+
+
+@routes.post(SERVICES, scope="User.Create", proof=True)
+async def make_service(visit: Visit) -> Response:
+    try:
+        async with visit.write() as db:
+            user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
+    except errors.Invalid as refusal:
+        return await _new_service(visit, refusal)
+    return html.redirect(f"{PEOPLE}/{user.user_id}?done=saved")
+
+
+@routes.post("/console/settings/people/{user_id}/invitation", scope="User.Create")
+async def invite_again(visit: Visit) -> Response:
+    async with visit.write() as db:
+        user = await _user(visit, db)
+        users.require_may_touch(visit.caller, user)
+        await links.invite(db, user=user, site=visit.site, now=visit.now)
+    return html.redirect(f"{PEOPLE}?done=invited")
+
+
+@routes.get("/console/settings/people/{user_id}", scope="User.Read")
+async def person_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        user = await _user(visit, db)
+        applications = await applications_of(visit, db)
+        may_read_tokens = user.service and "Token.Read" in visit.caller.scopes
+        found = await _tokens_of(visit, db, user) if may_read_tokens else []
+    return visit.page(
+        "member.html",
+        title=user.display_name or user.email or "",
+        user=user,
+        tokens=found,
+        roles=ROLES[1:] if user.service else ROLES,
+        applications=applications,
+        may_remove="User.Delete" in visit.caller.scopes,
+    )
+
+
+@routes.post("/console/settings/people/{user_id}", scope="User.Update", proof=True)
+async def change_person(visit: Visit) -> Response:
+    form = visit.form
+    async with visit.write() as db:
+        await users.update_user(
+            db,
+            caller=visit.caller,
+            user_id=visit.id("user_id"),
+            changes={
+                "role": form.text("role"),
+                "application_ids": form.all("application"),
+                "active": form.text("active") != "0",
+            },
+            expect=same_version(visit, KEPT),
+            now=visit.now,
+        )
+    return html.redirect(f"{PEOPLE}?done=saved")
+
+
+async def _removed(visit: Visit) -> dict[str, str]:
+    async with visit.read() as db:
+        user = await _user(visit, db)
+    name, organization = user.display_name or user.email or "", visit.session.organization_name
+    return {"name": name, "organization": organization, "service": "1" if user.service else ""}
+
+
+removal(
+    routes,
+    "/console/settings/people/{user_id}/remove",
+    scope="User.Delete",
+    proof=True,
+    title="Remove {name} from {organization}",
+    sentences=lambda visit, found: [
+        visit.words("Its tokens end at once. The audit log keeps its name.")
+        if found["service"]
+        else visit.words("{name} can log in to {organization} no more, from this moment on.", **found)
+    ],
+    button="Remove",
+    get=_removed,
+    remove=lambda visit, db: users.remove_user(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=PEOPLE,
+)
+
+
+@routes.get(PEOPLE, scope="User.Read")
+async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        members = await users.list_users(
+            db,
+            organization_id=visit.caller.organization_id,
+            page=Page.first(USERS, limit=LISTED_MAX),
+            with_service=True,
+        )
+        applications = await applications_of(visit, db)
+    return visit.page(
+        "people.html",
+        title=visit.words("People and roles"),
+        status=refusal.status if refusal else 200,
+        members=[one for one in members.items if not one.service],
+        services=[one for one in members.items if one.service],
+        roles=ROLES,
+        applications=applications,
+        may_invite="User.Create" in visit.caller.scopes,
+        form=_typed(visit, "name", "email"),
+        refusal=refusal,
+    )
+
+
+@routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
+async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        applications = await applications_of(visit, db)
+    return visit.page(
+        "service_account_new.html",
+        title=visit.words("New service account"),
+        status=refusal.status if refusal else 200,
+        roles=ROLES[1:],
+        applications=applications,
+        form=_typed(visit, "display_name"),
+        refusal=refusal,
+    )
+
+
+def _typed(visit: Visit, *names: str) -> dict[str, Any]:
+    return {**{name: visit.form.text(name) for name in (*names, "role")}, "applications": visit.form.all("application")}
+
+
+async def _tokens_of(visit: Visit, db: Database, account: User) -> list[tokens_store.Token]:
+    """Those that have not ended."""
+    caller, owner = visit.caller, Criterion("EQUAL", TOKENS.columns["user_id"], account.user_id)
+    found = await tokens_store.list_tokens(
+        db,
+        organization_id=caller.organization_id,
+        among=caller.application_ids,
+        user_id=caller.user_id,
+        page=replace(Page.first(TOKENS, limit=LISTED_MAX), criteria=(owner,)),
+    )
+    return [token for token in found.items if not tokens.has_ended(token, now=visit.now)]
+
+
+async def applications_of(visit: Visit, db: Database) -> list[Application]:
+    page = Page.first(structs.listing_of(APPLICATION), limit=LISTED_MAX)
+    return (await nouns.rows(APPLICATION, db, **visit.caller.reach, page=page)).items
+
+
+async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> User:
+    """A user of the posted role and applications; without `email` a service."""
+    return await users.invite(
+        db,
+        caller=visit.caller,
+        email=email,
+        role=visit.form.text("role"),
+        application_ids=visit.form.all("application"),
+        profile={"display_name": name or None},
+        active=True,
+        service=email is None,
+        now=visit.now,
+    )
+
+
+async def _user(visit: Visit, db: Database) -> User:
+    return await nouns.get(USER, db, caller=visit.caller, key=visit.id("user_id"))

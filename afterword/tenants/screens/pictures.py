@@ -1,0 +1,126 @@
+"""Settings: the pictures of the organization, and the pictures of forms, encoded again in a thread."""
+
+import asyncio
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.removals import removal
+from afterword.console.screens import Form, Screens, Visit
+from afterword.kit.ui.lists import Listing, page_links, page_of
+from afterword.kit.ui.text import near_moment
+from afterword.kit.web import fields, html
+from afterword.tenants.organizations.assets import api, encoding, service, store
+from afterword.tenants.organizations.assets.encoding import Encoded
+from afterword.tenants.organizations.assets.store import Asset
+
+LOGO_SIDE_MAX: Final = 640  # for screens of two pixels a dot
+MEDIA_TYPES: Final = api.MEDIA_TYPES
+UPLOAD_BYTES_MAX: Final = encoding.UPLOAD_BYTES_MAX
+PICTURES: Final = fields.listing_of(api.Asset)
+PATH: Final = "/console/settings/pictures"
+ONE: Final = f"{PATH}/{{asset_id}}"
+
+routes = Screens()
+
+
+async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> Encoded | None:
+    """The picture of a field, or None. Raises Invalid at the field."""
+    content = form.files.get(name)
+    if content is None:
+        return None
+    return await asyncio.to_thread(encoding.encode, content, side_max=side_max, pointer=f"/{name}")
+
+
+@routes.post(PATH, scope="Asset.Create")
+async def upload(visit: Visit) -> Response:
+    title = visit.form.text("title")
+    try:
+        picture = await encoded(visit.form, "file", side_max=encoding.ENCODED_SIDE_MAX)
+        if picture is None:
+            raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
+        async with visit.write() as db:
+            await service.keep(db, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
+    except errors.Invalid as refusal:
+        return await _list(visit, refusal)
+    return html.redirect(f"{PATH}?done=saved")
+
+
+@routes.get(ONE, scope="Asset.Read")
+async def picture_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        picture = await service.get(db, caller=visit.caller, **visit.ids)
+        uses = await service.uses_of(db, asset=picture)
+    words = visit.words
+    return visit.page(
+        "picture.html",
+        title=_title(visit, picture),
+        picture=picture,
+        facts=[
+            (words("Size"), words("{width} × {height} pixels", width=picture.width, height=picture.height)),  # noqa: RUF001
+            (words("Kind"), picture.media_type.removeprefix("image/").upper()),
+            (words("Added"), near_moment(words, picture.created_time, now=visit.now, zone=visit.zone)),
+            (words("Shown by"), ", ".join(uses) or words("nothing")),
+        ],
+        path=f"{PATH}/{picture.asset_id}",
+        may_remove="Asset.Delete" in visit.caller.scopes and not uses,
+    )
+
+
+async def _unused(visit: Visit) -> dict[str, str]:
+    async with visit.read() as db:
+        picture = await service.get(db, caller=visit.caller, **visit.ids)
+        uses = await service.uses_of(db, asset=picture)
+    if uses:
+        raise errors.Conflict(visit.words("The picture is in use: {names}.", names=", ".join(uses)), "in_use")
+    return {"name": _title(visit, picture)}
+
+
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Asset.Delete",
+    title="Remove the picture “{name}”",
+    sentences=["Nothing uses it. Browsers and mail programs may keep a copy."],
+    button="Remove",
+    get=_unused,
+    remove=lambda visit, db: service.delete(db, caller=visit.caller, **visit.ids),
+    to=PATH,
+)
+
+
+@routes.get(PATH, scope="Asset.Read")
+async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await store.list_assets(
+            db, organization_id=visit.caller.organization_id, page=page_of(PICTURES, visit.query)
+        )
+    return visit.page(
+        "pictures.html",
+        title=words("Pictures"),
+        status=refusal.status if refusal else 200,
+        may_upload="Asset.Create" in visit.caller.scopes,
+        types=",".join(MEDIA_TYPES),
+        megabytes=UPLOAD_BYTES_MAX >> 20,
+        typed=visit.form.text("title"),
+        refusal=refusal,
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{PATH}/{one.asset_id}",
+                    "src": one.path,
+                    "title": _title(visit, one),
+                    "more": words("{width} × {height} pixels", width=one.width, height=one.height),  # noqa: RUF001
+                }
+                for one in found.items
+            ],
+            empty=words("No picture yet. Logos and pictures of questions stand here."),
+            **page_links(found, visit.query, PATH),
+        ),
+    )
+
+
+def _title(visit: Visit, picture: Asset) -> str:
+    return picture.title or visit.words("Picture without a name")

@@ -1,0 +1,283 @@
+"""Tokens: the list, making and rotating one, whose text is shown once, changing and ending it."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.organizations.access import ACTIONS, ENTITIES
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.ui import lists
+from afterword.kit.ui.lists import Column, Listing
+from afterword.kit.web import fields, html
+from afterword.tenants.organizations.tokens import api, service, store
+from afterword.tenants.organizations.tokens.store import Token
+from afterword.tenants.organizations.users import User, get_user
+from afterword.tenants.screens import audit
+from afterword.tenants.screens import members as settings
+
+TOKENS: Final = "/console/settings/tokens"
+LISTING: Final = fields.listing_of(api.Token)
+TITLE_CHARACTERS_MAX: Final = 200
+KINDS: Final[Mapping[str, Marked]] = {
+    "organization": "Of the organization: for a shop or another system. It stays when you leave.",
+    "user": "Yours: it never opens more than your role, and ends when you leave.",
+}
+# Days, 0 for none.
+ENDS: Final[Mapping[str, Marked]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
+# Hours for which a token that was rotated goes on, 0 for none.
+OVERLAPS: Final[Mapping[str, Marked]] = {
+    "24": "for a day", "1": "for an hour", "72": "for three days", "168": "for a week",
+    "0": "not at all: it ends now",
+}  # fmt: skip
+NETWORKS: Final = Input(
+    "networks",
+    "lines",
+    "Networks",
+    "One a line, such as 203.0.113.0/24. Requests from elsewhere are refused. Empty: from anywhere.",
+)
+INPUTS: Final = (Input("title", "text", "Title", required=True), NETWORKS)
+
+routes = Screens()
+
+
+@routes.get(TOKENS, scope="Token.Read")
+async def tokens_page(visit: Visit) -> Response:
+    words, after = visit.words, visit.query.get("after", "")
+    page = Page.first(LISTING, limit=lists.ROWS)
+    async with visit.read() as db:
+        found = await store.list_tokens(
+            db,
+            organization_id=visit.caller.organization_id,
+            among=visit.caller.application_ids,
+            user_id=visit.caller.user_id,
+            page=lists.behind(page, after),
+        )
+    last = found.items[-1] if found.has_more else None
+    listed = Listing(
+        rows=[_row(visit, token) for token in found.items],
+        empty=words("No tokens yet. A shop or another system needs one to reach the API."),
+        empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
+        columns=[Column(text=words(text)) for text in ("Title", "Whose", "Begins with", "Last used", "End")],
+        next_url=lists.address(TOKENS, after=lists.key_of(last.created_time, last.token_id)) if last else "",
+        first_url=TOKENS if after else "",
+    )
+    return visit.page("tokens.html", title=words("Tokens"), list=listed)
+
+
+@routes.post(TOKENS, scope="Token.Create", proof=True)
+async def make_token(visit: Visit) -> Response:
+    """Show its text, this once."""
+    form = visit.form
+    days = int(form.text("end")) if form.text("end") in ENDS else next(map(int, ENDS))
+    title, scopes = form.text("title"), form.all("scope")
+    wrong = {
+        "title": visit.words("Say what the token is for, in up to 200 characters."),
+        "scope": visit.words("Choose what the token opens."),
+    }
+    try:
+        if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
+            raise errors.Invalid.at("/title", "required", wrong["title"])
+        if not scopes:
+            raise errors.Invalid.at("/scope", "required", wrong["scope"])
+        async with visit.write() as db:
+            token, text = await service.make(
+                db,
+                caller=visit.caller,
+                title=title,
+                scopes=sorted(set(scopes)),
+                kind="user" if form.text("kind") == "user" else "organization",
+                user_id=form.text("account") or None,
+                application_ids=form.all("application"),
+                networks=document_of(form, [NETWORKS])["networks"],
+                expires_time=visit.now + timedelta(days=days) if days else None,
+                test=form.text("test") == "1",
+                now=visit.now,
+            )
+    except errors.Invalid as invalid:
+        return await _form(visit, placed(invalid))
+    return _made(visit, token, text)
+
+
+@routes.get(f"{TOKENS}/{{token_id}}", scope="Token.Read")
+async def token_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+        has_ended = service.has_ended(token, now=visit.now)
+        applications = await settings.applications_of(visit, db)
+        owner = await _owner(visit, db, token.user_id)
+    is_service = owner is not None and owner.service
+    is_held = not has_ended and (is_service or token.user_id in {None, visit.caller.user_id})
+    return visit.page(
+        "token.html",
+        title=token.title,
+        token=token,
+        row=_row(visit, token),
+        kind=words(KINDS[token.kind]),
+        owner=owner if owner and owner.user_id != visit.caller.user_id else None,
+        created=words.moment(token.created_time, time_zone=visit.zone),
+        applications=[one.display_name for one in applications if one.application_id in token.application_ids],
+        history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
+        may_end="Token.Delete" in visit.caller.scopes and token.revoked_time is None,
+        may_change="Token.Update" in visit.caller.scopes and is_held,
+        may_rotate="Token.Create" in visit.caller.scopes and is_held,
+        retires=words.moment(token.retires_time, time_zone=visit.zone) if token.retires_time and not has_ended else "",
+    )
+
+
+@routes.post(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
+async def change_token(visit: Visit) -> Response:
+    try:
+        request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
+        async with visit.write() as db:
+            token = await service.update(
+                db,
+                caller=visit.caller,
+                token_id=visit.id("token_id"),
+                changes=request.named(),
+                expect=same_version(visit),
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _edit(visit, refusal)
+    return html.redirect(f"{TOKENS}/{token.token_id}?done=saved")
+
+
+@routes.get(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
+async def rotation_page(visit: Visit) -> Response:
+    words = visit.words
+    token = await visit.find(service.get)
+    return visit.page(
+        "token_rotation.html",
+        title=words("Rotate the token “{title}”", title=token.title),
+        back=(token.title, f"{TOKENS}/{token.token_id}"),
+        overlaps=[(hours, words(text)) for hours, text in OVERLAPS.items()],
+    )
+
+
+@routes.post(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
+async def rotate_token(visit: Visit) -> Response:
+    """Show the text of the new one, this once."""
+    hours = visit.form.text("overlap_hours")
+    async with visit.write() as db:
+        token, text = await service.rotate(
+            db,
+            caller=visit.caller,
+            token_id=visit.id("token_id"),
+            overlap_hours=int(hours) if hours in OVERLAPS else next(map(int, OVERLAPS)),
+            now=visit.now,
+        )
+        old = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    return _made(visit, token, text, old=old)
+
+
+removal(
+    routes,
+    f"{TOKENS}/{{token_id}}/end",
+    scope="Token.Delete",
+    proof=True,
+    title="End the token “{title}”?",
+    sentences=[
+        "Whatever uses it is refused from this moment on. Tokens that were made with it end too.",
+        "It cannot be made valid again.",
+    ],
+    button="End the token",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.revoke(db, caller=visit.caller, **visit.ids, now=visit.now),
+    to=TOKENS,
+    done="token_ended",
+)
+
+
+def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Response:
+    """`old`: the token in whose place this one came."""
+    words = visit.words
+    goes_on = old is not None and not service.has_ended(old, now=visit.now)
+    response = visit.page(
+        "token_made.html",
+        title=token.title,
+        text=text,
+        old_url=f"{TOKENS}/{old.token_id}" if old and goes_on else "",
+        old_until=words.moment(old.ends_time, time_zone=visit.zone) if old and goes_on and old.ends_time else "",
+        is_old_ended=old is not None and not goes_on,
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@routes.get(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
+async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    token = await visit.find(service.get)
+    here = f"{TOKENS}/{token.token_id}"
+    return form_page(
+        visit,
+        title=visit.words("Change the token"),
+        back=(token.title, here),
+        action=f"{here}/edit",
+        inputs=INPUTS,
+        stored=token,
+        version=token.version,
+        refusal=refusal,
+    )
+
+
+@routes.get(f"{TOKENS}/new", scope="Token.Create", proof=True)
+async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    async with visit.read() as db:
+        applications = await settings.applications_of(visit, db)
+        account_id = form.text("account") or visit.query.get("account", "")
+        account = await _owner(visit, db, account_id)
+    own = visit.caller.scopes
+    return visit.page(
+        "token_new.html",
+        title=words("New token"),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
+        account=account if account and account.service else None,
+        chosen=form.all("scope"),
+        chosen_applications=form.all("application"),
+        kinds=[(name, words(text)) for name, text in KINDS.items()],
+        ends=[(days, words(text)) for days, text in ENDS.items()],
+        actions=ACTIONS,
+        entities=[
+            (entity, [f"{entity}.{action}" if f"{entity}.{action}" in own else "" for action in ACTIONS])
+            for entity in sorted(ENTITIES)
+        ],
+        applications=[(one.application_id, one.display_name) for one in applications],
+    )
+
+
+async def _owner(visit: Visit, db: Database, user_id: str | None) -> User | None:
+    if not user_id or not ids.is_id(user_id):
+        return None
+    return await get_user(db, organization_id=visit.caller.organization_id, user_id=user_id)
+
+
+def _row(visit: Visit, token: Token) -> dict[str, Any]:
+    words = visit.words
+    ends = token.revoked_time or token.ends_time
+    has_ended = service.has_ended(token, now=visit.now)
+    if ends is None:
+        end = words("never")
+    else:
+        day = words.date(ends, time_zone=visit.zone)
+        end = words("ended on {day}", day=day) if has_ended else words("ends on {day}", day=day)
+    return {
+        "url": f"{TOKENS}/{token.token_id}",
+        "title": token.title,
+        "whose": words("of the organization") if token.user_id is None else token.owner_name or "",
+        "hint": f"afw_{token.hint}…",
+        "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
+        "is_unused": service.is_unused(token, now=visit.now),
+        "end": end,
+        "has_ended": has_ended,
+        "test": token.test,
+    }

@@ -1,6 +1,0 @@
-"""The worker: everything that happens without anybody asking. `run` is its whole interface for the roots."""
-
-from afterword.worker.loop import captured, run
-from afterword.worker.pace import Pace
-
-__all__ = ["Pace", "captured", "run"]

@@ -1,0 +1,21 @@
+"""The preview beside the form: the answer page of the draft, in the look of the address, which stays."""
+
+import re
+
+from tests.asking.screens.test_builder import added, begun, saved, text_of
+from tests.tenants.logins.conftest import Office
+
+
+async def test_pane(office: Office) -> None:
+    async with begun(office) as (client, path):
+        assert "<iframe" not in (await client.get(f"{path}/edit")).text
+        question = await added(client, path, "text")
+        page = await saved(client, question, type="text", title="How was it?")
+        frame = re.search(r'<iframe src="https?://[^/]+(/preview/[^"]+)"', page)
+        assert frame is not None
+        shown = await client.get(frame[1])
+        assert "How was it?" in shown.text
+        assert "frame-ancestors 'self'" in shown.headers["content-security-policy"]
+        page = text_of(await client.get(f"{question}?look=desktop&shade=dark&language=xx"))
+        assert 'class="framed desktop dark"' in page
+        assert f'action="{question}?language=xx&look=desktop&shade=dark"' in page

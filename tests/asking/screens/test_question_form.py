@@ -1,0 +1,27 @@
+"""The form of a question: each type has its members, and what differs is named."""
+
+import pytest
+
+from afterword.asking.screens import question_form
+from afterword.asking.screens.outline import Problem
+from afterword.core.questionnaires import editing, question_types
+from afterword.kit.texts import texts
+
+WORDS = texts("console", "en")
+
+
+@pytest.mark.parametrize("question_type", question_types.TYPES)
+def test_fields(question_type: str) -> None:
+    question = {"type": question_type}
+    found = question_form.fields(WORDS, question, editing.values_of(question))
+    assert question_types.TYPES[question_type].label
+    assert [*editing.fields_of(question_type)] == [one.name for one in found]
+    assert all(one.label for one in found)
+
+
+def test_differences_and_problems() -> None:
+    theirs = {"title": "A", "required": "1", "contact_fields": ["name", "email"]}
+    found = question_form.differences(WORDS, theirs, {"title": "A", "required": "", "contact_fields": ["name"]})
+    assert [("Fields", "Name, E-mail address"), ("An answer is required", "yes")] == found
+    problems = [Problem("Missing.", question_id="q", member="title"), Problem("Else.", question_id="p", member="title")]
+    assert ["/title"] == [one.pointer for one in question_form.wrong_of("q", problems).errors]

@@ -1,0 +1,113 @@
+"""Replies to customers: who cannot be written to, each reply once, and the answers."""
+
+import pytest
+
+from afterword.cases.messages import service
+from afterword.kit import db
+from afterword.sending.channels.answers import Answer
+from tests.cases.conftest import Desk
+from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
+
+BODY = {"subject": "We are sorry", "body": "Dear Ann,\n\na new parcel is on its way."}
+
+
+@pytest.fixture
+async def path(desk: Desk) -> str:
+    """A case of Ann, who gave her address."""
+    return await case_of_ann(desk)
+
+
+async def case_of_ann(desk: Desk) -> str:
+    ann = await desk.api.ok(
+        "POST",
+        f"/q/questionnaire/{desk.house.questionnaire_id}/instance",
+        {"metadata": {"responder": {"email": "ann@example.com", "name": "Ann"}}},
+    )
+    await desk.alert(due_hours=5)
+    await desk.respond(responder_id=ann["responder_id"])
+    await desk.raise_all()
+    return f"/alert/instance/{(await desk.cases())[-1]['alert_instance_id']}"
+
+
+async def answer(
+    desk: Desk,
+    message_id: str,
+    *,
+    key: str = "<1@example.com>",
+    sender: str = "ann@example.com",
+    text: str = "Thank you.",
+) -> bool:
+    found = Answer(message_id=message_id, key=key, sender=sender, subject="Re: We are sorry", text=text)
+    async with db.transaction(desk.pool) as database:
+        return await service.receive(database, answer=found, now=database.clock.now())
+
+
+async def test_refused(desk: Desk) -> None:
+    nobody = await desk.case(title="Anonymous")
+    place = f"/alert/instance/{nobody['alert_instance_id']}/message"
+    assert (409, "no_address") == await desk.api.refused("POST", place, BODY)
+    assert 0 == await desk.value("select count(*) from alert_message")
+
+
+@pytest.mark.parametrize(("reason", "status"), [("blocked", 409), ("complaint", 409), ("unsubscribed", 201)])
+async def test_suppressed(desk: Desk, path: str, reason: str, status: int) -> None:
+    """A person who unsubscribed from questionnaires may be answered; one who complained about mails is left alone."""
+    await desk.api.ok("POST", "/suppression", {"channel_id": 1, "identifier": "ann@example.com", "reason": "blocked"})
+    await desk.execute("update suppression set reason = $1", reason)
+    assert status == (await desk.api.send("POST", f"{path}/message", BODY)).status_code
+
+
+async def test_no_pipeline(desk: Desk, path: str) -> None:
+    await desk.execute("update pipeline set deleted_time = now(), slug = null")
+    assert (409, "no_sender") == await desk.api.refused("POST", f"{path}/message", BODY)
+
+
+async def test_send_wait_and_answer(desk: Desk, path: str) -> None:
+    """The reply stops the clock; the answer lets it go on, is in the history, and is told, once."""
+    sent = await desk.api.ok("POST", f"{path}/message", {**BODY, "waiting": True})
+    assert ("waiting", "ann@example.com", False) == (sent["state"], sent["address"], sent["incoming"])
+    assert (await desk.api.get(path))["waiting"]
+    assert await answer(desk, sent["message_id"])
+    assert not await answer(desk, sent["message_id"])
+    assert not await answer(desk, "0" * 22)
+    assert not (await desk.api.get(path))["waiting"]
+    entries = (await desk.api.get(f"{path}/history"))["results"]
+    assert ["opened", "message_sent", "changed", "message_received", "changed"] == [one["kind"] for one in entries]
+    assert "Thank you." == entries[3]["body"]
+    assert 1 == (await desk.kinds()).count("answered")
+
+
+async def test_answer_opens_again(desk: Desk, path: str) -> None:
+    sent = await desk.api.ok("POST", f"{path}/message", {**BODY, "status_id": 3, "cause": "Late"})
+    closed = await desk.api.get(path)
+    assert ("Late", True) == (closed["cause"], closed["resolved_time"] is not None)
+    assert await answer(desk, sent["message_id"])
+    again = await desk.api.get(path)
+    assert (2, None) == (again["status_id"], again["resolved_time"])
+
+
+async def test_own_words_of_an_answer(desk: Desk, path: str) -> None:
+    """Our text goes wherever it stands; the whole mail is kept where it has more, and is in the person's copy."""
+    sent = await desk.api.ok("POST", f"{path}/message", BODY)
+    quoted = f"Von: Shop\nGesendet: heute\n\n{BODY['body']}"
+    whole = f"It came.\n\n{quoted}\n\nThe lid is missing."
+    again = f"And now?\n\n{quoted}\n\nIt came.\n\nThe lid is missing."
+    assert await answer(desk, sent["message_id"], text=whole)
+    assert await answer(desk, sent["message_id"], key="<2@example.com>", text=again)
+    assert await answer(desk, sent["message_id"], key="<3@example.com>", text="Thank you.")
+    entries = [one for one in (await desk.api.get(f"{path}/history"))["results"] if one["kind"] == "message_received"]
+    own = [(one["body"], one["changes"]["is_cut"]) for one in entries]
+    assert [("It came.\n\nThe lid is missing.", True), ("And now?", True), ("Thank you.", False)] == own
+    responder_id = (await desk.api.get(path))["responder_id"]
+    copy = await desk.api.get(f"/q/responder/{responder_id}/subject")
+    assert [None, whole, again, None] == [one["whole"] for one in copy["alert_messages"]]
+
+
+@pytest.mark.parametrize(
+    ("sender", "is_other"),
+    [("ann@example.com", False), ("ANN@Example.com", False), ("ann2@example.com", True), ("ben@example.com", True)],
+)
+async def test_sender_of_an_answer(desk: Desk, path: str, sender: str, *, is_other: bool) -> None:
+    sent = await desk.api.ok("POST", f"{path}/message", BODY)
+    assert await answer(desk, sent["message_id"], sender=sender)
+    assert is_other == await desk.value("select other_sender from alert_message where incoming")

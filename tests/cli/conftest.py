@@ -1,3 +1,0 @@
-"""Fixtures of copies, for the tests of their commands."""
-
-from tests.backups.conftest import original as original  # noqa: PLC0414  a fixture

@@ -1,0 +1,125 @@
+"""Leases: one worker has a job at a time, attempts are counted, and nothing of another organization is touched."""
+
+import uuid
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from afterword import errors
+from afterword.kit import db
+from afterword.kit.db import Database, leases
+from afterword.kit.db.leases import LEASE_SECONDS, Leases
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+LATER = NOW + timedelta(seconds=LEASE_SECONDS + 1)
+OURS, THEIRS = uuid.uuid4(), uuid.uuid4()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    organization_id: str
+    job_id: str
+    state: str
+    attempts: int
+    error: str | None
+
+
+JOBS = Leases(
+    record=Job, table="job", id="job_id", columns="organization_id, job_id, state, attempts, error", turn="place"
+)
+
+
+@pytest.fixture
+async def database(pool: db.Pool) -> AsyncGenerator[Database, None]:
+    """Jobs 1 and 2 of organization A, and 3 of B."""
+    async with db.transaction(pool) as database:
+        await database.execute(
+            """create temporary table job (organization_id text, job_id text, place integer,
+                 state text default 'queued', owner uuid, lease_until timestamptz, finished_time timestamptz,
+                 error text, attempts integer default 0, version integer default 1) on commit drop"""
+        )
+        await database.execute("insert into job values ('A', '1', 1), ('A', '2', 2), ('B', '3', 3)")
+        yield database
+
+
+async def claim(database: Database, *, owner: uuid.UUID = OURS, now: datetime = NOW) -> Job:
+    job = await JOBS.claim(database, owner=owner, now=now)
+    assert job is not None
+    return job
+
+
+async def state(database: Database, job: Job) -> tuple[str, int]:
+    row = await database.fetch_row("select state, attempts from job where job_id = $1", job.job_id)
+    assert row is not None
+    return tuple(row)
+
+
+class TestClaim:
+    async def test_one_of_an_organization_at_a_time(self, database: Database) -> None:
+        assert ["1", "3"] == [(await claim(database)).job_id for _ in range(2)]
+        assert await JOBS.claim(database, owner=THEIRS, now=NOW) is None
+
+    async def test_after_the_lease(self, database: Database) -> None:
+        first = await claim(database)
+        assert (first.job_id, 2) == ((again := await claim(database, owner=THEIRS, now=LATER)).job_id, again.attempts)
+
+    async def test_renewed(self, database: Database) -> None:
+        first = await claim(database)
+        await JOBS.renew(database, job=first, owner=OURS, now=LATER)
+        assert "3" == (await claim(database, owner=THEIRS, now=LATER)).job_id
+
+    async def test_by_another_who_had_it(self, database: Database) -> None:
+        first = await claim(database)
+        await JOBS.renew(database, job=first, owner=THEIRS, now=LATER)
+        assert "1" == (await claim(database, owner=THEIRS, now=LATER)).job_id
+
+
+class TestRelease:
+    @pytest.mark.parametrize(("is_tried", "attempts"), [(True, 1), (False, 0)])
+    async def test_counts(self, database: Database, *, is_tried: bool, attempts: int) -> None:
+        job = await claim(database)
+        await JOBS.release(database, job=job, owner=OURS, is_tried=is_tried)
+        assert ("running", attempts) == await state(database, job)
+        assert "1" == (await claim(database, owner=THEIRS)).job_id
+
+    async def test_lost(self, database: Database) -> None:
+        job = await claim(database)
+        await JOBS.release(database, job=job, owner=THEIRS, is_tried=False)
+        assert ("running", 1) == await state(database, job)
+        assert "3" == (await claim(database, owner=THEIRS)).job_id
+
+
+class TestEnd:
+    async def test_done(self, database: Database) -> None:
+        job = await claim(database)
+        ended = await JOBS.end(database, job=job, owner=OURS, state="done", now=NOW)
+        assert replace(job, state="done") == ended
+        assert await JOBS.end(database, job=job, owner=None, state="cancelled", now=NOW) is None
+
+    async def test_lost(self, database: Database) -> None:
+        job = await claim(database)
+        assert await JOBS.end(database, job=job, owner=THEIRS, state="failed", now=NOW, error="no") is None
+        assert ("running", 1) == await state(database, job)
+
+    async def test_cancelled_by_nobody_in_particular(self, database: Database) -> None:
+        job = await claim(database)
+        assert await JOBS.end(database, job=job, owner=None, state="cancelled", now=NOW)
+        assert ("cancelled", 1) == await state(database, job)
+
+    async def test_another_organization(self, database: Database) -> None:
+        job = replace(await claim(database), organization_id="B")
+        await JOBS.renew(database, job=job, owner=OURS, now=LATER)
+        await JOBS.release(database, job=job, owner=OURS, is_tried=False)
+        for owner in (OURS, None):
+            assert await JOBS.end(database, job=job, owner=owner, state="failed", now=NOW) is None
+        assert ("running", 1) == await state(database, job)
+        assert "1" == (await claim(database, owner=THEIRS, now=LATER)).job_id
+
+
+async def test_capacity(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "OPEN_MAX", 2)
+    await JOBS.require_capacity(database, organization_id="B", noun="jobs")
+    with pytest.raises(errors.TooMany, match="2 jobs are waiting"):
+        await JOBS.require_capacity(database, organization_id="A", noun="jobs")

@@ -1,0 +1,90 @@
+"""The declaration of a noun: which members it has, and which keys its addresses name."""
+
+from typing import Annotated, Any, Final
+
+import pytest
+
+from afterword import errors
+from afterword.kit.nouns.api import routes_of
+from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record
+from afterword.kit.nouns.structs import resource_of
+from afterword.kit.web import fields
+
+
+class Shelf(Record, kw_only=True):
+    """A shelf."""
+
+    shelf_id: int
+    note: Annotated[fields.Text100 | None, Editable("Note")] = None
+    title: Annotated[fields.Text100, Editable("Title")]
+    room_id: Annotated[fields.Id, Editable(once=True)]
+    weight: Annotated[int, Hidden()]
+
+
+SHELF: Final = Noun(
+    record=Shelf,
+    table="shelf",
+    one="shelf",
+    many="shelves",
+    tag="Shelves",
+    path="/shelf",
+    scope="Shelf",
+    about_create="A new shelf.",
+    about_update="Changes of a shelf.",
+    most=3,
+)
+
+
+def test_members() -> None:
+    names = [one.name for one in SHELF.members]
+    assert ["shelf_id", "note", "title", "room_id", "weight"] == names[:5]
+    assert "updated_by" == names[-1]
+    assert ["title", "room_id", "note"] == [one.name for one in SHELF.editable()]  # required ones first
+    assert ["title", "note"] == [one.name for one in SHELF.editable(later=True)]
+
+
+class Setting(Record, kw_only=True):
+    """A setting, of which each organization has one."""
+
+    color: Annotated[fields.Text100, Editable("Colour")]
+
+
+def test_single() -> None:
+    """Its key is the organization's, and its right may be another than the operation's."""
+    setting = Noun(
+        record=Setting,
+        table="organization",
+        one="setting",
+        many="settings",
+        tag="Settings",
+        path="/organization/{organization_id}/setting",
+        scope="Organization",
+        operations=("get", "update"),
+        is_single=True,
+        hides=("created_time", "created_by"),
+        rights={"get": "Update"},
+    )
+    assert ["organization_id", "color", "version"] == [one.name for one in setting.members[:3]]
+    assert ("organization_id", "There is no such organization.") == (setting.key, setting.nothing)
+    assert {"organization_id", "color", "updated_time", "updated_by"} == {*resource_of(setting).__struct_fields__}
+    assert ["Organization.Update"] * 2 == [setting.scope_of("get"), setting.scope_of("update")]
+    assert ["/organization/{organization_id}/setting"] * 2 == [one.path for one in routes_of(setting).all]
+
+
+@pytest.mark.parametrize("text", ["", "0", "007", "1e2", "\u0661", "9999999999", "x", "-1"])
+def test_no_key(text: str) -> None:
+    with pytest.raises(errors.NotFound, match="There is no such shelf"):
+        SHELF.read_key(text)
+
+
+def test_key() -> None:
+    assert "shelf_id" == SHELF.key
+    assert 12 == SHELF.read_key("12")
+
+
+def test_after() -> None:
+    """Rules see the value that a member has after the change."""
+    nothing: Any = None
+    more = {"site": nothing, "now": nothing, "key": 1, "before": None}
+    change = Change[Shelf](db=nothing, caller=nothing, **more, columns={"title": "A"})
+    assert ("A", None) == (change.after("title"), change.after("note"))

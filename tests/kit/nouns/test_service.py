@@ -1,0 +1,32 @@
+"""The operations of all nouns: their limits."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from afterword import errors
+from afterword.kit import db
+from afterword.kit.nouns import service
+from afterword.kit.nouns.declaration import Change, Noun
+from tests.conftest import SITE, House
+from tests.kit.nouns.declared import all_nouns
+
+each_created = pytest.mark.parametrize(
+    "noun", [one for one in all_nouns() if "create" in one.operations], ids=lambda noun: noun.table
+)
+
+
+async def nothing(_change: Change[Any]) -> None: ...
+
+
+@pytest.mark.parametrize("noun", [one for one in all_nouns() if one.most is not None], ids=lambda noun: noun.table)
+async def test_too_many(noun: Noun[Any], pool: db.Pool, house: House) -> None:
+    columns: Mapping[str, Any] = {}
+    full = replace(noun, most=0, check=nothing)
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        with pytest.raises(errors.Invalid, match=f"at most 0 {noun.many}") as refusal:
+            await service.create(full, database, caller=house.caller, columns=columns, site=SITE, now=now)
+    assert [("", "too_many")] == [(one.pointer, one.code) for one in refusal.value.errors]

@@ -1,0 +1,134 @@
+"""Settings: a bad value stops the program and names itself, and never shows what it was."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from afterword.kit import settings
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("AFTERWORD_PORT", "zero"),
+        ("AFTERWORD_PORT", "0"),
+        ("AFTERWORD_PORT", "65536"),
+        ("AFTERWORD_DATABASE_URL", "mysql://user:hunter2@host/db"),
+        ("AFTERWORD_DATABASE_URL", "postgresql://host:port/db"),
+        ("AFTERWORD_SMTP_URL", "http://user:hunter2@host"),
+        ("AFTERWORD_PUBLIC_URL", "survey.example.com"),
+        ("AFTERWORD_PUBLIC_URL", "https://survey.example.com/path"),
+        ("AFTERWORD_PUBLIC_URL", "https://"),
+        ("AFTERWORD_PUBLIC_URL", "https://user:hunter2@survey.example.com"),
+        ("AFTERWORD_CORS_ORIGINS", "*"),
+        ("AFTERWORD_CORS_ORIGINS", "https://shop.example, https://shop.example/path"),
+        ("AFTERWORD_TRUSTED_PROXIES", "*"),  # whoever connects could name any client
+        ("AFTERWORD_TRUSTED_PROXIES", "10.0.0.1 10.0.0.2"),
+        ("AFTERWORD_TRUSTED_PROXIES", "proxy.example.com"),
+        ("AFTERWORD_NAME_SERVERS", "dns.example.com"),
+        ("AFTERWORD_NAME_SERVERS", "9.9.9.9:0"),
+        ("AFTERWORD_SECRET", "hunter2"),
+        ("AFTERWORD_LOG_LEVEL", "loud"),
+        ("AFTERWORD_LOG_FORMAT", "xml"),
+        ("AFTERWORD_METRICS", "yes"),
+        ("AFTERWORD_MAIL_FROM", "nobody"),
+        ("AFTERWORD_MAIL_FROM", "a@b c"),
+        ("AFTERWORD_MCP", "maybe"),
+        ("AFTERWORD_WORKER_SLOTS", "0"),
+        ("AFTERWORD_WORKER_LEASE_SECONDS", "40"),
+        ("AFTERWORD_WORKER_LEASE_SECONDS", "50"),  # three heartbeats, and no margin
+        ("AFTERWORD_WORKER_POLL_SECONDS", "nan"),
+        ("AFTERWORD_PROT", "8080"),
+        ("AFTERWORD_BACKUP_TO", "ftp://host/folder"),
+        ("AFTERWORD_BACKUP_TO", "s3:///prefix"),
+        ("AFTERWORD_BACKUP_RECIPIENTS", "age1good, hunter2"),
+    ],
+)
+def test_bad_value_names_itself(variable: str, value: str) -> None:
+    with pytest.raises(settings.SettingError, match=variable) as caught:
+        settings.read({variable: value})
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("AFTERWORD_PORT", "http", "AFTERWORD_PORT: A whole number is expected."),
+        ("AFTERWORD_PORT", "70000", "AFTERWORD_PORT: A whole number <= 65535 is expected."),
+        ("AFTERWORD_WORKER_POLL_SECONDS", "soon", "AFTERWORD_WORKER_POLL_SECONDS: A number is expected."),
+        ("AFTERWORD_MCP", "maybe", "AFTERWORD_MCP: True or false is expected."),
+    ],
+)
+def test_a_number_is_asked_for_in_words(variable: str, value: str, sentence: str) -> None:
+    with pytest.raises(settings.SettingError) as caught:
+        settings.read({variable: value})
+    assert sentence == str(caught.value)
+
+
+def test_defaults() -> None:
+    chosen = settings.read({})
+    assert "http://localhost:8080" == chosen.site_url
+    assert chosen.database_url is None
+    assert chosen.smtp_url is None
+
+
+def test_environment_wins_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "afterword.toml"
+    file.write_text('port = 9000\npublic_url = "https://survey.example.com/"\nworker_slots = 7\n')
+    chosen = settings.read({"AFTERWORD_PORT": "9001", "AFTERWORD_LOG_LEVEL": "", "HOME": "/"}, file)
+    assert 9001 == chosen.port
+    assert 7 == chosen.worker_slots
+    assert "https://survey.example.com" == chosen.site_url
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [("AFTERWORD_SMPT_URL", r"Do you mean AFTERWORD_SMTP_URL\?"), ("AFTERWORD_XYZ", "There are: AFTERWORD_BACKUP_")],
+)
+def test_a_misspelt_name_is_told_the_right_one(variable: str, said: str) -> None:
+    with pytest.raises(settings.SettingError, match=f"{variable} is not a setting. {said}"):
+        settings.read({variable: "x"})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("prot = 1", "prot"), ("port = 'x'", "port"), ("port = 1.5", "port"), ("port", "not a TOML file")],
+)
+def test_bad_file_names_the_place(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "afterword.toml"
+    file.write_text(text)
+    with pytest.raises(settings.SettingError, match=said):
+        settings.read({}, file)
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(settings.SettingError, match=r"nothing\.toml"):
+        settings.read({}, tmp_path / "nothing.toml")
+
+
+def test_secrets_are_not_in_the_representation() -> None:
+    chosen = settings.read(
+        {
+            "AFTERWORD_DATABASE_URL": "postgresql://user:hunter2@host/db",
+            "AFTERWORD_SMTP_URL": "smtp://user:hunter2@host",
+            "AFTERWORD_SECRET": "hunter2" * 10,
+        }
+    )
+    assert "hunter2" not in repr(chosen)
+
+
+def test_each_field_is_documented() -> None:
+    documented = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    for each in dataclasses.fields(settings.Settings):
+        assert f"`{settings.PREFIX}{each.name.upper()}`" in documented, each.name
+
+
+def test_a_database_may_have_several_servers() -> None:
+    url = "postgresql://afterword:secret@db1.example:5432,db2.example/afterword?target_session_attrs=read-write"
+    assert url == settings.read({"AFTERWORD_DATABASE_URL": url}).database_url
+
+
+def test_name_servers() -> None:
+    read = settings.read({"AFTERWORD_NAME_SERVERS": "9.9.9.9, [::1]:5353,::1"})
+    assert (("9.9.9.9", 53), ("::1", 5353), ("::1", 53)) == read.resolvers

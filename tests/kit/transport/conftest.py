@@ -1,0 +1,3 @@
+"""Fixtures of other folders."""
+
+from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture

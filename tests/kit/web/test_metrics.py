@@ -1,0 +1,40 @@
+"""Figures in Prometheus' text format: of the requests of this process, and of collectors."""
+
+from afterword.kit import db
+from afterword.kit.web.metrics import Metrics, Sample
+from tests.run.test_app import client_of
+
+
+async def test_metrics(pool: db.Pool) -> None:
+    async with client_of(pool, metrics_access="all") as client:
+        await client.get(f"/v3.2/q/queue/item/{'0' * 22}")
+        await client.get("/nowhere/at/all")
+        found = await client.get("/metrics")
+    assert found.headers["content-type"].startswith("text/plain")
+    series = 'method="GET",route="/v3.2/q/queue/item/{item_id}",status="401"'
+    assert f"afterword_http_request_seconds_count{{{series}}} 1.0" in found.text
+    assert 'route="unknown",status="404"' in found.text
+    assert "\nafterword_queue" in found.text
+
+
+async def test_samples_of_one_name_stand_together() -> None:
+    async def collect() -> list[Sample]:
+        return [
+            Sample("afterword_test", "A test.", 3, (("kind", "a"),)),
+            Sample("afterword_test", "A test.", 4, (("kind", "b"),)),
+        ]
+
+    text = (await Metrics().text([collect])).decode()
+    assert 'afterword_test{kind="a"} 3.0\nafterword_test{kind="b"} 4.0\n' in text
+
+
+async def test_a_collector_that_fails_is_counted_and_left_out() -> None:
+    async def fail() -> list[Sample]:
+        raise ConnectionError
+
+    async def collect() -> list[Sample]:
+        return [Sample("afterword_test", "A test.", 1, only_grows=True)]
+
+    text = (await Metrics().text([fail, collect])).decode()
+    assert "afterword_metrics_failures_total 1.0" in text
+    assert "# TYPE afterword_test_total counter\nafterword_test_total 1.0\n" in text

@@ -1,0 +1,116 @@
+"""The middleware before all routes: spellings of a path, HEAD, OPTIONS, origins of browsers."""
+
+import httpx2
+import pytest
+
+from afterword.kit.web.middleware import NOWHERE, canonical_path
+from tests.kit.web.client import create, problem
+from tests.kit.web.conftest import House
+
+
+class TestPaths:
+    @pytest.mark.parametrize(
+        ("path", "raw", "expected"),
+        [
+            ("/v3.2/q/x", b"/v3.2/q%2Fx", NOWHERE),
+            ("/v3.2/q/x", b"/v3.2/q%2fx", NOWHERE),
+            ("/v3.2//q///x", b"/v3.2//q///x", "/v3.2/q/x"),
+            ("//v3.2/q/x/", None, "/v3.2/q/x"),
+            ("/v3.0/q/x", None, "/v3.2/q/x"),
+            ("/v3.1//q/x/", None, "/v3.2/q/x"),
+            ("/v3.1", None, "/v3.2"),
+            ("/v3.10/q", None, "/v3.10/q"),
+            ("/V3.2/q", None, "/V3.2/q"),
+            ("/", None, "/"),
+            ("///", None, "/"),
+            ("/a/b%", b"/a/b%25", "/a/b%"),
+            ("/v3.2/q\n", b"/v3.2/q%0A", NOWHERE),
+        ],
+    )
+    def test_one_spelling(self, path: str, raw: bytes | None, expected: str) -> None:
+        assert expected == canonical_path(path, raw)
+
+    @pytest.mark.parametrize("path", ["/v3.2//note", "/v3.0/note", "/v3.1//note//", "//v3.2/note/"])
+    async def test_answered_directly(self, client: httpx2.AsyncClient, path: str) -> None:
+        found = await client.post(f"http://testserver{path}", json={"title": "x"})
+        assert 201 == found.status_code
+        assert found.headers["location"].startswith("http://testserver/v3.2/note/")
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/v3.2/Note",
+            "/v3.2/note%2Fbare",
+            "/v3.2/note;x=1",
+            "/v3.3/note",
+            "/v3.2/note/a/b",
+            "/v3.2%2Fnote",
+            "/v3.2/note%0A",
+        ],
+    )
+    async def test_leads_nowhere(self, client: httpx2.AsyncClient, path: str) -> None:
+        problem(await client.get(f"http://testserver{path}"), 404, "unknown_route")
+
+    @pytest.mark.parametrize("name", ["..%2e", "%00", "a;b", "%C3%A9" * 11, "x" * 22 + "x", "%FF" * 22])
+    async def test_no_id(self, client: httpx2.AsyncClient, name: str) -> None:
+        problem(await client.get(f"/note/{name}"), 404, "not_found")
+
+
+class TestMethods:
+    async def test_head(self, client: httpx2.AsyncClient) -> None:
+        note_id = (await create(client))["note_id"]
+        for path in (f"/note/{note_id}", "/note", "http://testserver/healthz", "http://testserver/docs"):
+            get, head = await client.get(path), await client.head(path)
+            assert (get.status_code, b"") == (head.status_code, head.content)
+            for name in ("content-length", "content-type", "etag", "link"):
+                assert get.headers.get(name) == head.headers.get(name)
+        found = await client.head("/nowhere")
+        assert (404, b"") == (found.status_code, found.content)
+
+    async def test_options(self, client: httpx2.AsyncClient) -> None:
+        found = await client.options("/note")
+        assert (204, "GET, HEAD, OPTIONS, POST") == (found.status_code, found.headers["allow"])
+        found = await client.options("/note/0")
+        assert "DELETE, GET, HEAD, OPTIONS, PATCH" == found.headers["allow"]
+        assert 404 == (await client.options("/nowhere")).status_code
+
+    @pytest.mark.parametrize("method", ["PUT", "TRACE", "PROPFIND", "get", "BREW"])
+    async def test_others(self, client: httpx2.AsyncClient, method: str) -> None:
+        request = client.build_request("GET", "/note")
+        request.method = method
+        problem(await client.send(request), 405, "method_not_allowed")
+
+    async def test_overrides_are_ignored(self, client: httpx2.AsyncClient) -> None:
+        note_id = (await create(client))["note_id"]
+        await client.get(f"/note/{note_id}?_method=DELETE", headers={"X-HTTP-Method-Override": "DELETE"})
+        assert 200 == (await client.get(f"/note/{note_id}")).status_code
+
+    async def test_forwarded_headers_are_ignored(self, client: httpx2.AsyncClient) -> None:
+        sent = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"}
+        found = await client.post("/note", json={"title": "x"}, headers=sent)
+        assert found.headers["location"].startswith("http://testserver/")
+
+
+class TestOrigins:
+    async def test_off(self, client: httpx2.AsyncClient) -> None:
+        sent = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
+        for found in (await client.options("/note", headers=sent), await client.get("/note", headers=sent)):
+            assert not [name for name in found.headers if name.startswith("access-control")]
+
+    async def test_listed(self, notes: House) -> None:
+        origin = "https://shop.example"
+        async with notes.client(origins=[origin]) as client:
+            sent = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+            preflight = await client.options("/note", headers=sent)
+            found = await client.get("/note", headers={"Origin": origin})
+            other = await client.get("/note", headers={"Origin": "https://evil.example"})
+            plain = await client.options("/note", headers={"Origin": origin})
+        assert 204 == preflight.status_code
+        assert origin == preflight.headers["access-control-allow-origin"]
+        assert "Idempotency-Key" in preflight.headers["access-control-allow-headers"]
+        assert "PATCH" in preflight.headers["access-control-allow-methods"]
+        assert origin == found.headers["access-control-allow-origin"]
+        assert "X-Request-Id" in found.headers["access-control-expose-headers"]
+        assert "access-control-allow-credentials" not in found.headers
+        assert "access-control-allow-origin" not in other.headers
+        assert "GET, HEAD, OPTIONS, POST" == plain.headers["allow"]

@@ -1,0 +1,107 @@
+"""The overview's figures are those of the ordinary reports, for the same questionnaires and days."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from afterword.core.figures import periods
+from afterword.kit import db
+from afterword.listening.reports.overview import service
+from afterword.listening.reports.overview.service import Overview
+from tests.listening.reports.conftest import CSAT, NPS, House
+from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+
+
+async def overview(house: House, **given: Any) -> Overview | None:
+    async with db.connection(house.pool) as database:
+        asked: dict[str, Any] = {
+            "caller": house.caller,
+            "application_id": None,
+            "days": 30,
+            "now": database.clock.now(),
+            **given,
+        }
+        return await service.overview(database, **asked)
+
+
+async def test_without_answers(house: House) -> None:
+    found = await overview(house)
+    assert found is not None
+    assert ["nps", "csat", "ces"] == [score.metric for score in found.scores]
+    assert {0} == {score.figure.measure.n for score in found.scores}
+    assert "week" == found.bucket
+
+
+async def test_equal_to_the_reports(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(60):
+        answers = {NPS: 10 if number % 3 else 2, CSAT: 1 + number % 5}
+        await house.respond(answers, now=now - timedelta(days=number, minutes=1))
+    found = await overview(house)
+    assert found is not None
+    nps = found.scores[0]
+    begin = periods.days_before(now, 30, found.period.zone)
+    times = {"from_time": begin.isoformat(), "to_time": now.isoformat()}
+    report = await house.template("trend", metric="nps", bucket=found.bucket, compare="previous_period", **times)
+    total, measure = report["total"][0], nps.figure.measure
+    assert total["n"] == measure.n
+    assert measure.value is not None
+    assert total["value"] == round(measure.value, 2)
+    assert nps.figure.change is not None
+    assert total["change"]["difference"] == round(nps.figure.change.difference, 2)
+    shown = [None if each.figure.suppressed else each.figure.measure.n for each in nps.bins]
+    assert [row["figures"][0]["n"] for row in report["rows"]] == shown
+    assert {None} == {each.figure.change for each in nps.bins}
+    assert ("week", True) == (found.bucket, found.is_coarse)  # 30 answers are too few for days
+
+
+async def test_readers_of_figures_alone_get_whole_months(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(40):
+        await house.respond({NPS: 9}, now=now - timedelta(days=35, minutes=number))
+    found = await overview(house, caller=replace(house.caller, scopes=frozenset({"Report.Read"})), days=90)
+    assert found is not None
+    assert (True, "month") == (found.is_of_months, found.bucket)
+    assert 1 == found.period.from_time.astimezone(found.period.zone).day
+    assert 40 == found.scores[0].figure.measure.n
+
+
+async def test_funnel(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(8):
+        await house.respond({NPS: 9} if number < 5 else {}, now=now - timedelta(days=1), complete=number < 3)
+    found = await overview(house)
+    assert found is not None
+    counts = {stage: figure.measure.value for stage, figure in found.funnel}
+    assert {"sent": 8, "started": 5, "completed": 3} == {
+        stage: counts[stage] for stage in ("sent", "started", "completed")
+    }
+
+
+async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(70):
+        await house.respond({NPS: 9}, now=now - timedelta(days=number))
+    found = await overview(house, days=90)
+    assert found is not None
+    assert ("month", True) == (found.bucket, found.is_coarse)
+    monkeypatch.setattr(service, "BIN_ANSWERS", 1)
+    found = await overview(house, days=90)
+    assert found is not None
+    assert ("week", False) == (found.bucket, found.is_coarse)  # 90 points could not be told apart
+
+
+async def test_bins_of_days_where_there_are_enough(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(90):
+        await house.respond({NPS: 9}, now=now - timedelta(minutes=number))
+    found = await overview(house, days=1)
+    assert found is not None
+    assert ("day", False) == (found.bucket, found.is_coarse)

@@ -1,0 +1,31 @@
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from afterword.kit import db
+from tests.listening.reports.conftest import NPS, House
+
+ABSENT = "z" * 22
+
+
+@pytest.fixture
+async def now(house: House) -> datetime:
+    async with db.connection(house.pool) as database:
+        return database.clock.now()
+
+
+async def give(house: House, now: datetime, values: list[int], question_id: str = NPS, **more: Any) -> None:
+    for value in values:
+        await house.respond({question_id: value}, now=more.pop("at", now) - timedelta(hours=1), **more)
+
+
+class TestTemplates:
+    async def test_list(self, house: House) -> None:
+        response = await house.get("/report/template")
+        found = {each["template_id"]: each for each in response.json()}
+        assert {"nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata",
+                "drivers", "comments"} == set(found)  # fmt: skip
+        assert {"name": "metric", "type": "nps, csat, ces, mean, response or completion", "required": True,
+                "default": None} in found["trend"]["parameters"]  # fmt: skip
+        assert "sent" == next(each["default"] for each in found["funnel"]["parameters"] if each["name"] == "date_basis")

@@ -1,0 +1,86 @@
+"""The overview: figures with n and interval, honest where there is nothing, and the API's own."""
+
+import html
+import re
+from datetime import datetime, timedelta
+
+import httpx2
+import pytest
+
+from afterword.kit import db
+from tests.listening.reports.conftest import NPS, House
+from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
+
+
+@pytest.fixture
+async def owner(house: House) -> House:
+    """The house with an owner who can log in."""
+    await Office(house.pool, house.caller.organization_id, "", "").add_user(EMAIL, role="owner")
+    return house
+
+
+async def page_of(house: House, path: str = "/console") -> str:
+    async with browser_of(house.pool) as client:
+        await log_in(client)
+        response = await client.get(path)
+    assert 200 == response.status_code
+    return response.text
+
+
+async def test_without_a_questionnaire(office: Office) -> None:
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        assert "Continue the set-up" in (await client.get("/console")).text
+
+
+async def test_without_answers(owner: House) -> None:
+    page = await page_of(owner)
+    steps = ("What to do next", "Connect your mail server, unless", "Say who gets it: make a pipeline", "make an alert")
+    for step in steps:
+        assert step in page
+    assert "Nothing needs you." not in page
+    assert "Nobody has answered in this period." in await page_of(owner, "/console/responses")
+    assert "Nobody has answered" not in await page_of(owner, "/console/responses?days=7")
+    assert ">Alerts</a>" in await page_of(owner, "/console/cases")
+
+
+async def test_equal_to_the_api(owner: House) -> None:
+    async with db.connection(owner.pool) as database:
+        now = database.clock.now()
+    for number in range(40):
+        await owner.respond({NPS: 10 if number % 4 else 3}, now=now - timedelta(hours=number, minutes=1))
+    for number in range(40):
+        await owner.respond({NPS: 3 if number % 4 else 10}, now=now - timedelta(days=31, hours=number))
+    page = await page_of(owner, "/console?days=30")
+    shown = re.sub(r"<[^>]+>|[\u2068\u2069]", "", page)
+    report = await owner.template("nps")
+    figure = report["total"][0]
+    found = re.search(r"NPS\s+([\d.-]+) \(([\d.-]+) to ([\d.-]+)", shown)
+    assert found is not None
+    low, high = figure["interval"]["low"], figure["interval"]["high"]
+    assert [figure["value"], low, high] == pytest.approx([float(each) for each in found.groups()], abs=0.06)
+    assert "40 answers" in shown
+    assert "Higher than in the 30 days before" in shown
+    assert "No clear change" not in shown
+    assert "not whole." in shown  # the last step ends now
+    [link, *_] = re.findall(r'href="([^"]*score=nps&days=[^"]*)"', html.unescape(page))
+    begin = httpx2.URL(link).params["between"].partition("/")[0]
+    assert datetime.fromisoformat(report["period"]["from_time"]) == datetime.fromisoformat(begin)
+
+
+async def test_each_stage_has_its_own_number(owner: House) -> None:
+    async with db.connection(owner.pool) as database:
+        now = database.clock.now()
+    for number in range(10):
+        await owner.respond({NPS: 9} if number < 7 else {}, now=now - timedelta(days=1), complete=number < 6)
+    shown = re.sub(r"<[^>]+>", " ", await page_of(owner))
+    for stage, count, share in (("Sent", 10, 100), ("Answered", 7, 70), ("Completed", 6, 60)):
+        assert re.search(rf"{stage}\s+{count}\s+{share}\.0\s?%", shown), stage
+
+
+@pytest.mark.parametrize(
+    "query", ["?days=abc", "?days=99999999999999999999", "?application=nobody", "?application=" + "0" * 22]
+)
+async def test_any_query(owner: House, query: str) -> None:
+    assert "Overview" in await page_of(owner, f"/console{query}")

@@ -1,0 +1,61 @@
+"""The tags of the organization: counted, renamed, removed from all, in the console and over the API."""
+
+import html
+
+from tests.listening.reports.conftest import House
+from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
+from tests.listening.screens.test_responses import links_of
+from tests.listening.screens.test_responses import shop as shop  # noqa: PLC0414  a fixture
+from tests.making import make_application
+from tests.tenants.logins.conftest import browser_of, log_in
+
+TAGS = "/console/responses/tags"
+
+
+async def counts(shop: House, *, token: str | None = None) -> dict[str, int]:
+    listed = await shop.get("/tag", token=token)
+    assert 200 == listed.status_code, listed.text
+    return {one["tag"]: one["count"] for one in listed.json()["results"]}
+
+
+async def test_over_the_api(shop: House) -> None:
+    other_id = await make_application(shop.pool, shop.caller.organization_id)
+    confined = await shop.token_for(application_ids=[other_id])
+    await shop.send("POST", "/q/response/tag", {"tag": "Late", "filter": {}})
+    await shop.send("POST", "/q/response/tag", {"tag": "vip", "filter": {"only": "unhappy"}})
+    assert ({"late": 3, "vip": 1}, {}) == (await counts(shop), await counts(shop, token=confined))
+    assert (
+        403 == (await shop.http.delete("/v3.2/tag/late", headers={"Authorization": f"Bearer {confined}"})).status_code
+    )
+    refused = await shop.send("PATCH", "/tag/late", {"tag": "VIP"})
+    assert (409, "already_exists") == (refused.status_code, refused.json()["code"])
+    assert 404 == (await shop.send("PATCH", "/tag/none", {"tag": "x"})).status_code
+    assert 422 == (await shop.send("PATCH", "/tag/late", {"tag": "a/b"})).status_code
+    renamed = await shop.send("PATCH", "/tag/late", {"tag": "Too late"})
+    assert ("too late", 3) == (renamed.json()["tag"], renamed.json()["count"])
+    assert 204 == (await shop.send("DELETE", "/tag/vip")).status_code
+    assert 404 == (await shop.send("DELETE", "/tag/vip")).status_code
+    assert {"too late": 3} == await counts(shop)
+
+
+async def test_screens(shop: House) -> None:
+    async with browser_of(shop.pool) as client:
+        await log_in(client)
+        assert "No response has a tag yet" in (await client.get(TAGS)).text
+        for tag, chosen in (("late", {}), ("vip", {"only": "unhappy"})):
+            await shop.send("POST", "/q/response/tag", {"tag": tag, "filter": chosen})
+        assert "late" in (await client.get(TAGS)).text
+        assert "late" not in (await client.get(f"{TAGS}?after=late")).text
+        taken = await client.post(f"{TAGS}/name", data={"old": "late", "tag": "vip"})
+        assert (409, True) == (taken.status_code, 'value="vip"' in taken.text)
+        assert 'value="late"' in (await client.get(f"{TAGS}/name?tag=late")).text
+        done = await client.post(f"{TAGS}/name", data={"old": "late", "tag": "slow"})
+        assert "Tag renamed" in (await client.get(done.headers["location"])).text
+        assert 404 == (await client.get(f"{TAGS}/removal?tag=late")).status_code
+        asked = html.unescape((await client.get(f"{TAGS}/removal?tag=slow")).text)
+        assert "3 responses lose it" in asked
+        page = (await client.post(f"{TAGS}/removal", data={"tag": "slow"})).headers["location"]
+        assert [] == links_of(await client.get("/console/responses?tag=slow"))
+        await client.post(f"{page}/undo")
+        assert 3 == len(links_of(await client.get("/console/responses?tag=slow")))

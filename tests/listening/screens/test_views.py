@@ -1,0 +1,69 @@
+"""Views of results: the words of each group, one view for each part of a question, and findings that are true."""
+
+from afterword.console.screens import DOMAIN
+from afterword.core.figures import metrics
+from afterword.core.figures.reports import Figure, distribution
+from afterword.core.figures.rows import RowKey
+from afterword.core.questionnaires import definition
+from afterword.kit.texts import texts
+from afterword.listening.screens.views import Names, figure_cells, views
+from tests.listening.reports.conftest import CHOICE, DOCUMENT, MATRIX, NPS
+from tests.listening.screens.test_files import result_of
+
+QUESTIONS = {each.question_id: each for each in definition.parse(DOCUMENT).questions()}
+NAMES = Names(
+    words=texts(DOMAIN, "en"),
+    questions=QUESTIONS,
+    questionnaires={"q": "After delivery"},
+    channels={None: "Link", 1: "E-mail"},
+    metadata={"questionnaire_metadata:store_id": "Store"},
+    url=lambda _selection, _stages: "/responses",
+)
+
+
+def test_names() -> None:
+    key: RowKey = {"bucket": "2026-03-01", "questionnaire": "q", "channel": 1, f"question:{CHOICE}": 2, "locale": None}
+    assert "March 1, 2026 · After delivery · E-mail · Choice 2 · Not given" == NAMES.of(key)
+    assert ["Store", "Which?", "x"] == [
+        NAMES.group(each) for each in ("questionnaire_metadata:store_id", f"question:{CHOICE}", "responder_metadata:x")
+    ]
+
+
+def test_a_sentence_in_place_of_a_figure_has_lines() -> None:
+    hidden, shown = Figure(metrics.nps(3, 0, 4), suppressed=True), Figure(metrics.nps(3, 0, 4))
+    assert ["why", ""] == [figure_cells(NAMES.words, each)[0].kind for each in (hidden, shown)]
+
+
+def test_distribution_by_part() -> None:
+    """Numbers are columns in the colours of their segments, labels are rows; each row of a matrix has its own view."""
+    shares = distribution({"0": 1, "10": 9}, effect=1.0, values=["0", "10"], level=0.95, is_hidden=False)
+    keys: list[RowKey] = [{"value": 0, "label": None}, {"value": 10, "label": None}]
+    total = Figure(metrics.count(10, metric="answers", of=10))
+    [view] = views(
+        result_of(list(zip(keys, shares, strict=True)), total=total, question_id=NPS), NAMES, template_id="distribution"
+    )
+    assert ("columns", "How likely?", ["detractor", "promoter"]) == (
+        view.kind,
+        view.title,
+        [one.band for one in view.points],
+    )
+    assert "Most often" in view.finding
+    parts: list[RowKey] = [
+        {"row_id": row, "row": row, "value": value, "label": f"Choice {value}"} for row in "ab" for value in (1, 2)
+    ]
+    found = views(
+        result_of(list(zip(parts, [*shares, *shares], strict=True)), total=total, question_id=MATRIX),
+        NAMES,
+        template_id="distribution",
+    )
+    assert [("rows", "a"), ("rows", "b")] == [(one.kind, one.title) for one in found]
+
+
+def test_findings_of_groups() -> None:
+    figures = [Figure(metrics.nps(30, 2, 40)), Figure(metrics.nps(5, 20, 40))]
+    keys: list[RowKey] = [{"locale": "en"}, {"locale": "el"}]
+    [view] = views(result_of(list(zip(keys, figures, strict=True)), total=figures[0]), NAMES, template_id=None)
+    assert ("NPS", "From el to en.") == (view.title, view.finding.replace("\u2068", "").replace("\u2069", ""))
+    assert ["en", "el", "All together"] == [row[0].text for row in view.rows]
+    [alone] = views(result_of([(keys[0], figures[0])], total=figures[0]), NAMES, template_id=None)
+    assert ("table", ["en"]) == (alone.kind, [row[0].text for row in alone.rows])

@@ -1,0 +1,123 @@
+"""The unsubscribe page: whoever only looks, or posts blindly, changes nothing; one click does it, and again."""
+
+import re
+import time
+from typing import Any, Final
+
+import httpx2
+import pytest
+
+from afterword.kit import db
+from tests.conftest import House
+from tests.event_log import list_events
+
+ONE_CLICK: Final = {"List-Unsubscribe": "One-Click"}
+SCANNERS: Final[dict[str, dict[str, str]]] = {
+    "plain": {},
+    "prefetch": {"Purpose": "prefetch", "Sec-Purpose": "prefetch;prerender", "X-Moz": "prefetch"},
+    "gateway": {"User-Agent": "Mozilla/5.0 (Windows NT 6.1; Win64; x64) SafeLinks/1.0"},
+    "preview": {"User-Agent": "facebookexternalhit/1.1", "X-Purpose": "preview"},
+    "bot": {"User-Agent": "BarracudaCentral/1.0", "From": "abuse@example.com"},
+    "cookies": {"Cookie": "session=1", "Referer": "https://mail.example.com/"},
+}
+
+
+async def link(pool: db.Pool, house: House, client: httpx2.AsyncClient) -> str:
+    """The unsubscribe address of a person who was asked."""
+    path = f"/v3.2/q/questionnaire/{house.questionnaire_id}/instance"
+    document = {"metadata": {"responder": {"email": "ann@example.com"}}}
+    assert 201 == (await client.post(path, json=document, headers=house.headers)).status_code
+    async with db.connection(pool) as database:
+        return f"/u/{await database.fetch_value('select unsubscribe_id from responder_address')}"
+
+
+async def suppressed(pool: db.Pool) -> list[str]:
+    async with db.connection(pool) as database:
+        return [row["reason"] for row in await database.fetch("select reason from suppression")]
+
+
+class TestNothingHappens:
+    @pytest.mark.parametrize("scanner", SCANNERS)
+    @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+    async def test_when_a_scanner_looks(
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, scanner: str, method: str
+    ) -> None:
+        path = await link(pool, house, client)
+        for _ in range(10):
+            reply = await client.request(method, path, headers=SCANNERS[scanner])
+            assert reply.status_code in {200, 204}
+            assert "set-cookie" not in reply.headers
+        assert [] == await suppressed(pool)
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {},
+            {"data": {"token": ""}},
+            {"data": {"token": "0" * 32}},
+            {"data": {"List-Unsubscribe": "1"}},
+            {"data": {"One-Click": "List-Unsubscribe"}},
+            {"json": ONE_CLICK},
+            {"files": {"other": (None, "One-Click")}},
+            {"content": b"\xff", "headers": {"content-type": "application/x-www-form-urlencoded"}},
+            {"content": b"x", "headers": {"content-type": "multipart/form-data"}},
+            {"content": b"--b\r\n\xff", "headers": {"content-type": "multipart/form-data; boundary=b"}},
+            {"params": ONE_CLICK},
+            {"content": b"--b--", "headers": {"content-type": 'multipart/form-data; boundary=b; a="' + ";" * 120_000}},
+        ],
+        ids=range(12),
+    )
+    async def test_when_a_form_is_posted_blindly(
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, options: dict[str, Any]
+    ) -> None:
+        path = await link(pool, house, client)
+        start = time.process_time()
+        assert 422 == (await client.post(path, **options)).status_code
+        assert time.process_time() - start < 1.0
+        assert [] == await suppressed(pool)
+
+    @pytest.mark.parametrize("path", ["/u/" + "9" * 22, "/u/x", "/u/%00", "/u/' or 1=1"])
+    async def test_when_nobody_has_that_link(
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, path: str
+    ) -> None:
+        await link(pool, house, client)
+        for reply in (await client.get(path), await client.post(path, data=ONE_CLICK)):
+            assert 404 == reply.status_code
+        assert [] == await suppressed(pool)
+
+
+class TestUnsubscribing:
+    @pytest.mark.parametrize("options", [{"data": ONE_CLICK}, {"files": {"List-Unsubscribe": (None, "One-Click")}}])
+    async def test_with_one_click(
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, options: dict[str, Any]
+    ) -> None:
+        """Without cookie, token or login, in both forms of RFC 8058, and again."""
+        path = await link(pool, house, client)
+        for _ in range(3):
+            assert 200 == (await client.post(path, **options)).status_code
+            assert ["unsubscribed"] == await suppressed(pool)
+        async with db.connection(pool) as database:
+            rows = await list_events(database, organization_id=house.organization_id)
+        assert 1 == [row.type for row in rows].count("responder.unsubscribed")
+
+    async def test_with_the_button(self, pool: db.Pool, house: House, client: httpx2.AsyncClient) -> None:
+        path = await link(pool, house, client)
+        page = (await client.get(path)).text
+        assert "ann@example.com" not in page  # who was handed the link learns no address
+        token = re.search(r'name="token" value="([0-9a-f]{32})"', page)
+        assert token is not None
+        assert 200 == (await client.post(path, data={"token": token[1]})).status_code
+        assert ["unsubscribed"] == await suppressed(pool)
+        assert 200 == (await client.get(path)).status_code
+
+    async def test_it_holds_after_it_was_lifted_and_pressed_again(
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient
+    ) -> None:
+        path = await link(pool, house, client)
+        await client.post(path, data=ONE_CLICK)
+        [found] = (await client.get("/v3.2/suppression", headers=house.headers)).json()["results"]
+        reply = await client.delete(f"/v3.2/suppression/{found['suppression_id']}", headers=house.headers)
+        assert 204 == reply.status_code
+        assert [] == await suppressed(pool)
+        await client.post(path, data=ONE_CLICK)
+        assert ["unsubscribed"] == await suppressed(pool)

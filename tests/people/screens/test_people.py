@@ -1,0 +1,146 @@
+"""People in the console: found, their story, messages stopped and allowed again, a copy, and erasure with its proof."""
+
+import html
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+
+from afterword.core.wire.site import Site
+from afterword.kit.texts import texts
+from afterword.kit.ui import lists
+from afterword.people.screens import people as screen
+from tests.privacy.conftest import CANARY, Desk, Known, people
+from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.run.test_app import client_of
+from tests.tenants.logins.conftest import EMAIL, OWN, PASSWORD, add_staff, found, log_in
+
+PERSON = re.compile(r'href="(/console/people/\w{22})"')
+
+
+@pytest.fixture
+async def known(desk: Desk) -> Known:
+    """A person of whom there is everything; an owner and an agent who can log in, and another organization's owner."""
+    [known] = await people(desk, [CANARY])
+    await add_staff(desk.pool, desk.house.organization_id)
+    await found(desk.pool, domain="patras", email="pan@patras.example")
+    return known
+
+
+@asynccontextmanager
+async def browser(desk: Desk, email: str = EMAIL) -> AsyncGenerator[httpx2.AsyncClient, None]:
+    async with client_of(desk.pool, site=Site("http://testserver", desk.house.site.secret)) as client:
+        client.headers.update(OWN)
+        assert 303 == (await log_in(client, email=email)).status_code
+        yield client
+
+
+async def page_of(client: httpx2.AsyncClient, path: str) -> str:
+    response = await client.get(path)
+    assert 200 == response.status_code, response.text
+    return html.unescape(response.text)
+
+
+async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with browser(desk) as client:
+        for text in (CANARY, f"ORDER-{CANARY}".lower(), known.address):
+            page = await page_of(client, f"/console/people?q={text}")
+            assert [f"/console/people/{known.responder_id}"] == PERSON.findall(page)
+        assert [] == PERSON.findall(await page_of(client, "/console/people?q=nobody"))
+        assert "at least three letters" in await page_of(client, "/console/people?q=x")
+        for query in ("after=x", "after=99999999999999999_z", f"q={'x' * 400}"):
+            assert 200 == (await client.get(f"/console/people?{query}")).status_code
+        await desk.ask("POST", "/q/responder", {"metadata": {"email": "late@example.com", "name": "<b>Late"}})
+        monkeypatch.setattr(lists, "ROWS", 1)
+        first = await page_of(client, "/console/people")
+        assert "<b>Late" in first
+        following = re.search(r'rel="next" href="([^"]+)"', first)
+        assert following is not None
+        assert [f"/console/people/{known.responder_id}"] == PERSON.findall(await page_of(client, following[1]))
+    assert 1 <= await desk.value("select count(*) from audit_entry where action = 'searched'")
+
+
+async def test_story(desk: Desk, known: Known) -> None:
+    async with browser(desk) as client:
+        page = await page_of(client, f"/console/people/{known.responder_id}")
+        for text in ("Answered", f"I am {CANARY}", "Case opened", f"as {CANARY} wished", "Planned", f"order-{CANARY}"):
+            assert text in page, text
+        assert f'<dt>First name</dt><dd dir="auto" class="long">{CANARY}' in page
+        for link in (f"/console/responses/{known.instance_id}", f"/console/sending/{known.item_ids[1]}"):
+            assert f'href="{link}"' in page
+        response = await page_of(client, f"/console/responses/{known.instance_id}")
+        assert f'href="/console/people/{known.responder_id}"' in response
+        assert 1 == await desk.value(
+            "select count(*) from audit_entry where action = 'read' and thing_id = $1", known.responder_id
+        )
+
+
+async def test_messages_stop_and_go_again(desk: Desk, known: Known) -> None:
+    path = f"/console/people/{known.responder_id}"
+    async with browser(desk) as client:
+        link = re.search(rf'href="({path}/suppression/\w{{22}})"', await page_of(client, path))
+        assert link is not None
+        assert known.address in await page_of(client, link[1])
+        assert f"{path}?done=lifted" == (await client.post(link[1])).headers["location"]
+        assert 404 == (await client.post(link[1])).status_code
+        assert "Allow messages again" not in await page_of(client, path)
+
+        foreign = await client.post(f"{path}/suppression", data={"address": "1:other@example.com"})
+        assert 422 == foreign.status_code
+        long = {"address": f"1:{known.address}", "note": "x" * 501, "reason": "complaint"}
+        refused = await client.post(f"{path}/suppression", data=long)
+        assert (422, True) == (refused.status_code, "x" * 501 in refused.text)
+        stopped = await client.post(f"{path}/suppression", data={**long, "note": "She rang."})
+        assert f"{path}?done=stopped" == stopped.headers["location"]
+        page = await page_of(client, path)
+        assert "She rang." in page
+        assert "The person complained" in page
+        found = (await desk.ask("GET", "/suppression"))["results"]
+        assert [("complaint", known.address)] == [(one["reason"], one["identifier"]) for one in found]
+
+
+async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
+    path = f"/console/people/{known.responder_id}"
+    async with browser(desk) as client:
+        await desk.execute("update login_session set proven_time = proven_time - interval '16 minutes'")
+        for act in ("subject", "erasure"):
+            asked = await client.get(f"{path}/{act}")
+            assert asked.headers["location"].startswith("/console/proof?next=")
+        await client.post("/console/proof", data={"password": PASSWORD, "next": path})
+        file = await client.get(f"{path}/subject")
+        assert "attachment" in file.headers["content-disposition"]
+        api = await desk.http.get(f"/q/responder/{known.responder_id}/subject", headers=desk.house.headers)
+        assert set(api.json()) == set(file.json())
+        assert known.responder_id == file.json()["responder"]["responder_id"]
+        assert 2 == await desk.value("select count(*) from audit_entry where action = 'downloaded'")
+
+        page = await page_of(client, f"{path}/erasure")
+        for text in ("1 response", "2 planned messages, which will be cancelled", "1 case with its comments"):
+            assert text in page, text
+        assert 422 == (await client.post(f"{path}/erasure", data={"reason": "x" * 501})).status_code
+        begun = await client.post(f"{path}/erasure", data={"mode": "erase", "suppress": "1", "reason": "Letter"})
+        proof = begun.headers["location"]
+        assert "is being erased" in await page_of(client, proof)
+        assert 409 == (await client.post(f"{path}/erasure", data={"mode": "erase"})).status_code
+        await desk.work()
+        done = await page_of(client, proof)
+        assert "This page is the proof" in done
+        assert CANARY not in done
+        assert "Erased person" in await page_of(client, path)
+        for listed in ("/console/sending", "/console/settings/suppressions"):
+            page = await page_of(client, listed)
+            assert "Erased person" in page, listed
+            assert not re.search(r"[0-9a-f]{64}", page), listed
+        assert [] == await desk.traces(CANARY)
+
+
+def test_scores_of_the_newest_question() -> None:
+    """The oldest first; without a line where there is but one."""
+    given = [("a", 9), ("a", None), ("b", 5), ("a", 3)]
+    rows = [{"question_id": question, "score": score} for question, score in given]
+    found = screen.scores_of(texts("console", "en"), rows)
+    assert found is not None
+    assert "Scores: 3, 9" == found["text"].translate({0x2068: None, 0x2069: None})
+    assert screen.scores_of(texts("console", "en"), rows[:2]) is None

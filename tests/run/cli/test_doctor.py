@@ -1,0 +1,84 @@
+"""Pauses in the doctor's report, and ending them."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from afterword.kit import db
+from afterword.kit.transport.base import Sent
+from afterword.sending.providers.health import service as health
+from afterword.sending.queue.restores import service as guard
+from tests.conftest import House
+from tests.journeys.processes import free_port
+from tests.run.cli.shell import MORE, shell
+from tests.sending.queue.conftest import Queue
+
+
+class TestResume:
+    async def test_none_paused(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "resume")
+        assert (0, "None was paused.\n") == (ended.returncode, ended.stdout)
+
+    async def test_paused_account_is_named_and_resumed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        async with db.transaction(pool) as database:
+            account_id = await database.fetch_value(
+                "select account_id from channel_account where organization_id = $1", house.organization_id
+            )
+            assert await health.pause(
+                database, account=(house.organization_id, account_id), reason="535 wrong password"
+            )
+        examined = shell(database_url, tmp_path, "doctor")
+        assert "535 wrong password" in examined.stdout
+        assert f"account {account_id}: 535" in examined.stdout
+        assert "leave a pause that a person wants. Then run `afterword account resume ID`" in examined.stdout
+        ended = shell(database_url, tmp_path, "resume")
+        assert "Resumed demo, channel 1.\n" == ended.stdout
+        assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
+
+
+def test_no_installation(tmp_path: Path) -> None:
+    """The database is one finding, which says where to look."""
+    ended = shell("", tmp_path, "doctor")
+    [finding] = [line for line in ended.stdout.splitlines() if " database " in line]
+    assert (1, True) == (ended.returncode, "There is no installation here" in finding)
+
+
+async def test_a_warning_is_no_fault(
+    pool: db.Pool, house: House, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MORE, "AFTERWORD_PUBLIC_URL", f"http://localhost:{free_port()}")  # where nobody answers
+
+    def last_words() -> str:
+        return shell(database_url, tmp_path, "doctor").stdout.splitlines()[-1]
+
+    before = last_words()
+    assert " to mend" in before
+    async with db.transaction(pool) as database:
+        await database.execute("update organization set created_time = now() - interval '2 days'")
+    faults, warnings = map(int, re.findall(r"\d+", f"{before} 0")[:2])
+    assert f"{faults} to mend, {warnings + 1} to think of." == last_words()
+
+
+class TestConfirmSending:
+    async def test_not_paused(self, database_url: str, tmp_path: Path) -> None:
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+
+    async def test_nothing_is_sent_until_it_is_confirmed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        queue = Queue(pool, house, house.pipeline_id)
+        await queue.schedule()
+        async with db.transaction(pool) as database:
+            mark = (await guard.check_log(database, mark=None, is_first=False)).mark
+            assert mark is not None
+            view = await guard.check_log(database, mark=replace(mark, seq=10_000), is_first=False)
+            assert view.is_new
+        assert [] == await queue.worker().claim()
+        assert "doctor --confirm-sending" in shell(database_url, tmp_path, "doctor").stdout
+        assert [] == await queue.worker().claim()
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+        assert 1 == len(await queue.worker().send(Sent()))

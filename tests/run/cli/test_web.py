@@ -1,0 +1,64 @@
+"""`afterword web`: how the server is set up, and that the uses of tokens are written or lost, never in the way."""
+
+import sys
+from typing import Any
+
+import httpx2
+import pytest
+
+from afterword import errors
+from afterword.kit import db
+from afterword.kit.settings import Settings
+from afterword.run.cli import CommandError, web
+from afterword.run.cli.context import Context
+from afterword.tenants.logins.sessions.last_seen import Seen
+from afterword.tenants.organizations.tokens import service as tokens
+from afterword.tenants.organizations.tokens.access import Ticks
+from tests.conftest import SITE, House
+
+
+@pytest.mark.parametrize(("proxies", "is_read"), [("", False), ("10.0.0.1", True)])
+async def test_headers_of_proxies_are_read_where_proxies_are_named(
+    pool: db.Pool, proxies: str, *, is_read: bool
+) -> None:
+    chosen = Settings(trusted_proxies=proxies, port=8123)
+    config = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen())
+    assert (is_read, proxies, 8123) == (config.proxy_headers, config.forwarded_allow_ips, config.port)
+    assert (False, False) == (config.server_header, config.access_log)
+
+
+async def test_listed_origins_may_call(pool: db.Pool) -> None:
+    chosen = Settings(cors_origins="https://shop.example, https://portal.example")
+    app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen()).app
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as client:
+        for origin, allowed in (("https://portal.example", "https://portal.example"), ("https://evil.example", None)):
+            response = await client.get("/v3.2/channel", headers={"Origin": origin})
+            assert allowed == response.headers.get("access-control-allow-origin")
+
+
+@pytest.mark.parametrize("error", [errors.Unavailable("away"), RuntimeError("a bug")])
+async def test_uses_that_cannot_be_written_are_lost(
+    pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(tokens, "note_use", fail)
+    ticks = Ticks()
+    ticks.note(house.caller, now=pool.clock.now())
+    await web._write(pool, ticks, Seen())
+    assert {} == ticks.take()
+
+
+async def test_the_endpoint_for_assistants_is_switched_on(pool: db.Pool, house: House) -> None:
+    for is_on, status in ((False, 404), (True, 401)):
+        chosen = Settings(mcp=is_on)
+        app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen()).app
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as client:
+            assert status == (await client.post("/mcp", json={})).status_code
+
+
+def test_the_endpoint_for_assistants_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "afterword.extras.assistants.endpoint", None)
+    with pytest.raises(CommandError, match=r"pip install 'afterword\[mcp\]'"):
+        web._endpoint(Settings(mcp=True))

@@ -1,0 +1,3 @@
+"""Fixtures of other folders."""
+
+from tests.console.conftest import office as office  # noqa: PLC0414  a fixture

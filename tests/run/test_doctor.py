@@ -1,0 +1,503 @@
+"""The doctor: each fault is found, named and met with advice, and no secret is repeated."""
+# ruff: noqa: ASYNC240  files are looked at one at a time
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+
+from afterword.kit import db
+from afterword.listening.reports import comparison
+from afterword.listening.reports.comparison import Comparison
+from afterword.listening.reports.daily_counts.store import Span
+from afterword.run import doctor, environment
+from afterword.run.doctor import Finding
+from afterword.run.worker.guard import FILE_NAME as MARK_FILE
+from afterword.sending.queue.restores import store as guard_store
+from afterword.sending.queue.restores.service import SendingMark
+from tests.conftest import SITE, House
+from tests.kit.transport.name_server import name_server
+from tests.sending.channels.receiver import closed_port
+from tests.sending.providers.test_accounts import add as add_account
+from tests.sending.queue.conftest import Queue
+
+PASSWORD = "Pa55word"
+is_root = os.geteuid() == 0
+
+
+class TestDatabase:
+    async def test_wrong_password(self, tmp_path: Path, database_url: str) -> None:
+        finding = await only_database(tmp_path, re.sub(r":[^:@]+@", f":{PASSWORD}@", database_url))
+        assert "Check the user and the password" in finding.advice
+
+    async def test_unknown_database(self, tmp_path: Path, database_url: str) -> None:
+        finding = await only_database(tmp_path, re.sub(r"/test_\w+", "/absent", database_url))
+        assert "createdb" in finding.advice
+
+    @pytest.mark.parametrize(
+        ("url", "proxies", "expected"),
+        [
+            ("https://absent.invalid", "", [False]),
+            ("https://absent.invalid", "10.0.0.1", []),
+            ("http://localhost:1", "", []),
+        ],
+    )
+    async def test_trusted_proxies(self, tmp_path: Path, url: str, proxies: str, expected: list[bool]) -> None:
+        found = await look(tmp_path, public_url=url, trusted_proxies=proxies)
+        assert expected == [finding.ok for name, finding in found.items() if name == "trusted proxies"]
+
+    async def test_nothing_listens(self, tmp_path: Path, unused_port: int) -> None:
+        finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@127.0.0.1:{unused_port}/d")
+        assert "Nothing listens there" in finding.advice
+
+    async def test_no_socket(self, tmp_path: Path) -> None:
+        finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@/d?host={tmp_path}")
+        assert "Nothing listens there" in finding.advice
+
+    async def test_unknown_host(self, tmp_path: Path) -> None:
+        finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@absent.invalid/d")
+        assert "The host in AFTERWORD_DATABASE_URL is not known" in finding.advice
+
+    @pytest.mark.parametrize("port", ["port", "99999", "-1"])
+    async def test_unreadable_address(self, tmp_path: Path, port: str) -> None:
+        assert not (await only_database(tmp_path, f"postgresql://u:{PASSWORD}@localhost:{port}/d")).ok
+
+    async def test_silent_server(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("afterword.kit.db.hosts.CONNECT_TIMEOUT_SECONDS", 0.2)
+        async with listening("") as port:
+            finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@127.0.0.1:{port}/d")
+        assert "the firewall" in finding.advice
+
+    async def test_ok(self, tmp_path: Path, database_url: str) -> None:
+        found = await look(tmp_path, database_url=database_url)
+        names = ["database", "database version", "migrations", "sending", "queue", "senders", "past", "backups",
+                 "figures", "responses", "transactions", "clock"]  # fmt: skip
+        assert names == list(found)[: len(names)]
+        assert all(found[name].ok for name in names)
+
+    async def test_too_old(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "VERSION_MIN", 99)
+        finding = (await look(tmp_path, database_url=database_url))["database version"]
+        assert (False, "Upgrade the server to PostgreSQL 99 or newer.") == (finding.ok, finding.advice)
+
+
+class TestPast:
+    async def test_restored_before_a_worker_ran(self, tmp_path: Path, database_url: str) -> None:
+        """Files that workers wrote beside the database reveal a restored backup before one of them runs."""
+        async with await db.open_pool(database_url, size_max=1) as pool, db.connection(pool) as database:
+            standing = await guard_store.get_log_position(database)
+        mark = SendingMark(standing.installation_id, standing.confirmed_time, standing.last_seq + 1)
+        (tmp_path / MARK_FILE).write_bytes(msgspec.json.encode(mark))
+        finding = (await look(tmp_path, database_url=database_url))["past"]
+        assert not finding.ok
+        assert "was put back to an earlier moment" in finding.detail
+        assert "--confirm-sending" in finding.advice
+
+    async def test_paused(self, tmp_path: Path, database_url: str) -> None:
+        async with await db.open_pool(database_url, size_max=1) as pool, db.transaction(pool) as database:
+            await database.execute(
+                "update sending_guard set paused_time = now(), paused_reason = 'The log ends early.'"
+            )
+        finding = (await look(tmp_path, database_url=database_url))["past"]
+        assert not finding.ok
+        assert "The log ends early." in finding.detail
+        assert "doctor --confirm-sending" in finding.advice
+
+
+class TestBackups:
+    async def test_late(self, tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+        """None since the installation began, or the last one too long ago."""
+        for statement in (
+            "update organization set created_time = now() - interval '27 hours'",
+            """insert into backup (backup_id, kind, started_time, finished_time, bytes)
+               values ('one', 'whole', now() - interval '26.5 hours', now(), 1)""",
+        ):
+            async with db.transaction(pool) as database:
+                await database.execute(statement)
+            finding = (await look(tmp_path, database_url=database_url, backup_to="/backups"))["backups"]
+            assert not finding.ok
+            assert "afterword backup" in finding.advice
+        assert (await look(tmp_path, database_url=database_url))["backups"].ok
+
+    @pytest.mark.parametrize(
+        ("founded", "saved", "expected"),
+        [("1 hour", None, False), ("25 hours", None, True), ("1 year", "7 days", False), ("1 year", "9 days", True)],
+    )
+    async def test_nobody_makes_them(
+        self,
+        tmp_path: Path,
+        house: House,
+        pool: db.Pool,
+        database_url: str,
+        *,
+        founded: str,
+        saved: str | None,
+        expected: bool,
+    ) -> None:
+        """Other programs may make them, so it is a warning, after the first day."""
+        async with db.transaction(pool) as database:
+            await database.execute("update organization set created_time = now() - $1::text::interval", founded)
+            await database.execute(
+                """insert into backup (backup_id, kind, started_time, finished_time, bytes)
+                   select 'one', 'whole', now() - $1::text::interval, now(), 1 where $1::text is not null""",
+                saved,
+            )
+        finding = (await look(tmp_path, database_url=database_url))["backups"]
+        assert (True, expected) == (finding.ok, finding.is_warning)
+        assert "Run `afterword backup`" in finding.advice
+
+    async def test_in_time(self, tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+        async with db.transaction(pool) as database:
+            await database.execute(
+                "insert into backup (backup_id, kind, finished_time, bytes) values ('one', 'whole', now(), 1)"
+            )
+        assert (await look(tmp_path, database_url=database_url, backup_to="/backups"))["backups"].ok
+
+
+async def test_senders(tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+    async with db.transaction(pool) as database:
+        await database.execute("update pipeline set sender_address = 'billing@other.example'")
+    finding = (await look(tmp_path, database_url=database_url))["senders"]
+    assert not finding.ok
+    assert f"demo (pipeline {house.pipeline_id}: billing@other.example)" in finding.detail
+    assert "afterword sender add" in finding.advice
+
+
+async def test_records_of_all_senders(
+    tmp_path: Path, pool: db.Pool, house: House, database_url: str, unused_port: int
+) -> None:
+    """Each domain that a pipeline of any organization sends from, by the server of its account; none that is paused."""
+    queue = Queue(pool, house, house.pipeline_id)
+    account, _ = await add_account(queue, "smtp", {"url": "smtp://u:p@smtp.sendgrid.net:587"}, is_default=False)
+    await queue.execute("update pipeline set sender_address = 'ask@own.example', account_id = $1", account.account_id)
+    for domain, more in (
+        ("plain.example", ""),
+        ("paused.example", "paused = true,"),
+        ("over.example", "end_time = now(),"),
+    ):
+        other = await queue.pipeline(questionnaire_id=house.questionnaire_id, channel_id=1, title=domain)
+        await queue.execute(
+            f"update pipeline set {more} sender_address = $1 where pipeline_id = $2", f"a@{domain}", other.pipeline_id
+        )
+    texts = {f"{name}.example": [] for name in ("own", "plain", "paused", "over", "house")}
+    async with name_server(texts) as server:
+        outside = doctor.Outside(
+            mail_from="survey@house.example", name_servers=(("127.0.0.1", server.port),), site=SITE
+        )
+        found = await examine(
+            tmp_path, database_url=database_url, smtp_url=f"smtp://127.0.0.1:{unused_port}", outside=outside
+        )
+    told = {one.detail.partition(":")[0]: one.advice for one in found if one.name == "DNS of sender"}
+    assert {"own.example", "plain.example", "house.example"} == told.keys()
+    assert "include:sendgrid.net" in told["own.example"]
+    assert "a:127.0.0.1" in told["plain.example"]
+
+
+async def test_a_proxy_that_is_not_trusted(tmp_path: Path) -> None:
+    """Another address than the proxy's is in the setting, as /healthz tells."""
+    async with web("200 OK", ours=True, more="Afterword-Forwarded-For: ignored\r\n") as port:
+        found = await look(tmp_path, public_url=f"http://localhost:{port}", trusted_proxies="10.0.0.9")
+    assert found["public address"].ok
+    assert not found["trusted proxies"].ok
+    assert "(10.0.0.9)" in found["trusted proxies"].detail
+
+
+async def test_messages_that_nobody_sends(tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+    queue = Queue(pool, house, house.pipeline_id)
+    await queue.schedule()
+    assert (await look(tmp_path, database_url=database_url))["queue"].ok
+    await queue.execute("update queue_item set due_time = now() - interval '20 minutes'")
+    finding = (await look(tmp_path, database_url=database_url))["queue"]
+    assert not finding.ok
+    assert f"demo (pipeline {house.pipeline_id})" in finding.detail
+    assert "Start `afterword worker`" in finding.advice
+    await queue.execute("update pipeline set paused = true")
+    assert (await look(tmp_path, database_url=database_url))["queue"].ok
+
+
+class TestTransactions:
+    async def test_one_that_is_never_ended(
+        self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(doctor, "TRANSACTION_SECONDS_MAX", 0)
+        async with await db.open_pool(database_url, size_max=1) as pool, db.transaction(pool) as database:
+            await database.fetch_value("select pg_current_xact_id()")
+            finding = (await look(tmp_path, database_url=database_url))["transactions"]
+        assert not finding.ok
+        assert "pg_terminate_backend" in finding.advice
+
+
+class TestMigrations:
+    async def test_empty(self, tmp_path: Path, empty_database_url: str) -> None:
+        finding = (await look(tmp_path, database_url=empty_database_url))["migrations"]
+        assert Finding("migrations", False, "The database is empty.", "Run `afterword migrate`.") == finding
+
+    @pytest.mark.parametrize(("revision", "advice"), [("0000", "afterword migrate"), ("9999", "the newer release")])
+    async def test_another_revision(self, tmp_path: Path, database_url: str, revision: str, advice: str) -> None:
+        connection: Any = await asyncpg.connect(database_url)
+        await connection.execute("update alembic_version set version_num = $1", revision)
+        await connection.execute(f"comment on table alembic_version is 'needs {revision}'")
+        await connection.close()
+        finding = (await look(tmp_path, database_url=database_url))["migrations"]
+        assert not finding.ok
+        assert advice in finding.advice
+
+    async def test_newer_and_leaves_room(self, tmp_path: Path, database_url: str) -> None:
+        connection: Any = await asyncpg.connect(database_url)
+        await connection.execute("update alembic_version set version_num = '9999'")
+        await connection.close()
+        finding = (await look(tmp_path, database_url=database_url))["migrations"]
+        assert (True, "") == (finding.ok, finding.advice)
+        assert "at 9999, newer than" in finding.detail
+
+
+class TestFigures:
+    """The compared figures are in tests/listening/reports/test_comparison.py."""
+
+    async def test_a_difference(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        spans = [Span("o", f"q{number:02}", "", 1, "UTC", date(2026, 1, 9), datetime(2026, 1, 9, tzinfo=UTC))
+                 for number in range(12)]  # fmt: skip
+
+        async def compare(_: db.Database, *, now: datetime) -> Comparison:
+            return Comparison(13, 1, [(span, date(2026, 1, 8)) for span in spans])
+
+        monkeypatch.setattr(comparison, "compare", compare)
+        finding = (await look(tmp_path, database_url=database_url))["figures"]
+        assert "afterword doctor --recount" in finding.advice
+        assert "2026-01-08 of questionnaire q00, 2026-01-08 of questionnaire q01" in finding.detail
+        assert finding.detail.endswith("q09 and 2 more. 1 of 13 were not looked at.")
+
+    async def test_ok(self, tmp_path: Path, database_url: str) -> None:
+        finding = (await look(tmp_path, database_url=database_url))["figures"]
+        assert (True, "Kept counts of the last 31 days equal the answers.") == (finding.ok, finding.detail)
+
+
+class TestClock:
+    @pytest.mark.parametrize("skew", [timedelta(seconds=-60), timedelta(hours=1), timedelta(seconds=6)])
+    async def test_skewed(self, tmp_path: Path, database_url: str, skew: timedelta) -> None:
+        finding = (await look(tmp_path, database_url=database_url, skew=skew))["clock"]
+        assert not finding.ok
+        assert "time server" in finding.advice
+
+    async def test_ok(self, tmp_path: Path, database_url: str) -> None:
+        assert (await look(tmp_path, database_url=database_url, skew=timedelta(seconds=2)))["clock"].ok
+
+
+class TestMail:
+    async def test_nothing_listens(self, tmp_path: Path, unused_port: int) -> None:
+        finding = (await look(tmp_path, smtp_url=f"smtp://u:{PASSWORD}@127.0.0.1:{unused_port}"))["mail server"]
+        assert not finding.ok
+        assert "AFTERWORD_SMTP_URL" in finding.advice
+
+    async def test_unreadable_address(self, tmp_path: Path) -> None:
+        """The sentence says which part is wrong, and never repeats the password."""
+        for url, told in (
+            (f"ftp://u:{PASSWORD}@127.0.0.1", "must begin with smtp:// or smtps://."),
+            (f"smtp://u:{PASSWORD}@127.0.0.1?starttls=maybe", "must be offered, required or never."),
+            (f"smtp://u:{PASSWORD}@127.0.0.1?tls=yes", "unknown option; known are starttls, ca, name."),
+        ):
+            finding = (await look(tmp_path, smtp_url=url))["mail server"]
+            assert (False, told) == (finding.ok, finding.detail[-len(told) :])
+            assert PASSWORD not in finding.detail
+            assert "smtp://user:password@host:587" in finding.advice
+
+    async def test_none(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path))["mail server"]
+        assert (True, "To send, set AFTERWORD_SMTP_URL.") == (finding.ok, finding.advice)
+        assert "new passwords and notices stay in the operator's outbox" in finding.detail
+
+    async def test_accounts_of_organizations_alone(
+        self, tmp_path: Path, pool: db.Pool, house: House, database_url: str
+    ) -> None:
+        await add_account(Queue(pool, house, house.pipeline_id), "smtp", {"url": "smtp://u:p@relay.example:587"})
+        finding = (await look(tmp_path, database_url=database_url))["mail server"]
+        assert not finding.ok
+        assert "Accounts of organizations do not send them. To send, set AFTERWORD_SMTP_URL." == finding.advice
+
+    async def test_ok(self, tmp_path: Path) -> None:
+        async with listening("220 hello\r\n", {"EHLO": "250 hello\r\n", "QUIT": "221 bye\r\n"}) as port:
+            finding = (await look(tmp_path, smtp_url=f"smtp://127.0.0.1:{port}"))["mail server"]
+        assert finding.ok, finding
+
+
+class TestPublicAddress:
+    @pytest.mark.parametrize(
+        "url", ["", "survey.example.com", "ftp://survey.example.com", "https://", "https://h:port", "https://u:p@h"]
+    )
+    async def test_not_an_address(self, tmp_path: Path, url: str) -> None:
+        finding = (await look(tmp_path, public_url=url))["public address"]
+        assert (False, "Write AFTERWORD_PUBLIC_URL as https://survey.example.com.") == (finding.ok, finding.advice)
+
+    async def test_not_encrypted(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path, public_url="http://survey.example.com"))["public address"]
+        assert not finding.ok
+        assert "speaks TLS" in finding.advice
+
+    async def test_nothing_listens(self, tmp_path: Path, unused_port: int) -> None:
+        finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{unused_port}"))["public address"]
+        assert not finding.ok
+        assert "Start `afterword serve`" in finding.advice
+
+    async def test_unknown_host(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path, public_url="https://absent.invalid"))["public address"]
+        assert not finding.ok
+        assert "DNS record" in finding.advice
+
+    async def test_silent(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "WEB_SECONDS_MAX", 0.2)
+        async with listening("") as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+        assert "firewall" in finding.advice
+
+    async def test_certificate(self, tmp_path: Path) -> None:
+        async with listening("no TLS is spoken here\r\n") as port:
+            finding = (await look(tmp_path, public_url=f"https://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+        assert "certificate" in finding.advice
+
+    @pytest.mark.parametrize("status", ["200 OK", "404 Not Found", "302 Found\r\nLocation: https://example.com/"])
+    async def test_another_program(self, tmp_path: Path, status: str) -> None:
+        async with web(status, ours=False) as port:
+            finding = (await look(tmp_path, public_url=f"http://localhost:{port}"))["public address"]
+        assert not finding.ok
+        assert "answered by another program" in finding.detail
+
+    async def test_we_are_ill(self, tmp_path: Path) -> None:
+        async with web("503 Service Unavailable", ours=True) as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+        assert "Look into the log" in finding.advice
+
+    @pytest.mark.parametrize("answer", ["nonsense\r\n\r\n", "\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"])
+    async def test_not_http(self, tmp_path: Path, answer: str) -> None:
+        async with listening("", {"GET": answer}) as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+
+    async def test_ok(self, tmp_path: Path) -> None:
+        async with web("200 OK", ours=True) as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}/"))["public address"]
+        assert finding.ok
+        assert "Nobody outside this machine" in finding.advice
+
+
+class TestFolder:
+    @pytest.mark.skipif(is_root, reason="root may write everywhere")
+    async def test_not_ours(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o500)
+        finding = (await look(tmp_path))["data folder"]
+        assert not finding.ok
+        assert "chown" in finding.advice
+
+    async def test_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "data").write_text("")
+        assert not (await look(tmp_path / "data"))["data folder"].ok
+
+    @pytest.mark.parametrize("name", ["secret", "postgresql/afterword.password"])
+    async def test_open_secret(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "postgresql").mkdir()
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o640)
+        finding = (await look(tmp_path))["data folder"]
+        assert not finding.ok
+        assert f"chmod 600 {tmp_path / name}" in finding.advice
+
+    async def test_little_room(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(environment, "FREE_BYTES_MIN", 10**18)
+        finding = (await look(tmp_path))["data folder"]
+        assert not finding.ok
+        assert "Make room" in finding.advice
+
+    async def test_no_disk(self) -> None:
+        """Nobody can write there, and it is no disk that could be full."""
+        finding = (await look(Path("/proc/afterword")))["data folder"]
+        assert (False, True) == (finding.ok, "/proc cannot be written" in finding.detail)
+
+    async def test_absent(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path / "a/b"))["data folder"]
+        assert finding.ok
+        assert "is made at the first start" in finding.detail
+        assert not (tmp_path / "a").exists()
+
+    async def test_ok(self, tmp_path: Path) -> None:
+        assert (await look(tmp_path))["data folder"].ok
+
+
+async def look(folder: Path, **options: Any) -> dict[str, Finding]:
+    """Findings by name."""
+    return {finding.name: finding for finding in await examine(folder, **options)}
+
+
+async def examine(
+    folder: Path,
+    *,
+    database_url: str | None = None,
+    smtp_url: str | None = None,
+    public_url: str = "",
+    trusted_proxies: str = "",
+    skew: timedelta = timedelta(0),
+    backup_to: str = "",
+    outside: doctor.Outside = doctor.Outside(),  # noqa: B008  frozen
+) -> list[Finding]:
+    """All findings; each that is wrong has advice, and none holds the password."""
+    found = await doctor.examine(
+        database_url=database_url,
+        smtp_url=smtp_url,
+        public_url=public_url,
+        trusted_proxies=trusted_proxies,
+        data_folder=folder,
+        backup_to=backup_to,
+        outside=outside,
+        clock=lambda: datetime.now(UTC) + skew,
+    )
+    for finding in found:
+        assert finding.ok or finding.advice
+        assert PASSWORD not in finding.detail + finding.advice
+    return found
+
+
+async def only_database(folder: Path, url: str) -> Finding:
+    finding = (await look(folder, database_url=url))["database"]
+    assert not finding.ok
+    return finding
+
+
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    with closed_port() as port:
+        yield port
+
+
+@asynccontextmanager
+async def listening(greeting: str, answers: dict[str, str] | None = None) -> AsyncGenerator[int, None]:
+    """A server that greets and answers lines by their first word; with neither it is silent."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(greeting.encode())
+        while line := await reader.readline():
+            if answer := (answers or {}).get(line.decode(errors="replace").split(" ")[0].strip()):
+                writer.write(answer.encode())
+                if answer.startswith(("HTTP", "221", "nonsense", "\r")):
+                    break
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1")
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+@asynccontextmanager
+async def web(status: str, *, ours: bool, more: str = "") -> AsyncGenerator[int, None]:
+    header = f"X-Request-Id: 1\r\n{more}" if ours else ""
+    answer = f'HTTP/1.1 {status}\r\n{header}Content-Length: 18\r\nConnection: close\r\n\r\n{{"status":"alive"}}'
+    async with listening("", {"GET": answer}) as port:
+        yield port

@@ -1,0 +1,24 @@
+"""The worker's job of retention in a process of its own, which may be killed.
+
+`python -m tests.run.worker.faults.forgetting URL DAYS` works as it would so many days from now, until nothing is left.
+"""
+
+import asyncio
+import sys
+from datetime import timedelta
+
+from afterword.kit import db
+from afterword.privacy.retention import service as retention
+
+
+async def main(url: str, days: int) -> None:
+    async with await db.open_pool(url, size_max=1) as pool:
+        is_over = False
+        while not is_over:
+            async with db.transaction(pool) as database:
+                now = database.clock.now() + timedelta(days=days)
+                is_over = not await retention.work_next(database, now=now)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2])))

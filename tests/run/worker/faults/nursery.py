@@ -1,0 +1,128 @@
+"""Workers that begin at once, so that very many can die: copies of one process which has imported everything.
+
+`python -m tests.run.worker.faults.nursery` makes one for each line on its standard input, a log and orders, and answers
+with the process id. It waits for none of them, so that no number is given twice while it lives.
+"""
+
+import asyncio
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NoReturn
+
+import uvloop
+
+from afterword.kit import log
+from tests.journeys.processes import ROOT
+from tests.run.worker.faults.runner import Orders, main
+
+LOG_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+
+
+class Nursery:
+    """Where they come from, in a process of its own; to be stopped when no worker of it lives any more."""
+
+    def __init__(self, *, env: Mapping[str, str], path: Path) -> None:
+        with path.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.run.worker.faults.nursery"],
+                cwd=ROOT,
+                env=dict(env),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                start_new_session=True,
+            )
+        self._path = path
+
+    def bear(self, orders: Orders, *, path: Path) -> "Born":
+        """One more worker with a log there; the first takes as long as everything that is to be imported."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        path.touch()
+        self._process.stdin.write(json.dumps([str(path), orders.text]).encode() + b"\n")
+        self._process.stdin.flush()
+        pid = self._process.stdout.readline()
+        assert pid, self._path.read_text()
+        return Born(int(pid))
+
+    def stop(self) -> None:
+        """End it; those that it made are not its concern."""
+        self._process.kill()
+        self._process.communicate()
+
+
+class Born:
+    """A worker of the nursery, with what tests use of `subprocess.Popen`. How it ended is not known: -1."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._handle = os.pidfd_open(pid)
+        self._has_ended = False
+
+    def poll(self) -> int | None:
+        """None while it runs."""
+        return self._ended(0)
+
+    def wait(self) -> int:
+        """Until it has ended."""
+        code = self._ended(None)
+        assert code is not None
+        return code
+
+    def send_signal(self, sign: signal.Signals) -> None:
+        """If it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, sign)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, seconds: float | None) -> int | None:
+        if not self._has_ended and select.select([self._handle], [], [], seconds)[0]:
+            self._has_ended = True
+            os.close(self._handle)
+        return -1 if self._has_ended else None
+
+
+def serve() -> None:
+    """A worker for each line."""
+    for line in sys.stdin.buffer:
+        path, orders = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            _work(path, orders)
+        sys.stdout.write(f"{pid}\n")
+        sys.stdout.flush()
+
+
+def _work(path: str, orders: str) -> NoReturn:  # pyrefly: ignore[bad-return]
+    """The copy: a session and a log of its own, then what `runner` does."""
+    code = 1
+    try:
+        os.setsid()
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123
+            os.dup2(nothing.fileno(), 0)
+        output = os.open(path, LOG_FLAGS, 0o644)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        log.set_up(level="info", as_json=True)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(main(Orders(**json.loads(orders))))
+        code = 0
+    except BaseException:  # noqa: BLE001  nothing is above
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    serve()

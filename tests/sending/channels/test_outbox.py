@@ -1,0 +1,49 @@
+"""The captured outbox: what it keeps, and when it keeps nothing."""
+
+import pytest
+
+from afterword.kit.transport.base import Fenced, Message, Sent
+from afterword.sending.channels.outbox import OutboxChannel
+from tests.sending.channels.conftest import MESSAGE
+
+
+async def fenced() -> None:
+    raise Fenced
+
+
+async def free() -> None:
+    pass
+
+
+async def test_fenced_item_is_not_kept() -> None:
+    kept: list[Message] = []
+
+    async def save(message: Message) -> None:
+        kept.append(message)
+
+    with pytest.raises(Fenced):
+        await OutboxChannel(save).send(MESSAGE, begin=fenced)
+    assert [] == kept
+
+
+async def test_what_save_raises_passes_through() -> None:
+    async def save(message: Message) -> None:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await OutboxChannel(save).send(MESSAGE, begin=free)
+
+
+async def test_kept_whole_after_begin() -> None:
+    order: list[object] = []
+
+    async def begin() -> None:
+        order.append("begin")
+
+    async def save(message: Message) -> None:
+        order.append(message)
+
+    channel = OutboxChannel(save)
+    assert isinstance(await channel.send(MESSAGE, begin=begin), Sent)
+    assert ["begin", MESSAGE] == order
+    await channel.close()

@@ -1,0 +1,138 @@
+"""Recipient domains that throttle: each goes slower by itself, until it has recovered; the others never notice."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from afterword.core.scheduling.lanes import AccountKey
+from afterword.kit import db
+from afterword.kit.transport.base import Sent
+from afterword.sending.providers.health import service as health
+from afterword.sending.providers.rates import service
+from tests.sending.queue.conftest import Queue
+from tests.sending.queue.test_lanes import account
+
+SLOW = "slow.example"
+
+
+async def throttle(queue: Queue, domain: str | None = SLOW, *, first: str = "select") -> None:
+    """A throttle, in the moment of the `first` statement."""
+    key = await account(queue)
+    async with db.transaction(queue.pool) as database:
+        await database._connection.execute(first)
+        await health.slow_down(database, account=key, domain=domain)
+
+
+async def prune(queue: Queue) -> int:
+    async with db.transaction(queue.pool) as database:
+        return await service.prune(database, limit=100)
+
+
+async def rates(queue: Queue) -> dict[str, float]:
+    return {row["domain"]: row["rate"] for row in await queue.fetch("select domain, rate from domain_rate")}
+
+
+async def of_account(queue: Queue) -> tuple[Any, ...]:
+    return tuple((await queue.fetch("select rate, has_domain_rates from channel_account"))[0].values())
+
+
+@pytest.fixture
+def long_burst(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the test takes, its throttles are one burst."""
+    monkeypatch.setattr(service, "PAUSE_SECONDS", 600.0)
+
+
+async def claim(queue: Queue, count: int = 20, *, by_domain: frozenset[AccountKey] | None = None) -> list[str]:
+    """The addresses that go."""
+    keys = frozenset({await account(queue)}) if by_domain is None else by_domain
+    dispatches = await queue.worker().claim(count, by_domain=keys)
+    return sorted(one.item.responder_channel_identifier for one in dispatches)
+
+
+class TestThrottled:
+    async def test_a_domain_goes_slower_and_its_account_does_not(self, queue: Queue) -> None:
+        await throttle(queue)
+        assert {SLOW: service.CEILING_MIN / 2} == await rates(queue)
+        assert (None, True) == await of_account(queue)
+
+    @pytest.mark.usefixtures("long_burst")
+    async def test_the_same_burst(self, queue: Queue) -> None:
+        await throttle(queue)
+        await throttle(queue)
+        assert {SLOW: 0.5} == await rates(queue)
+
+    async def test_again(self, queue: Queue) -> None:
+        await throttle(queue)
+        for expected in (0.25, 0.125, 0.0625, service.FLOOR, service.FLOOR):
+            await throttle(
+                queue,
+                first="""update domain_rate set throttled_time = now() - interval '2 seconds', refilled_time = now(),
+                           tokens = 5""",
+            )
+            assert {SLOW: pytest.approx(expected)} == await rates(queue)
+        assert 0 == await queue.value("select tokens from domain_rate")
+
+    async def test_several_at_once_are_the_account(self, queue: Queue) -> None:
+        await throttle(queue)
+        await throttle(queue, "other.example")
+        await throttle(queue, "third.example")
+        assert {SLOW, "other.example"} == set(await rates(queue))
+        assert (2.5, True) == await of_account(queue)
+
+    async def test_one_after_the_other_is_not(self, queue: Queue) -> None:
+        for domain in ("a.example", "b.example", "c.example", "d.example"):
+            await throttle(queue, domain)
+            await queue.execute("update domain_rate set throttled_time = now() - interval '61 seconds'")
+        assert 4 == len(await rates(queue))
+        assert (None, True) == await of_account(queue)
+
+    async def test_too_many_are_the_account(self, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "DOMAINS_MAX", 1)
+        await throttle(queue)
+        await queue.execute("update domain_rate set throttled_time = now() - interval '61 seconds'")
+        await throttle(queue, "other.example")
+        assert {SLOW} == set(await rates(queue))
+        assert 2.5 == (await of_account(queue))[0]
+        await throttle(queue)  # one that is known has its place
+        assert {SLOW: pytest.approx(0.275, rel=0.1)} == await rates(queue)
+
+    async def test_what_it_took_lately(self, queue: Queue) -> None:
+        for number in range(30):
+            await queue.schedule(f"a{number}@{SLOW if number % 3 else 'example.com'}")
+        await queue.worker().send(Sent("x", 250, "ok"), 30)
+        # A minute ahead: however long this takes, less than a second passes.
+        await throttle(queue, first="update event set created_time = now() + interval '1 minute'")
+        assert {SLOW: 10} == await rates(queue)
+
+    @pytest.mark.usefixtures("long_burst")
+    async def test_at_once_in_two_workers(self, queue: Queue) -> None:
+        await asyncio.gather(*(throttle(queue) for _ in range(6)))
+        assert {SLOW: 0.5} == await rates(queue)
+
+
+class TestRecovery:
+    async def test_by_a_twentieth_of_the_ceiling_a_minute(self, queue: Queue) -> None:
+        await throttle(queue)
+        await queue.execute("update domain_rate set refilled_time = now() - interval '4 minutes'")
+        await queue.schedule(f"a@{SLOW}")
+        await claim(queue)
+        assert {SLOW: pytest.approx(0.7, rel=0.01)} == await rates(queue)
+
+    async def test_then_it_is_gone(self, queue: Queue) -> None:
+        await throttle(queue)
+        await throttle(queue, "other.example")
+        assert 0 == await prune(queue)
+        back = "update domain_rate set throttled_time = throttled_time - $1::interval, refilled_time = throttled_time"
+        await queue.execute(f"{back} where domain = 'slow.example'", timedelta(minutes=11))
+        await queue.execute("update domain_rate set refilled_time = throttled_time")
+        assert 1 == await prune(queue)
+        assert (None, True) == await of_account(queue)
+        await queue.execute(
+            "update domain_rate set throttled_time = now() - interval '11 minutes', rate = rate_ceiling"
+        )
+        assert 1 == await prune(queue)
+        assert (None, False) == await of_account(queue)
+        await throttle(queue)
+        assert (None, True) == await of_account(queue)

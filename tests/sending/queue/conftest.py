@@ -1,0 +1,282 @@
+"""A queue on a real PostgreSQL: items by the shortest way, workers that make one move at a time, what came of it."""
+
+import random
+import uuid
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import httpx2
+import pytest
+
+from afterword.core.scheduling.lanes import AccountKey, LaneKey
+from afterword.core.wire.times import Moment
+from afterword.kit import db
+from afterword.kit.transport.base import Outcome
+from afterword.kit.web.fields import MetadataGroups
+from afterword.run.app import create_app
+from afterword.sending.pipelines import service as pipelines
+from afterword.sending.queue import service
+from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
+from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending.dispatches import Dispatch
+from afterword.sending.queue.sending.outcomes import Waits
+from afterword.sending.queue.sending.service import Lease, Result
+from afterword.sending.queue.service import NewItem
+from afterword.sending.queue.store import QueueItem
+from tests.conftest import House
+from tests.making import make_token
+
+EMAIL, SMS, LINK, OUTBOX = 1, 2, 4, 5
+LEASE_SECONDS = 60.0
+MARGIN_SECONDS = 5.0
+BODY = {"responder_channel_identifier": "ann@example.com"}
+
+
+def any_version(version: int) -> None:
+    """No If-Match was sent."""
+
+
+@dataclass
+class Worker:
+    """One worker process as far as the database can tell: it claims, begins and settles by the services."""
+
+    queue: "Queue"
+    lease: Lease = field(
+        default_factory=lambda: Lease(owner=uuid.uuid4(), seconds=LEASE_SECONDS, margin_seconds=MARGIN_SECONDS)
+    )
+    cache: SettingsCache = field(default_factory=SettingsCache)
+
+    async def claim(
+        self,
+        count: int = 10,
+        *,
+        shares: Mapping[LaneKey, int] | None = None,
+        metered: frozenset[AccountKey] = frozenset(),
+        by_domain: frozenset[AccountKey] = frozenset(),
+    ) -> list[Dispatch]:
+        async with db.transaction(self.queue.pool) as database:
+            prepared = await sending.claim(
+                database,
+                shares=shares or {self.queue.lane: count},
+                metered=metered,
+                lease=self.lease,
+                cache=self.cache,
+                secret=self.queue.secret,
+                draw=random.random,
+                by_domain=by_domain,
+            )
+        return list(prepared.dispatches)
+
+    async def begin(self, *dispatches: Dispatch) -> list[Dispatch]:
+        async with db.transaction(self.queue.pool) as database:
+            begun = await sending.begin(database, dispatches=dispatches, lease=self.lease)
+        return [dispatch for dispatch in dispatches if dispatch.item.lease_key in begun]
+
+    async def settle(self, outcome: Outcome, *dispatches: Dispatch, waits: Waits = Waits()) -> None:  # noqa: B008
+        async with db.transaction(self.queue.pool) as database:
+            results = [Result(dispatch, outcome, waits) for dispatch in dispatches]
+            await sending.settle(database, results=results, now=database.clock.now())
+
+    async def send(self, outcome: Outcome, count: int = 10) -> list[Dispatch]:
+        """Claim, begin and settle."""
+        dispatches = await self.claim(count)
+        begun = await self.begin(*dispatches)
+        await self.settle(outcome, *begun)
+        return dispatches
+
+    async def hand_back(self, *dispatches: Dispatch) -> None:
+        async with db.transaction(self.queue.pool) as database:
+            await sending.hand_back(database, items=[dispatch.item for dispatch in dispatches])
+
+    async def renew(self, *dispatches: Dispatch) -> int:
+        async with db.transaction(self.queue.pool) as database:
+            lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
+            return len(await sending.renew(database, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
+
+
+@dataclass
+class Queue:
+    """The queue of one house."""
+
+    pool: db.Pool
+    house: House
+    pipeline_id: str
+
+    @property
+    def secret(self) -> bytes:
+        return self.house.site.secret
+
+    @property
+    def lane(self) -> LaneKey:
+        return self.house.organization_id, self.pipeline_id
+
+    def worker(self) -> Worker:
+        return Worker(self)
+
+    async def pipeline(self, **fields: Any) -> "Queue":
+        """The same house with another pipeline in view."""
+        async with db.transaction(self.pool) as database:
+            made = await pipelines.create_pipeline(
+                database,
+                organization_id=self.house.organization_id,
+                now=database.clock.now(),
+                **{"message_subject": "Well?", "message_body": "Tell us.", **fields},  # pyrefly: ignore[bad-argument-type]
+            )
+        return replace(self, pipeline_id=made.pipeline_id)
+
+    async def change_pipeline(self, statement: str) -> None:
+        await self.execute(
+            f"update pipeline set version = version + 1, {statement} where organization_id = $1 and pipeline_id = $2",
+            *self.lane,
+        )
+
+    async def schedule(
+        self,
+        address: str = "ann@example.com",
+        *,
+        send_time: datetime | None = None,
+        locale: str | None = None,
+        metadata: Mapping[str, Mapping[str, str | None]] | None = None,
+        external_reference: str | None = None,
+        test: bool = False,
+    ) -> QueueItem:
+        async with db.transaction(self.pool) as database:
+            return await service.schedule(
+                database,
+                new=NewItem(
+                    caller=self.house.caller,
+                    questionnaire_id=self.house.questionnaire_id,
+                    pipeline_id=self.pipeline_id,
+                    request=QueueItemRequest(
+                        responder_channel_identifier=address,
+                        locale=locale,
+                        send_time=None if send_time is None else Moment(send_time, 0),
+                        metadata=MetadataGroups(**{kind: dict(values) for kind, values in (metadata or {}).items()}),
+                        external_reference=external_reference,
+                    ),
+                    test=test,
+                ),
+                secret=self.secret,
+            )
+
+    async def cancel(self, item: QueueItem, result: str | None = None) -> QueueItem:
+        return await self.change(item, QueueItemUpdate(status_id=STATUS_ABORTED, result=result))
+
+    async def change(self, item: QueueItem, change: QueueItemUpdate) -> QueueItem:
+        async with db.transaction(self.pool) as database:
+            return await service.change(
+                database,
+                caller=self.house.caller,
+                item_id=item.item_id,
+                change=change,
+                expect=any_version,
+                secret=self.secret,
+            )
+
+    async def delete(self, item: QueueItem) -> None:
+        async with db.transaction(self.pool) as database:
+            await service.delete(database, caller=self.house.caller, item_id=item.item_id, expect=any_version)
+
+    async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008
+        async with db.transaction(self.pool) as database:
+            return await sending.reap(database, limit=500, waits=waits)
+
+    async def now(self) -> datetime:
+        return await self.value("select now()")
+
+    async def row(self, item: QueueItem | Dispatch) -> Mapping[str, Any]:
+        """Every column of the item."""
+        item_id = item.item_id if isinstance(item, QueueItem) else item.item.item_id
+        [row] = await self.fetch("select * from queue_item where item_id = $1", item_id)
+        return row
+
+    async def status(self, item: QueueItem) -> int:
+        return (await self.row(item))["status"]
+
+    async def attempts(self, item: QueueItem) -> list[str | None]:
+        rows = await self.fetch("select outcome from attempt where item_id = $1 order by epoch", item.item_id)
+        return [row["outcome"] for row in rows]
+
+    async def told(self, item: QueueItem) -> list[str]:
+        """The types of the item's events, the terminal one marked."""
+        rows = await self.fetch("select type, is_terminal from event where subject_id = $1 order by seq", item.item_id)
+        return [row["type"].removeprefix("queue_item.") + ("!" if row["is_terminal"] else "") for row in rows]
+
+    async def shift(self, amount: timedelta) -> None:
+        """Let time pass: everything that is stored moves into the past."""
+        await self.execute(
+            """update queue_item set due_time = due_time - $1::interval, not_after = not_after - $1::interval,
+                 lease_until = lease_until - $1::interval, send_time = send_time - $1::interval""",
+            amount,
+        )
+
+    async def fetch(self, statement: str, *values: object) -> Sequence[Mapping[str, Any]]:
+        async with db.connection(self.pool) as database:
+            return await database._connection.fetch(statement, *values)
+
+    async def value(self, statement: str, *values: object) -> Any:
+        async with db.connection(self.pool) as database:
+            return await database._connection.fetchval(statement, *values)
+
+    async def execute(self, statement: str, *values: object) -> None:
+        async with db.connection(self.pool) as database:
+            await database._connection.execute(statement, *values)
+
+
+class Client:
+    """Speaks as the house, as one token of it, or as nobody."""
+
+    def __init__(self, http: httpx2.AsyncClient, queue: Queue, headers: Mapping[str, str] | None = None) -> None:
+        self.http, self.queue = http, queue
+        self.headers = queue.house.headers if headers is None else headers
+
+    @property
+    def pipeline(self) -> str:
+        return f"/q/questionnaire/{self.queue.house.questionnaire_id}/pipeline/{self.queue.pipeline_id}"
+
+    @property
+    def items(self) -> str:
+        return f"{self.pipeline}/queue/item"
+
+    def paths(self, item_id: str) -> list[str]:
+        return [f"{self.items}/{item_id}", f"/q/queue/item/{item_id}"]
+
+    async def send(self, method: str, path: str, body: object = None, **headers: str) -> httpx2.Response:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.http.request(method, path, json=body, headers={**self.headers, **names})
+
+    async def create(self, **body: object) -> dict[str, Any]:
+        response = await self.send("POST", self.items, {**BODY, **body})
+        assert 201 == response.status_code, response.text
+        return response.json()
+
+    async def with_token(self, scopes: frozenset[str], **limits: Any) -> "Client":
+        text = await make_token(self.queue.pool, self.queue.house.organization_id, scopes=scopes, **limits)
+        return Client(self.http, self.queue, {"Authorization": f"Bearer {text}"})
+
+
+def codes(response: httpx2.Response) -> list[tuple[str | None, str]]:
+    return [(error.get("pointer"), error["code"]) for error in response.json()["errors"]]
+
+
+@pytest.fixture
+async def queue(pool: db.Pool, house: House) -> Queue:
+    return Queue(pool, house, house.pipeline_id)
+
+
+@pytest.fixture
+async def http(pool: db.Pool, house: House) -> AsyncGenerator[httpx2.AsyncClient]:
+    """A client of the whole application, without a token."""
+    asgi: Any = create_app(pool=pool, site=house.site)
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=asgi), base_url="https://answers.example/v3.2"
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
+    return Client(http, queue)

@@ -1,0 +1,70 @@
+"""The plans that a connection keeps from when its tables were empty."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from afterword.kit import db
+from afterword.sending.queue.late_outcomes import store as truth_store
+from afterword.sending.queue.late_outcomes.store import LateAcceptance
+from afterword.sending.queue.restores import store as guard_store
+from afterword.sending.queue.sending import store as sending_store
+from afterword.sending.queue.sending.store import Settlement
+from tests.sending.queue.conftest import Queue
+from tests.sending.queue.test_plans import nodes
+from tests.sending.queue.test_plans import worker_pool as worker_pool  # noqa: PLC0414  a fixture
+
+
+async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool: db.Pool) -> None:
+    """A plan may outlive the tables it was made for by some seconds: made on empty ones, it must do for full ones."""
+    async with db.transaction(worker_pool) as database:
+        if await database._connection.fetchval("show server_version_num") < "160000":
+            pytest.skip("explains no generic plans")
+        generic = Generic(database)
+        shares, owner = {queue.lane: 10}, uuid.uuid4()
+        settlement = Settlement(organization_id="o", item_id="i", epoch=1, status=4, event_id="e", type="t")
+        await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
+        begins = [(*settlement.lease_key, "i", "r", 1)]
+        await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
+        for settle in (
+            sending_store.settle_items,
+            sending_store.settle_claimed_items,
+            sending_store.settle_reaped_items,
+        ):
+            await settle(generic, settlements=[settlement])  # pyrefly: ignore[bad-argument-type]
+        late = LateAcceptance("o", "i", "e", epoch=1)
+        await truth_store.settle_late_items(generic, acceptances=[late])  # pyrefly: ignore[bad-argument-type]
+        await truth_store.list_locked_items(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
+        await truth_store.list_accepted_late(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
+        await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
+        await guard_store.count_late_items(generic, minutes=15, limit=101)  # pyrefly: ignore[bad-argument-type]
+
+    assert 12 == len(generic.plans)
+    for plan in generic.plans:
+        for node in nodes(plan):
+            if (
+                node.get("Relation Name") in {"queue_item", "attempt", "suppression", "delivery_report"}
+                and node["Node Type"] != "ModifyTable"
+            ):
+                assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, node
+                assert "Index Cond" in node, node
+
+
+class Generic:
+    """Catches the statement that a store function sends, and keeps the plan it would have for any values."""
+
+    def __init__(self, database: db.Database) -> None:
+        self.database = database
+        self.plans: list[dict[str, Any]] = []
+
+    async def fetch(self, query: str, *values: object) -> Sequence[Mapping[str, Any]]:
+        [document] = await self.database._connection.fetchval(f"explain (generic_plan, format json) {query}", *values)
+        self.plans.append(document["Plan"])
+        return []
+
+    async def fetch_value(self, query: str, *values: object) -> None:
+        await self.fetch(query, *values)

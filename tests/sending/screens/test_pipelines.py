@@ -1,0 +1,122 @@
+"""Pipelines in the console: sentences that lead to forms, a new one that is off, the switch, the removal, figures."""
+
+import html
+import re
+
+import httpx2
+
+from afterword.kit.transport.base import Sent
+from tests.dates import YEAR
+from tests.sending.queue.conftest import Client
+from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sending.screens.test_queue_items import client as client  # noqa: PLC0414  a fixture
+from tests.sending.screens.test_queue_items import plain
+from tests.tenants.logins.conftest import browser_of, found, log_in
+
+PIPELINES = "/console/sending/pipelines"
+
+
+def path_of(client: Client) -> str:
+    house = client.queue.house
+    return f"{PIPELINES}/{house.questionnaire_id}/{house.pipeline_id}"
+
+
+def version_of(page: httpx2.Response) -> str:
+    match = re.search(r'name="version" value="(\d+)"', page.text)
+    assert match is not None
+    return match[1]
+
+
+async def test_questionnaire_of_another_organization(client: Client) -> None:
+    await found(client.queue.pool, domain="patras", email="pan@patras.example")
+    async with browser_of(client.queue.pool) as stranger:
+        await log_in(stranger, email="pan@patras.example")
+        theirs = {"questionnaire_id": client.queue.house.questionnaire_id, "channel_id": "1", "title": "Mine",
+                  "message_subject": "Hello", "message_body": "Hello"}  # fmt: skip
+        assert 404 == (await stranger.post(f"{PIPELINES}/new", data=theirs)).status_code
+
+
+async def test_new_and_switched_on(client: Client) -> None:
+    house = client.queue.house
+    form = {"questionnaire_id": house.questionnaire_id, "channel_id": "1", "title": "Later", "message_subject": "Well?",
+            "message_body": "Hello"}  # fmt: skip
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        assert "Hello," in (await browser.get(f"{PIPELINES}/new")).text
+        for name, wrong in (("title", ""), ("message_body", "{{ nothing }}"), ("message_subject", "x" * 201)):
+            refused = await browser.post(f"{PIPELINES}/new", data={**form, name: wrong})
+            assert 422 == refused.status_code
+            assert f'href="#{name}"' in refused.text
+            assert 'value="Well?"' in refused.text or name == "message_subject"
+        made = await browser.post(f"{PIPELINES}/new", data=form)
+        path = made.headers["location"].split("?")[0]
+        page = (await browser.get(path)).text
+        assert ">Off<" in page
+        assert "Asks by e-mail." in page
+        assert "Switch “Later” on?" in plain((await browser.get(f"{path}/switch")).text)
+        assert 303 == (await browser.post(f"{path}/switch", data={"paused": ""})).status_code
+        assert ">On<" in (await browser.get(path)).text
+        assert "Later" in (await browser.get(PIPELINES)).text
+        assert "cannot be removed" in (await browser.get(f"{path}/removal")).text
+        assert 303 == (await browser.post(f"{path}/removal")).status_code
+        assert 404 == (await browser.get(path)).status_code
+
+
+async def test_webhook(client: Client) -> None:
+    """Made with an address alone, which a sentence tells and a form changes; its message is shown as it is posted."""
+    form = {"questionnaire_id": client.queue.house.questionnaire_id, "channel_id": "3", "title": "Ours",
+            "message_body": "Hello"}  # fmt: skip
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        for wrong in ("", "ftp://shop.example/"):
+            refused = await browser.post(f"{PIPELINES}/new", data={**form, "target_url": wrong})
+            assert (422, True) == (refused.status_code, 'href="#target_url"' in refused.text)
+        made = await browser.post(f"{PIPELINES}/new", data={**form, "target_url": "https://shop.example/hook"})
+        path = made.headers["location"].split("?")[0]
+        page = plain((await browser.get(path)).text)
+        assert ("It goes to https://shop.example/hook." in page, "Hands each message" in page) == (True, True)
+        version = version_of(await browser.get(f"{path}/target"))
+        changed = {"target_url": "https://shop.example/new", "version": version}
+        assert 303 == (await browser.post(f"{path}/target", data=changed)).status_code
+        messages = await browser.get(f"{path}/messages")
+        assert "Posted to https://shop.example/new, signed" in plain(messages.text)
+        assert "queue_item.dispatch" in messages.text
+        texts = {"subject": "", "body": "", "version": version_of(messages)}
+        assert 303 == (await browser.post(f"{path}/messages", data=texts)).status_code
+
+
+async def test_figures_lead_to_their_messages(client: Client) -> None:
+    await client.create(responder_channel_identifier="sent@example.com")
+    await client.queue.worker().send(Sent("reference", 250, "ok"))
+    capped = await client.create(responder_channel_identifier="capped@example.com")
+    await client.queue.execute(
+        "update queue_item set status = 8, reason = 'frequency_cap' where item_id = $1", capped["item_id"]
+    )
+    await client.create(responder_channel_identifier="later@example.com", send_time=f"{YEAR}-05-02T10:00:00+00:00")
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        page = (await browser.get(path_of(client))).text
+        assert "3 messages in 7 days: 1 sent, " in plain(page)
+        assert "1 asked lately by this pipeline" in plain(page)
+        [url] = re.findall(r'href="([^"]+reason=frequency_cap[^"]*)"', html.unescape(page))
+        listed = plain((await browser.get(url)).text)
+        assert "capped@example.com" in listed
+        assert "sent@example.com" not in listed
+        assert "one pipeline" in listed
+        assert "1 message that waits stays until" in plain((await browser.get(f"{path_of(client)}/switch")).text)
+
+
+async def test_others_that_write_to_the_same_people(client: Client) -> None:
+    queue = client.queue
+    other = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=1, title="Later <b>")
+    for pipeline_id in (queue.pipeline_id, other.pipeline_id):
+        address = f"/q/questionnaire/{queue.house.questionnaire_id}/pipeline/{pipeline_id}/queue/item"
+        item = {"responder_channel_identifier": "ann@example.com"}
+        assert 201 == (await client.send("POST", address, item)).status_code
+    for one in (queue, other):
+        assert 1 == len(await one.worker().send(Sent("reference", 250, "ok")))
+    async with browser_of(queue.pool) as browser:
+        await log_in(browser)
+        page = await browser.get(path_of(client))
+        assert "1 of the last 1 people was also written to by “Later &lt;b&gt;”, within 30 days." in page.text

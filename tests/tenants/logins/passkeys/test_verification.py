@@ -1,0 +1,45 @@
+"""Answers of strangers: read as a claim, or as nothing; they raise nothing."""
+
+import json
+
+import pytest
+
+from afterword.tenants.logins.passkeys.verification import RelyingParty, new_count, new_credential, read_claim
+from tests.tenants.logins.passkeys.authenticator import Authenticator, text_of
+
+CLIENT = text_of(json.dumps({"challenge": "AAAA"}).encode())
+PARTY = RelyingParty("localhost", "http://localhost")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[]", "1", "{}", '{"id": "AA", "response": {}}', '{"id": 1, "response": {"clientDataJSON": "e30"}}',
+        '{"id": "é", "response": {"clientDataJSON": "e30"}}', "[" * 19_000,
+        json.dumps({"id": "AAAA", "response": {"clientDataJSON": CLIENT, "userHandle": 7}}),
+    ],
+)  # fmt: skip
+def test_no_claim(text: str) -> None:
+    assert read_claim(text) is None
+
+
+@pytest.mark.parametrize("attestation", ["", "AAAA", text_of(b"\xa0"), text_of(b"\x81" * 5_000), text_of(b"\xff" * 99)])
+def test_wrong_bytes(attestation: str) -> None:
+    client = text_of(json.dumps({"type": "webauthn.create", "challenge": "AAAA", "origin": PARTY.origin}).encode())
+    response = {"clientDataJSON": client, "attestationObject": attestation}
+    text = json.dumps({"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": response})
+    assert read_claim(text) is not None
+    assert new_credential(text, challenge=b"\0\0\0", party=PARTY) is None
+    assert new_count(text, challenge=b"\0\0\0", party=PARTY, public_key=b"", sign_count=0) is None
+
+
+def test_right() -> None:
+    device = Authenticator()
+    made = new_credential(
+        device.create({"user": {"id": "AAAA"}, "challenge": "AAAA"}), challenge=b"\0\0\0", party=PARTY
+    )
+    assert made is not None
+    answer = device.get({"challenge": "AAAA"})
+    assert 1 == new_count(
+        answer, challenge=b"\0\0\0", party=PARTY, public_key=made.public_key, sign_count=made.sign_count
+    )

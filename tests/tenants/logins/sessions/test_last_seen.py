@@ -1,0 +1,27 @@
+"""When sessions were seen, as a web process writes it down."""
+
+from datetime import timedelta
+
+from afterword.kit import db
+from afterword.tenants.logins.sessions import service as sessions
+from afterword.tenants.logins.sessions.last_seen import Seen
+from tests.tenants.logins.conftest import Office, browser_of, log_in
+from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
+
+
+async def test_seen_to_the_hour(office: Office) -> None:
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        cookie = client.cookies["afterword"]
+    seen = Seen()
+    async with db.transaction(office.pool) as database:
+        now = database.clock.now()
+        session = await sessions.find(database, cookie=cookie, now=now)
+        assert session is not None
+        for minutes, is_written in ((59, False), (61, True)):
+            seen.note(session, now=now + timedelta(minutes=minutes))
+            await sessions.note_use(database, used=seen.take())
+            again = await sessions.find(database, cookie=cookie, now=now)
+            assert again is not None
+            assert is_written == (again.seen_time > session.seen_time)
+    assert {} == seen.take()

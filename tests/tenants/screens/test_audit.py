@@ -1,0 +1,120 @@
+"""The audit log in the console: sentences, filters as links, and pages that lead on."""
+
+import html
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from afterword.kit import db
+from afterword.kit.texts import texts
+from afterword.tenants.audit.store import Entry
+from afterword.tenants.screens import audit
+from afterword.tenants.screens.audit import AUDIT, history_url, sentence_of
+from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
+
+WORDS = texts("console", "en")
+NEXT = re.compile(r'rel="next" href="([^"]+)"')
+
+
+def entry(**more: Any) -> Entry:
+    given: dict[str, Any] = dict.fromkeys(Entry.__dataclass_fields__)
+    given |= {"entry_id": "e" * 22, "created_time": datetime(2026, 11, 25, tzinfo=UTC), "actor_kind": "user"}
+    given |= {"actor_name": "Ann", "actor_role": "owner", "action": "changed"}
+    return Entry(**(given | more))
+
+
+def said(**more: Any) -> str:
+    return sentence_of(WORDS, entry(**more)).replace("\u2068", "").replace("\u2069", "")
+
+
+PIPELINE = {"thing_kind": "pipeline", "thing_name": "After delivery"}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (
+            {**PIPELINE, "before": {"frequency_cap_days": 30}, "after": {"frequency_cap_days": 14}},
+            "Ann (Owner) changed the frequency cap in days of the pipeline “After delivery” from 30 to 14.",
+        ),
+        (
+            {**PIPELINE, "before": {"paused": False}, "after": {"paused": True}},
+            "Ann (Owner) changed whether it is paused of the pipeline “After delivery” from no to yes.",
+        ),
+        (
+            {**PIPELINE, "before": {"messages": {}}, "after": {"messages": "—"}},
+            "Ann (Owner) changed the messages of the pipeline “After delivery”.",
+        ),
+        (
+            {**PIPELINE, "before": dict.fromkeys("abcde", 1), "after": dict.fromkeys("abcde", 2)},
+            "Ann (Owner) changed a, b, c, 2 more of the pipeline “After delivery”.",
+        ),
+        ({"thing_kind": "login", "action": "login_failed"}, "A log-in as Ann (Owner) failed."),
+        ({"thing_kind": "responder", "action": "read", "actor_role": None}, "Ann opened a person."),
+        (
+            {"thing_kind": "user", "action": "deleted", "actor_name": None},
+            "Somebody who has left (Owner) removed the user.",
+        ),
+        ({"thing_kind": "plan", "actor_kind": "system", "action": "created"}, "Afterword created the plan."),
+        ({"thing_kind": "new_kind", "action": "new_act"}, "Ann (Owner): new act, new kind."),
+    ],
+)  # fmt: skip
+def test_sentence(more: dict[str, Any], expected: str) -> None:
+    assert expected == said(**more)
+
+
+async def test_log_ins_changes_and_their_filters(office: Office) -> None:
+    async with browser_of(office.pool) as client:
+        await log_in(client, password="wrong")
+        await log_in(client)
+        await client.post("/console/settings/account", data={"display_name": "Olga", "locale": ""})
+        page = await client.get(f"{AUDIT}?group=logins")
+        assert 200 == page.status_code
+        assert "logged in from a browser that was not known." in page.text
+        assert "192.0.2.0" in page.text
+        assert "created" not in page.text
+        page = await client.get(f"{AUDIT}?actor={office.user_id}&group=changes")
+        assert "the user" in page.text
+        assert "<dd" in page.text
+        assert "Olga" in page.text  # the name of today
+        assert EMAIL not in re.sub(r"<select.*?</select>", "", page.text, flags=re.DOTALL)
+        page = await client.get(history_url("application", office.application_id))
+        assert ["created"] == re.findall("\u2069 (created|changed) ", page.text)
+        assert "Nothing of this kind" in (await client.get(f"{AUDIT}?first=2100-01-01")).text
+
+
+async def test_pages_show_each_entry_once(office: Office) -> None:
+    async with db.transaction(office.pool) as database:
+        await database.execute(
+            """insert into audit_entry (organization_id, created_time, actor_kind, action, thing_kind, thing_name)
+               select $1, now() + n * interval '1 s', 'command', 'created', 'sequence', 'no. ' || n
+               from generate_series(1, $2::int) n""",
+            office.organization_id,
+            2 * audit.ROWS,
+        )
+    seen: list[str] = []
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        url = AUDIT + "?kind=sequence"
+        while url:
+            text = (await client.get(url)).text
+            seen += re.findall(r"“(no\. \d+)”", text)
+            found = NEXT.search(text)
+            url = html.unescape(found[1]) if found else ""
+    assert [f"no. {n}" for n in range(2 * audit.ROWS, 0, -1)] == seen
+
+
+async def test_file(office: Office) -> None:
+    """The entries of the filter."""
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        page = html.unescape((await client.get(f"{AUDIT}?group=logins&actor={office.user_id}")).text)
+        links = re.findall(r'href="([^"]+/file[^"]+)"', page)
+        assert 2 == len(links)
+        table, lines = [(await client.get(link)).text for link in links]
+        assert ["login"] == [json.loads(line)["thing_kind"] for line in lines.splitlines()]
+        assert 2 == len(table.splitlines())
+        assert "downloaded \u2068the audit log" in (await client.get(AUDIT)).text
