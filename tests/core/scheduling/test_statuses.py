@@ -29,7 +29,7 @@ ITEM_MOVES = {
 }
 # The public table of moves (resources.md 3.2), to itself where an inner move does not show.
 PUBLIC = {(1, 2), (1, 3), (1, 5), (1, 6), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (4, 3), (4, 4)}
-ARCHITECTURE = pathlib.Path("ARCHITECTURE.md")
+STATES = pathlib.Path("docs/states.md")
 BEGIN, END = "<!-- moves: made from core/scheduling/statuses.py -->\n", "<!-- end of moves -->\n"
 
 
@@ -76,15 +76,15 @@ def test_every_status_can_end() -> None:
     assert set(Item) == reaching
 
 
-def test_architecture() -> None:
-    """The picture and the table of moves in ARCHITECTURE.md say what this table says."""
-    text = ARCHITECTURE.read_text()
+def test_picture() -> None:
+    """The picture and the table of moves in docs/states.md say what this table says."""
+    text = STATES.read_text()
     before, begin, rest = text.partition(BEGIN)
     drawn, end, after = rest.partition(END)
     assert begin
     assert end
     if os.environ.get("REWRITE_SNAPSHOTS"):
-        ARCHITECTURE.write_text(before + begin + _picture() + end + after)
+        STATES.write_text(before + begin + _picture() + end + after)
     assert _picture() == drawn
 
 
