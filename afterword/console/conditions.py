@@ -13,7 +13,7 @@ from afterword.core.questionnaires.metadata import Kind
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.web import parsing
-from afterword.listening.search.recent_values import service as seen_metadata
+from afterword.listening.search.recent_values import service as recent_values
 from afterword.sending.queue.service import VALUE_SCOPES
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
@@ -72,6 +72,6 @@ async def with_seen(visit: Visit, db: Database, subjects: Subjects) -> Subjects:
     kinds: tuple[Kind, ...] = ("questionnaire", "responder")
     for kind in kinds:
         if VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids):
-            for name in await seen_metadata.find(db, caller=caller, kind=kind):
+            for name in await recent_values.find(db, caller=caller, kind=kind):
                 seen[f"{kind}_metadata:{name.name}"] = [(one.value, one.count) for one in name.values]
     return condition_rows.with_seen(visit.words, subjects, seen)

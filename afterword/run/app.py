@@ -18,7 +18,7 @@ from afterword.asking.links.domains import api as domains_api
 from afterword.asking.links.domains import pages as domain_pages
 from afterword.asking.links.domains import store as domains_store
 from afterword.asking.links.kiosks import pages as kiosk_pages
-from afterword.asking.links.widgets import pages as box_pages
+from afterword.asking.links.widgets import pages as widget_pages
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires.drafts import api as drafts_api
 from afterword.asking.questionnaires.library import api as library_api
@@ -52,8 +52,8 @@ from afterword.listening.responses import views
 from afterword.listening.responses.comments import api as comments_api
 from afterword.listening.responses.taggings import api as taggings_api
 from afterword.listening.search import api as search_api
-from afterword.listening.search.question_uses import api as uses_api
-from afterword.listening.search.recent_values import api as seen_api
+from afterword.listening.search.question_uses import api as question_uses_api
+from afterword.listening.search.recent_values import api as recent_values_api
 from afterword.people.responders import pages as responder_pages
 from afterword.people.responders import suppressions
 from afterword.privacy import api as erasures_api
@@ -89,7 +89,7 @@ from afterword.tenants.audit import api as audit_api
 from afterword.tenants.logins import api as logins_api
 from afterword.tenants.logins.identities import api as identities_api
 from afterword.tenants.logins.policies import api as login_policies_api
-from afterword.tenants.logins.sessions.last_seen import Seen
+from afterword.tenants.logins.sessions.last_seen import SessionUses
 from afterword.tenants.organizations import applications, users
 from afterword.tenants.organizations import pages as accounts_pages
 from afterword.tenants.organizations import retention as organization_retention
@@ -100,7 +100,7 @@ from afterword.tenants.organizations.idempotency import service as idempotency
 from afterword.tenants.organizations.plans import api as plans_api
 from afterword.tenants.organizations.tokens import access
 from afterword.tenants.organizations.tokens import api as tokens_api
-from afterword.tenants.organizations.tokens.access import Ticks
+from afterword.tenants.organizations.tokens.access import TokenUses
 
 FIGURES_SECONDS = 5.0
 
@@ -118,8 +118,8 @@ def create_app(
     origins: Collection[str] = (),
     routes: Sequence[Routes] | None = None,
     show_outbox: bool = False,
-    ticks: Ticks | None = None,
-    seen: Seen | None = None,
+    ticks: TokenUses | None = None,
+    seen: SessionUses | None = None,
     load_shedder: LoadShedder | None = None,
     make_endpoint: MakeEndpoint | None = None,
     telemetry: Telemetry | None = None,
@@ -151,7 +151,7 @@ def create_app(
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
-    state = {"pool": pool, "site": site, "limiter": limiter, "sessions": seen or Seen()}
+    state = {"pool": pool, "site": site, "limiter": limiter, "sessions": seen or SessionUses()}
     pages = [
         *page_groups(),
         *console.pages(),
@@ -230,8 +230,8 @@ def api_routes() -> list[Routes]:
         suppressions.routes,
         people_api.routes,
         search_api.routes,
-        seen_api.routes,
-        uses_api.routes,
+        recent_values_api.routes,
+        question_uses_api.routes,
         erasures_api.routes,
         alerts_api.routes,
         reports_api.routes,
@@ -251,7 +251,7 @@ def page_groups() -> list[Pages]:
         instance_pages,
         call_pages,
         link_pages,
-        box_pages,
+        widget_pages,
         kiosk_pages,
         domain_pages,
         preview_pages,

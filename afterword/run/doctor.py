@@ -36,7 +36,7 @@ from afterword.run.worker.guard import read_mark
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.providers import store as providers_store
 from afterword.sending.providers.domains import service as domains
-from afterword.sending.providers.domains.service import Way
+from afterword.sending.providers.domains.service import SenderRoute
 from afterword.sending.providers.health import store as health_store
 from afterword.sending.queue.lanes import store as lanes_store
 from afterword.sending.queue.restores import service as guard
@@ -60,7 +60,7 @@ Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Services:
     """Settings of what stands beside the database."""
 
     mail_from: str = ""
@@ -81,7 +81,7 @@ async def examine(
     clock: Callable[[], datetime],
     backup_to: str = "",
     backup_hours: int = 24,
-    outside: Outside = Outside(),
+    services: Services = Services(),
 ) -> list[Finding]:
     """Look at everything at once, in at most about 30 seconds; never raises for what is wrong with the installation.
 
@@ -95,10 +95,10 @@ async def examine(
         asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies),
         asyncio.to_thread(_look_at_folder, data_folder),
         asyncio.to_thread(environment.look_at_certificate, public_url, now=clock()),
-        _look_at_senders(database_url, smtp_url, outside),
+        _look_at_senders(database_url, smtp_url, services),
         asyncio.to_thread(environment.look_at_backup_folder, backup_to),
-        asyncio.to_thread(environment.look_at_file_folder, outside.file_folder),
-        environment.look_at_scan(outside.scan, seconds=outside.scan_seconds),
+        asyncio.to_thread(environment.look_at_file_folder, services.file_folder),
+        environment.look_at_scan(services.scan, seconds=services.scan_seconds),
     )
     return [
         *(finding for findings in found for finding in findings),
@@ -328,14 +328,14 @@ async def ask(database_url: str | None, query: Callable[[db.Database], Awaitable
     return otherwise
 
 
-async def _look_at_senders(database_url: str | None, smtp_url: str | None, outside: Outside) -> Sequence[Finding]:
+async def _look_at_senders(database_url: str | None, smtp_url: str | None, services: Services) -> Sequence[Finding]:
     """The installation's own sender, and those of the pipelines of all organizations."""
     host = environment.host_of(smtp_url)
-    ways = [Way(outside.mail_from.rpartition("@")[2].lower(), host)] if host else []
-    if outside.site is not None:
-        given: dict[str, Any] = {"site": outside.site, "mail_from": outside.mail_from, "host": host}
+    ways = [SenderRoute(services.mail_from.rpartition("@")[2].lower(), host)] if host else []
+    if services.site is not None:
+        given: dict[str, Any] = {"site": services.site, "mail_from": services.mail_from, "host": host}
         ways += await ask(database_url, partial(domains.list_ways, **given, limit=environment.SENDERS_MAX), [])
-    return await environment.look_at_senders(ways, name_servers=outside.name_servers)
+    return await environment.look_at_senders(ways, name_servers=services.name_servers)
 
 
 # The public address ----------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from afterword.asking.instances.files import folder
 from afterword.core.messaging.networks import NameServer
 from afterword.kit import zones
 from afterword.sending.providers.domains import service as domains
-from afterword.sending.providers.domains.service import Way
+from afterword.sending.providers.domains.service import SenderRoute
 
 CERTIFICATE_DAYS_MIN: Final = 14  # authorities renew after two thirds of 90 days
 CONNECT_SECONDS_MAX: Final = 10.0
@@ -96,13 +96,13 @@ def look_at_certificate(url: str, *, now: datetime) -> Sequence[Finding]:
     return [Finding("certificate", False, detail, advice)]
 
 
-async def look_at_senders(ways: Iterable[Way], *, name_servers: tuple[NameServer, ...]) -> Sequence[Finding]:
+async def look_at_senders(ways: Iterable[SenderRoute], *, name_servers: tuple[NameServer, ...]) -> Sequence[Finding]:
     """The records of domains that mails come from, as their mail servers need them."""
     asked = sorted({way for way in ways if "." in way.domain})[:SENDERS_MAX]
     return await asyncio.gather(*(_look_at_sender(way, name_servers) for way in asked))
 
 
-async def _look_at_sender(way: Way, name_servers: tuple[NameServer, ...]) -> Finding:
+async def _look_at_sender(way: SenderRoute, name_servers: tuple[NameServer, ...]) -> Finding:
     records = await domains.check_domain(way.domain, host=way.host, name_servers=name_servers)
     wrong = [record for record in records if record.state in WRONG]
     if wrong:

@@ -48,7 +48,7 @@ ORDER_LAST: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class RenderedEvent:
     event: Event
     site: Site
     zone: tzinfo
@@ -58,7 +58,7 @@ class Look:
         return msgspec.convert({**absent, **self.event.data}, record)
 
 
-Renderer = Callable[[Database, Look], Awaitable[msgspec.Struct | dict[str, Any]]]
+Renderer = Callable[[Database, RenderedEvent], Awaitable[msgspec.Struct | dict[str, Any]]]
 
 
 async def render(
@@ -66,11 +66,12 @@ async def render(
 ) -> list[dict[str, Any]]:
     """Render each event's subject as its GET showed it after the change; `zones` by organization_id."""
     return [
-        await _render(db, Look(event=event, site=site, zone=zones.get(event.organization_id, UTC))) for event in events
+        await _render(db, RenderedEvent(event=event, site=site, zone=zones.get(event.organization_id, UTC)))
+        for event in events
     ]
 
 
-async def _render(db: Database, look: Look) -> dict[str, Any]:
+async def _render(db: Database, look: RenderedEvent) -> dict[str, Any]:
     renderer = RENDERERS.get(look.event.type) or RENDERERS.get(look.event.type.partition(".")[0])
     if renderer is None:
         return look.event.data
@@ -81,24 +82,24 @@ async def _render(db: Database, look: Look) -> dict[str, Any]:
 
 
 def _row(show: Callable[[Any, tzinfo], msgspec.Struct], record: type[Any], **absent: object) -> Renderer:
-    async def renderer(_: Database, look: Look) -> msgspec.Struct:
+    async def renderer(_: Database, look: RenderedEvent) -> msgspec.Struct:
         return show(look.read(record, **absent), look.zone)
 
     return renderer
 
 
-async def _queue_item(_: Database, look: Look) -> msgspec.Struct:
+async def _queue_item(_: Database, look: RenderedEvent) -> msgspec.Struct:
     """The item. The log keeps no metadata, and of its first releases neither source, reason nor test."""
     nothing: dict[str, object] = {"questionnaire": {}, "responder": {}}
     absent = {"source": "api", "reason": None, "test": look.event.test, "metadata": nothing}
     return queue_resources.QueueItem.of(look.read(ShownItem, **absent), look.zone)
 
 
-async def _reported(db: Database, look: Look) -> dict[str, Any]:
+async def _reported(db: Database, look: RenderedEvent) -> dict[str, Any]:
     return {**_shown(await _queue_item(db, look)), "report": reports_resources.of_event(look.event.data, look.zone)}
 
 
-async def _instance(_: Database, look: Look) -> msgspec.Struct:
+async def _instance(_: Database, look: RenderedEvent) -> msgspec.Struct:
     return instances_resources.instance_of(
         look.read(instances_store.ShownInstance, full_quota_id=None, anonymity=None),
         look.site.pages(look.event.organization_id),
@@ -106,7 +107,7 @@ async def _instance(_: Database, look: Look) -> msgspec.Struct:
     )
 
 
-async def _completed(db: Database, look: Look) -> dict[str, Any]:
+async def _completed(db: Database, look: RenderedEvent) -> dict[str, Any]:
     """The instance, its answers in question order, and its metadata."""
     data = look.event.data
     shown = _shown(await _instance(db, look))
@@ -136,7 +137,7 @@ async def _completed(db: Database, look: Look) -> dict[str, Any]:
     return {**shown, "answers": answers, "metadata": data.get("metadata") or nothing}
 
 
-async def _responder(db: Database, look: Look) -> msgspec.Struct | dict[str, Any]:
+async def _responder(db: Database, look: RenderedEvent) -> msgspec.Struct | dict[str, Any]:
     """The logged row, completed with today's addresses and figures."""
     event = look.event
     responder_id = event.subject_id or ""
@@ -159,7 +160,7 @@ async def _responder(db: Database, look: Look) -> msgspec.Struct | dict[str, Any
     return responders_api.responder_of(known, look.zone)
 
 
-async def _case(db: Database, look: Look) -> msgspec.Struct:
+async def _case(db: Database, look: RenderedEvent) -> msgspec.Struct:
     """The case, with what it matched and the number to call as long as they are there."""
     case = look.read(cases_store.Case)
     kept = await cases_store.get_case(
@@ -172,29 +173,29 @@ async def _case(db: Database, look: Look) -> msgspec.Struct:
     return AlertInstance.of(case, look.zone)
 
 
-async def _mentioned(db: Database, look: Look) -> dict[str, Any]:
+async def _mentioned(db: Database, look: RenderedEvent) -> dict[str, Any]:
     return {**_shown(await _case(db, look)), "mentioned_user_ids": look.event.data["mentioned_user_ids"]}
 
 
-async def _questionnaire(_: Database, look: Look) -> msgspec.Struct:
+async def _questionnaire(_: Database, look: RenderedEvent) -> msgspec.Struct:
     questionnaire = look.read(questionnaires_store.Questionnaire)
     return questionnaires_api.questionnaire_of(questionnaire, look.site, look.zone)
 
 
-async def _pipeline(_: Database, look: Look) -> msgspec.Struct:
+async def _pipeline(_: Database, look: RenderedEvent) -> msgspec.Struct:
     pipeline = look.read(pipelines_store.Pipeline, deleted_time=None)
     return pipelines_resources.pipeline_of(pipeline, look.zone, look.event.created_time)
 
 
-async def _import(_: Database, look: Look) -> msgspec.Struct:
+async def _import(_: Database, look: RenderedEvent) -> msgspec.Struct:
     return imports_resources.Import.of_log(look.event.data, look.zone)
 
 
-async def _suppression(_: Database, look: Look) -> msgspec.Struct:
+async def _suppression(_: Database, look: RenderedEvent) -> msgspec.Struct:
     return resource_of(SUPPRESSION).of_log(look.event.data, look.zone)
 
 
-async def _token(_: Database, look: Look) -> msgspec.Struct:
+async def _token(_: Database, look: RenderedEvent) -> msgspec.Struct:
     """The log keeps the hint in place of the selector; its older events have no networks."""
     token = look.read(tokens_store.Token, selector=look.event.data.get("hint", ""), networks=[])
     return tokens_api.Token.of(token, look.zone)

@@ -189,11 +189,11 @@ async def test_records_of_all_senders(
         )
     texts = {f"{name}.example": [] for name in ("own", "plain", "paused", "over", "house")}
     async with name_server(texts) as server:
-        outside = doctor.Outside(
+        services = doctor.Services(
             mail_from="survey@house.example", name_servers=(("127.0.0.1", server.port),), site=SITE
         )
         found = await examine(
-            tmp_path, database_url=database_url, smtp_url=f"smtp://127.0.0.1:{unused_port}", outside=outside
+            tmp_path, database_url=database_url, smtp_url=f"smtp://127.0.0.1:{unused_port}", services=services
         )
     told = {one.detail.partition(":")[0]: one.advice for one in found if one.name == "DNS of sender"}
     assert {"own.example", "plain.example", "house.example"} == told.keys()
@@ -446,7 +446,7 @@ async def examine(
     trusted_proxies: str = "",
     skew: timedelta = timedelta(0),
     backup_to: str = "",
-    outside: doctor.Outside = doctor.Outside(),  # noqa: B008  frozen
+    services: doctor.Services = doctor.Services(),  # noqa: B008  frozen
 ) -> list[Finding]:
     """All findings; each that is wrong has advice, and none holds the password."""
     found = await doctor.examine(
@@ -456,7 +456,7 @@ async def examine(
         trusted_proxies=trusted_proxies,
         data_folder=folder,
         backup_to=backup_to,
-        outside=outside,
+        services=services,
         clock=lambda: datetime.now(UTC) + skew,
     )
     for finding in found:

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from afterword.kit.transport.resolver import NotAsked, Resolver
 from afterword.kit.zones import Releases
 from afterword.run import environment
-from afterword.sending.providers.domains.service import Way
+from afterword.sending.providers.domains.service import SenderRoute
 from tests.run.embedded.servers import needs_root, small_disk
 
 HOST = "mail.shop.org"
@@ -137,25 +137,25 @@ class TestSender:
         monkeypatch.setattr(Resolver, "texts", texts)
         return known
 
-    async def look(self, *ways: Way) -> list[environment.Finding]:
+    async def look(self, *ways: SenderRoute) -> list[environment.Finding]:
         return list(await environment.look_at_senders(ways, name_servers=()))
 
     async def test_no_domain(self) -> None:
-        assert [] == await self.look(Way("localhost", HOST))
+        assert [] == await self.look(SenderRoute("localhost", HOST))
 
     async def test_missing(self) -> None:
-        [found] = await self.look(Way("shop.org", HOST), Way("shop.org", HOST))
+        [found] = await self.look(SenderRoute("shop.org", HOST), SenderRoute("shop.org", HOST))
         assert not found.ok
         assert "There is no SPF record" in found.detail
         assert "shop.org TXT v=spf1 a:mail.shop.org ~all" in found.advice
 
     async def test_not_asked(self) -> None:
-        [found] = await self.look(Way("silent.org", HOST))
+        [found] = await self.look(SenderRoute("silent.org", HOST))
         assert (True, True) == (found.ok, found.is_warning)
         assert "did not answer" in found.detail
 
     async def test_many(self) -> None:
-        found = await self.look(*(Way(f"shop{number}.org", HOST) for number in range(25)))
+        found = await self.look(*(SenderRoute(f"shop{number}.org", HOST) for number in range(25)))
         assert environment.SENDERS_MAX == len({one.detail for one in found})
 
 

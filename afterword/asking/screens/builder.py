@@ -22,7 +22,7 @@ from afterword.kit.db import Database
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html, static
-from afterword.listening.search.question_uses import service as uses
+from afterword.listening.search.question_uses import service as question_uses
 from afterword.tenants.organizations.assets import store as assets_store
 from afterword.tenants.screens.pictures import PICTURES
 
@@ -278,7 +278,7 @@ async def sentences_of_uses(visit: Visit, db: Database, work: Work, questions: S
         found += _uses_of(visit, work, str(question.get("question_id")), ids)
     if work.questionnaire.key_question_id in ids:
         found.append(words("It is the question that lists of responses show."))
-    elsewhere = await uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))
+    elsewhere = await question_uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))
     for kind, text in (
         ("alert", words("The alert {titles} uses it.")),
         ("sequence", words("The sequence {titles} uses it.")),

@@ -20,7 +20,7 @@ from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
 from afterword.kit.web import html
-from afterword.listening.search.recent_values import service as seen_metadata
+from afterword.listening.search.recent_values import service as recent_values
 from afterword.listening.search.recent_values.service import NEWEST, SeenName
 from afterword.sending.queue.service import VALUE_SCOPES
 from afterword.tenants.screens.members import applications_of
@@ -51,7 +51,7 @@ async def list_names(visit: Visit) -> Response:
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
         caller = visit.caller
         may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
-        seen = await seen_metadata.find(db, caller=caller, kind=kind) if may_see else []
+        seen = await recent_values.find(db, caller=caller, kind=kind) if may_see else []
     of_name = {one.name: one for one in seen}
     return visit.page(
         "things.html",

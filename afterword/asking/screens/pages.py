@@ -13,7 +13,7 @@ from afterword.asking.questionnaires.drafts import service as drafts
 from afterword.asking.screens import condition_form, outline
 from afterword.asking.screens.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.asking.screens.metadata_names import METADATA, TYPES
-from afterword.asking.screens.question_form import Inserts, inserts
+from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import LISTING, Work, read_work, work_of
 from afterword.console.inputs import require_same
 from afterword.console.screens import Marked, Screens, Visit
@@ -282,7 +282,7 @@ def _mark_of(group: Document) -> str:
     return "" if values == _values_of({}) else condition_form.mark_of(values)
 
 
-def _inserts_of(work: Work, group: Document) -> Inserts:
+def _inserts_of(work: Work, group: Document) -> TextVariables:
     first = next(iter(editing.questions_of(group)), {})
     return inserts(work, before=first.get("question_id"))
 

@@ -139,7 +139,7 @@ OFFERED_MAX: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Inserts:
+class TextVariables:
     """`titles`: of questions by id. `offered`: the names to insert."""
 
     titles: Mapping[str, str]
@@ -163,7 +163,7 @@ class Inserts:
         }
 
 
-def inserts(work: Work, *, before: str | None = None) -> Inserts:
+def inserts(work: Work, *, before: str | None = None) -> TextVariables:
     """`before`: the question whose texts may have the answers of those before it; None: those of all."""
     document = work.draft.definition
     asked: dict[str, str] = {}
@@ -177,4 +177,4 @@ def inserts(work: Work, *, before: str | None = None) -> Inserts:
     titles = variables.plain_titles(asked)
     known = [f"{kind}.{name}" for kind in MAPS for name in getattr(work.declared, kind)]
     names = [*(titles[one] for one in earlier if one in titles), *known, variables.ORGANIZATION]
-    return Inserts(titles, names[:OFFERED_MAX])
+    return TextVariables(titles, names[:OFFERED_MAX])

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.links.public_links import Box, box_of
-from afterword.asking.links.widgets import service as boxes
+from afterword.asking.links.widgets import service as widgets
 from afterword.asking.screens.links import ONE, change, link_of
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.screens import Marked, Screens, Visit
@@ -68,7 +68,7 @@ async def save_box(visit: Visit) -> Response:
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         link = await link_of(visit, db)
-        application = await boxes.application_of(db, link=link)
+        application = await widgets.application_of(db, link=link)
     permission = previews.Permission(
         link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
     )

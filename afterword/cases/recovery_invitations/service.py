@@ -12,7 +12,7 @@ from afterword.cases.alert_instances import service as cases
 from afterword.cases.alert_instances.store import Case
 from afterword.cases.recoveries import service as recoveries
 from afterword.cases.recovery_invitations import store
-from afterword.cases.recovery_invitations.store import Way
+from afterword.cases.recovery_invitations.store import PipelineChoice
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
@@ -46,7 +46,7 @@ class AlreadyAsked(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    way: Way
+    way: PipelineChoice
     request: QueueItemRequest
     planned_time: datetime | None
     reason: str | None

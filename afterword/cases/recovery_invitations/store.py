@@ -6,7 +6,7 @@ from afterword.kit.db import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class PipelineChoice:
     """A pipeline; `has_address`: the customer has an address on its channel."""
 
     questionnaire_id: str
@@ -16,7 +16,7 @@ class Way:
     has_address: bool
 
 
-async def get_way(db: Database, *, organization_id: str, alert_instance_id: str) -> Way | None:
+async def get_way(db: Database, *, organization_id: str, alert_instance_id: str) -> PipelineChoice | None:
     """The pipeline of the recovery questionnaire of the settings, else of that of the case.
 
     One on which the customer has an address comes first, then the one that asked before, then the newest.
@@ -38,4 +38,4 @@ async def get_way(db: Database, *, organization_id: str, alert_instance_id: str)
                  and n.pipeline_id = p.pipeline_id) desc, p.channel_id, p.created_time desc limit 1""",
         *(organization_id, alert_instance_id),
     )
-    return Way(**row) if row else None
+    return PipelineChoice(**row) if row else None

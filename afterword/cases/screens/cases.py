@@ -20,7 +20,7 @@ from afterword.cases.resources import AlertHistoryEntry
 from afterword.cases.screens import figures as case_figures
 from afterword.cases.screens import replies
 from afterword.cases.screens.rows import CASES, outcome_text, row_of, with_load
-from afterword.cases.screens.timeline import Story
+from afterword.cases.screens.timeline import Timeline
 from afterword.cases.settings import store as settings_store
 from afterword.cases.statuses import STATUS, title_of
 from afterword.cases.work import store
@@ -287,7 +287,9 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
-    story = Story(visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item))
+    story = Timeline(
+        visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item)
+    )
     form = visit.form
     return visit.page(
         "case.html",

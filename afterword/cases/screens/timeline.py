@@ -22,7 +22,7 @@ STATES: Final[Mapping[str, Marked]] = {
 ON_ITS_WAY: Final[Marked] = "It is on its way."
 
 
-class Story:
+class Timeline:
     """Turns entries into lines; `statuses` are names by id, `outcome` is that of asking again."""
 
     def __init__(self, words: Texts, *, now: datetime, zone: str, statuses: Mapping[int, str], outcome: str) -> None:

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Days, Hour
-from afterword.core.figures.queries import CountQuery, Kept, Span
+from afterword.core.figures.queries import CountQuery, DailyCounts, Span
 from afterword.core.wire import times
 
 
@@ -19,7 +19,7 @@ def hours(asked: CountQuery, whole: Sequence[Days]) -> list[Hour]:
     return periods.whole_hours(whole[-1].end, asked.period.to_time) if whole[-1].starts else []
 
 
-def gaps_of(asked: CountQuery, kept: Kept) -> list[Span]:
+def gaps_of(asked: CountQuery, kept: DailyCounts) -> list[Span]:
     """The parts of the periods without kept counts: the ends, stale days, and all after the first day not kept."""
     found: list[Span] = []
     whole = whole_days(asked)

@@ -334,8 +334,8 @@ class CountQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Kept counts by bucket; of each questionnaire the first day that is not kept, and the stale days.
+class DailyCounts:
+    """Daily counts by bucket; of each questionnaire the first day that is not kept, and the stale days.
 
     `hours`: the names of today's hours that are kept.
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 from afterword import errors
 from afterword.kit import db
-from afterword.listening.reports.daily_counts import service as rollups
+from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.privacy.erasure_replay import store
 from afterword.privacy.erasure_replay.store import KeptRun
 from afterword.privacy.retention import service as retention
@@ -43,10 +43,10 @@ async def _keep_counts(pool: db.Pool) -> None:
     after = ""
     while True:
         async with db.transaction(pool) as database:
-            found, after = await rollups.survey(database, after=after, now=database.clock.now())
-        if found < rollups.SURVEY_MAX:
+            found, after = await daily_counts.survey(database, after=after, now=database.clock.now())
+        if found < daily_counts.SURVEY_MAX:
             break
-    for step in (rollups.follow, rollups.keep):
+    for step in (daily_counts.follow, daily_counts.keep):
         is_over = False
         while not is_over:
             async with db.transaction(pool) as database:

@@ -18,10 +18,10 @@ from afterword.events.log import service as log
 from afterword.events.log import store as log_store
 from afterword.kit.db import Database
 from afterword.kit.db.steps import StepResult, take
-from afterword.listening.reports.daily_counts import service as rollups
+from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses.rows import service as responses
 from afterword.privacy.retention import store
-from afterword.privacy.retention.store import Due, Passed, Run
+from afterword.privacy.retention.store import Due, Run, ScanStep
 from afterword.privacy.rows import service as rows
 from afterword.privacy.subjects.store import Person
 from afterword.tenants.organizations import retention
@@ -231,7 +231,7 @@ async def _uploads(db: Database, run: Run, now: datetime) -> StepResult:
 
 async def _answers(db: Database, run: Run, now: datetime) -> StepResult:
     """The counts of these days are closed first, so that reports go on showing them."""
-    if not run.mark and not await rollups.freeze(db, organization_id=run.organization_id, before=run.before_time):
+    if not run.mark and not await daily_counts.freeze(db, organization_id=run.organization_id, before=run.before_time):
         return StepResult(waits=True)
     return await _of_instances(db, run, now, partial(_delete_instances, db, run))
 
@@ -268,7 +268,7 @@ async def _of_instances(
     """One step of the walk over instances. Their rows of responses are made anew of what is left."""
     del now
     key = {"organization_id": run.organization_id}
-    found: Passed = await store.list_old_instances(
+    found: ScanStep = await store.list_old_instances(
         db, **key, after=run.mark, before=run.before_time, kind=run.kind, scanned_max=SCANNED_MAX, limit=INSTANCES_MAX
     )
     counts = Counter[str]()

@@ -41,7 +41,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class ScanStep:
     """The ids that are old enough, and the row that the walk goes on behind; None: it has come to its end."""
 
     ids: list[str]
@@ -171,7 +171,7 @@ async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[R
 
 async def list_old_items(
     db: Database, *, organization_id: str, after: str, before: datetime, before_id: str, scanned_max: int, limit: int
-) -> Passed:
+) -> ScanStep:
     """Items that ended before, without an open attempt; `before_id`: an id as old as that."""
     row = await db.fetch_row(
         f"""with {_HELD}, passed as materialized (
@@ -188,7 +188,7 @@ async def list_old_items(
 
 async def list_old_instances(
     db: Database, *, organization_id: str, after: str, before: datetime, kind: str, scanned_max: int, limit: int
-) -> Passed:
+) -> ScanStep:
     """Instances with which nothing has happened since, without those that a run of this kind has been through."""
     row = await db.fetch_row(
         f"""with {_HELD}, passed as materialized (
@@ -217,7 +217,7 @@ async def list_instances_locked(
 
 async def list_instances_with_files(
     db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
-) -> Passed:
+) -> ScanStep:
     row = await db.fetch_row(
         f"""with {_HELD}, passed as materialized (
              {_WITH_FILES} and f.instance_id > $2 group by f.instance_id order by f.instance_id limit $4),
@@ -256,7 +256,7 @@ async def list_deleted_items(db: Database, *, organization_id: str, before: date
 
 async def list_old_responders(
     db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
-) -> Passed:
+) -> ScanStep:
     """People with whom nothing has happened since, and for whom nothing waits."""
     row = await db.fetch_row(
         f"""with {_HELD}, passed as materialized (
@@ -271,11 +271,11 @@ async def list_old_responders(
     return _passed(row, scanned_max, limit)
 
 
-def _passed(row: Any, scanned_max: int, limit: int) -> Passed:
+def _passed(row: Any, scanned_max: int, limit: int) -> ScanStep:
     ids: list[str] = row["ids"]
     if len(ids) == limit:
-        return Passed(ids, ids[-1])
-    return Passed(ids, row["last"] if row["count"] == scanned_max else None)
+        return ScanStep(ids, ids[-1])
+    return ScanStep(ids, row["last"] if row["count"] == scanned_max else None)
 
 
 async def list_identifiers(

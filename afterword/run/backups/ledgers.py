@@ -15,7 +15,7 @@ import msgspec
 from afterword import errors
 from afterword.kit import db
 from afterword.privacy import ledger
-from afterword.privacy.erasure_replay import store as replays_store
+from afterword.privacy.erasure_replay import store as erasure_replay_store
 from afterword.privacy.erasure_replay.store import KeptRun
 from afterword.privacy.store import LedgerLine
 from afterword.run.backups import encryption, manifests
@@ -45,7 +45,7 @@ async def write_erasures(pool: db.Pool, *, location: Location, sealer: Sealer, n
 async def write_runs(pool: db.Pool, *, location: Location, sealer: Sealer, now: datetime) -> None:
     """As `write_erasures`, of retention runs."""
     async with db.connection(pool) as database:
-        runs = await replays_store.list_furthest_runs(database)
+        runs = await erasure_replay_store.list_furthest_runs(database)
     lines = [msgspec.json.encode(run).decode() for run in runs]
     _write(lines, RUNS, location=location, sealer=sealer, now=now)
 

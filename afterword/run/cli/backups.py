@@ -11,7 +11,7 @@ from afterword import errors
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.privacy import ledger as ledger_lines
-from afterword.privacy.erasure_replay import service as replays
+from afterword.privacy.erasure_replay import service as erasure_replay
 from afterword.privacy.erasure_replay.store import KeptRun
 from afterword.privacy.store import LedgerLine
 from afterword.run import migrations
@@ -126,7 +126,7 @@ async def _finish(chosen: Settings, url: str, manifest: Manifest, lines: list[Le
         await restoring.pause(pool, manifest)
         done = await replay_lines(pool, kept=lines, secret=context.site_of(chosen).secret)
         _report(f"{done:,} of {len(lines):,} people of the ledger erased again")
-        done = await replays.forget(pool, kept=runs)
+        done = await erasure_replay.forget(pool, kept=runs)
         _report(f"{done:,} of {len(runs):,} retention runs of the ledger repeated")
     await service.reopen(url)
 

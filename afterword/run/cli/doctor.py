@@ -12,7 +12,7 @@ from afterword.kit import db, sealing
 from afterword.kit.settings import Settings
 from afterword.kit.web.loopback import host_of, is_loopback, url_with_key
 from afterword.listening.reports import comparison
-from afterword.listening.reports.daily_counts import service as rollups
+from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses.rows import service as responses
 from afterword.privacy.resealing import store as resealing
 from afterword.run import doctor as examination
@@ -95,7 +95,7 @@ async def _recount(chosen: Settings) -> int:
     async with context.open_transaction(chosen) as (_, database):
         now = database.clock.now()
         found = await comparison.compare(database, now=now)
-        await rollups.recount(database, days=found.wrong, now=now)
+        await daily_counts.recount(database, days=found.wrong, now=now)
     return len({(span.questionnaire_id, day) for span, day in found.wrong})
 
 
@@ -133,7 +133,7 @@ async def _examine(chosen: Settings, database_url: str | None, site: Site | None
         backup_to=chosen.backup_to,
         backup_hours=chosen.backup_hours,
         clock=lambda: datetime.now(UTC),
-        outside=examination.Outside(
+        services=examination.Services(
             mail_from=chosen.mail_from,
             site=site,
             name_servers=chosen.resolvers,

@@ -18,9 +18,9 @@ from afterword.kit.web.protocol import Protocol, Server
 from afterword.run.app import MakeEndpoint, create_app, queue_figures
 from afterword.run.cli import CommandError, context, mcp, serve
 from afterword.tenants.logins.sessions import service as sessions
-from afterword.tenants.logins.sessions.last_seen import Seen
+from afterword.tenants.logins.sessions.last_seen import SessionUses
 from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens.access import Ticks
+from afterword.tenants.organizations.tokens.access import TokenUses
 
 BACKLOG_CONNECTIONS = 2048
 GRACE_SECONDS = 25
@@ -48,7 +48,7 @@ async def web() -> None:
             waiting_max=WAITING_MAX,
         ) as pool,
     ):
-        ticks, seen = Ticks(), Seen()
+        ticks, seen = TokenUses(), SessionUses()
         await domains.try_refresh(pool, site=opened.site)
         server = Server(_config(chosen, opened, pool, ticks, seen, telemetry=collecting))
         beside = [_end_when(gone, server), _write_ticks(pool, ticks, seen), domains.keep_fresh(pool, site=opened.site)]
@@ -68,8 +68,8 @@ def _config(
     chosen: Settings,
     opened: context.Context,
     pool: db.Pool,
-    ticks: Ticks,
-    seen: Seen,
+    ticks: TokenUses,
+    seen: SessionUses,
     *,
     telemetry: Telemetry | None = None,
 ) -> uvicorn.Config:
@@ -128,14 +128,14 @@ async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:
     server.should_exit = True
 
 
-async def _write_ticks(pool: db.Pool, ticks: Ticks, seen: Seen) -> None:
+async def _write_ticks(pool: db.Pool, ticks: TokenUses, seen: SessionUses) -> None:
     """Write when tokens and sessions were used, once a minute: requests themselves write nothing for it."""
     while True:
         await asyncio.sleep(TICK_SECONDS)
         await _write(pool, ticks, seen)
 
 
-async def _write(pool: db.Pool, ticks: Ticks, seen: Seen) -> None:
+async def _write(pool: db.Pool, ticks: TokenUses, seen: SessionUses) -> None:
     """Write the noted uses of tokens and sessions; without a database a minute of them is lost."""
     used, sessions_seen = ticks.take(), seen.take()
     if not used and not sessions_seen:

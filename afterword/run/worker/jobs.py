@@ -17,7 +17,7 @@ from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
 from afterword.listening.exports import service as exports
 from afterword.listening.reports import service as reports
-from afterword.listening.reports.daily_counts import service as rollups
+from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses.rows import service as responses
 from afterword.listening.responses.taggings import service as taggings
 from afterword.listening.screens import digest_mails
@@ -140,9 +140,9 @@ def jobs_of(
         steps("write rows of responses", READ_SECONDS, responses.follow, batch=responses.EVENTS_MAX),
         steps("write rows of older responses", KEEP_SECONDS, responses.fill, batch=responses.FILLED_MAX),
         steps("tag many responses", READ_SECONDS, taggings.work_next),
-        steps("follow answers", FOLLOW_SECONDS, rollups.follow, batch=rollups.EVENTS_MAX),
-        steps("keep counts", KEEP_SECONDS, rollups.keep),
-        Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),
+        steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
+        steps("keep counts", KEEP_SECONDS, daily_counts.keep),
+        Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
         steps("remove what is too old", AGES_SECONDS, ages.work_next),
@@ -201,6 +201,6 @@ class _Survey:
         self._after = ""
 
     async def run(self, db: Database) -> int:
-        count, last = await rollups.survey(db, after=self._after, now=db.clock.now())
-        self._after = last if count == rollups.SURVEY_MAX else ""
+        count, last = await daily_counts.survey(db, after=self._after, now=db.clock.now())
+        self._after = last if count == daily_counts.SURVEY_MAX else ""
         return count

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword.cases.history.store import Entry
-from afterword.cases.screens.timeline import Story
+from afterword.cases.screens.timeline import Timeline
 from afterword.kit.texts import texts
 
 NOW = datetime(2026, 11, 25, 10, tzinfo=UTC)
@@ -34,7 +34,7 @@ LATER = "2026-11-26T11:30:00+00:00"
     ],
 )
 def test_sentences(to: dict[str, Any], expected: list[str]) -> None:
-    story = Story(
+    story = Timeline(
         texts("console", "en"),
         now=NOW,
         zone="UTC",

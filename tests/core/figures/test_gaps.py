@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 from afterword.core.figures import gaps
 from afterword.core.figures.periods import Period
-from afterword.core.figures.queries import CountQuery, Kept
+from afterword.core.figures.queries import CountQuery, DailyCounts
 
 FIRST, SECOND = date(2026, 6, 18), date(2026, 6, 19)
 NOON = datetime(2026, 6, 17, 12, tzinfo=UTC)
@@ -19,7 +19,7 @@ ASKED = CountQuery(
 )
 
 
-def read(kept: Kept) -> list[tuple[datetime, datetime]]:
+def read(kept: DailyCounts) -> list[tuple[datetime, datetime]]:
     return [(span.from_time, span.to_time) for span in gaps.gaps_of(ASKED, kept)]
 
 
@@ -28,18 +28,18 @@ def day(number: int, hour: int = 0) -> datetime:
 
 
 def test_nothing_is_kept() -> None:
-    assert [(NOON, NOW)] == read(Kept())
+    assert [(NOON, NOW)] == read(DailyCounts())
 
 
 def test_ends_and_stale_days() -> None:
-    kept = Kept(until={"one": date(2026, 6, 20)}, live={"one": [FIRST]})
+    kept = DailyCounts(until={"one": date(2026, 6, 20)}, live={"one": [FIRST]})
     assert [(NOON, day(19)), (day(20), NOW)] == read(kept)
-    assert [(NOON, day(18)), (day(19), NOW)] == read(Kept(until={"one": SECOND}))
+    assert [(NOON, day(18)), (day(19), NOW)] == read(DailyCounts(until={"one": SECOND}))
 
 
 def test_hours_of_today() -> None:
     hours = {"2026-06-20T00", "2026-06-20T02"}
-    kept = Kept(until={"one": date(2026, 6, 20)}, hours={"one": hours})
+    kept = DailyCounts(until={"one": date(2026, 6, 20)}, hours={"one": hours})
     assert [(NOON, day(18)), (day(20, 1), day(20, 2)), (day(20, 3), NOW)] == read(kept)
-    kept = Kept(until={"one": SECOND}, hours={"one": hours})
+    kept = DailyCounts(until={"one": SECOND}, hours={"one": hours})
     assert [(NOON, day(18)), (day(19), day(20)), (day(20, 1), day(20, 2)), (day(20, 3), NOW)] == read(kept)

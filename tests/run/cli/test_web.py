@@ -11,9 +11,9 @@ from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.run.cli import CommandError, web
 from afterword.run.cli.context import Context
-from afterword.tenants.logins.sessions.last_seen import Seen
+from afterword.tenants.logins.sessions.last_seen import SessionUses
 from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens.access import Ticks
+from afterword.tenants.organizations.tokens.access import TokenUses
 from tests.conftest import SITE, House
 
 
@@ -22,14 +22,14 @@ async def test_headers_of_proxies_are_read_where_proxies_are_named(
     pool: db.Pool, proxies: str, *, is_read: bool
 ) -> None:
     chosen = Settings(trusted_proxies=proxies, port=8123)
-    config = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen())
+    config = web._config(chosen, Context(chosen, "", SITE), pool, TokenUses(), SessionUses())
     assert (is_read, proxies, 8123) == (config.proxy_headers, config.forwarded_allow_ips, config.port)
     assert (False, False) == (config.server_header, config.access_log)
 
 
 async def test_listed_origins_may_call(pool: db.Pool) -> None:
     chosen = Settings(cors_origins="https://shop.example, https://portal.example")
-    app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen()).app
+    app: Any = web._config(chosen, Context(chosen, "", SITE), pool, TokenUses(), SessionUses()).app
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as client:
         for origin, allowed in (("https://portal.example", "https://portal.example"), ("https://evil.example", None)):
             response = await client.get("/v3.2/channel", headers={"Origin": origin})
@@ -44,16 +44,16 @@ async def test_uses_that_cannot_be_written_are_lost(
         raise error
 
     monkeypatch.setattr(tokens, "note_use", fail)
-    ticks = Ticks()
+    ticks = TokenUses()
     ticks.note(house.caller, now=pool.clock.now())
-    await web._write(pool, ticks, Seen())
+    await web._write(pool, ticks, SessionUses())
     assert {} == ticks.take()
 
 
 async def test_the_endpoint_for_assistants_is_switched_on(pool: db.Pool, house: House) -> None:
     for is_on, status in ((False, 404), (True, 401)):
         chosen = Settings(mcp=is_on)
-        app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen()).app
+        app: Any = web._config(chosen, Context(chosen, "", SITE), pool, TokenUses(), SessionUses()).app
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as client:
             assert status == (await client.post("/mcp", json={})).status_code
 

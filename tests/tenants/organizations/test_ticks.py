@@ -10,14 +10,14 @@ from afterword.kit import db
 from afterword.run.app import create_app
 from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens import store
-from afterword.tenants.organizations.tokens.access import TICKS_MAX, Ticks
+from afterword.tenants.organizations.tokens.access import TICKS_MAX, TokenUses
 from tests.conftest import SITE, House
 from tests.tenants.organizations.conftest import Desk
 
 
 class TestTicks:
     async def test_requests_write_nothing(self, desk: Desk) -> None:
-        ticks = Ticks()
+        ticks = TokenUses()
         app: Any = create_app(pool=desk.pool, site=SITE, ticks=ticks)
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as http:
             for _ in range(3):
@@ -50,7 +50,7 @@ class TestTicks:
         assert await last_used(desk) is None
 
     def test_bounded(self, house: House) -> None:
-        ticks = Ticks()
+        ticks = TokenUses()
         for number in range(TICKS_MAX + 5):
             ticks.note(caller_of(house, str(number)), now=datetime(2026, 1, 1, tzinfo=UTC))
         assert TICKS_MAX == len(ticks.take())

@@ -22,14 +22,14 @@ from afterword.core.figures import disclosure, gaps, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.cells import COUNTED, Cell, People, Repeat
 from afterword.core.figures.disclosure import Key
-from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
+from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span, subjects_of
 from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.kit.db import Database
 from afterword.listening.reports.counts import store
 from afterword.listening.reports.counts.store import Live
-from afterword.listening.reports.daily_counts.lookups import store as kept_store
+from afterword.listening.reports.daily_counts.lookups import store as lookups_store
 
 Found = TypeVar("Found")
 
@@ -148,10 +148,10 @@ async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sc
 
 
 async def _count(
-    db: Database, asked: CountQuery, kept: Kept | None, *, once: bool, has_repeats: bool
+    db: Database, asked: CountQuery, kept: DailyCounts | None, *, once: bool, has_repeats: bool
 ) -> list[tuple[list[Cell], People]]:
     scope = await scope_of(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
-    found = kept or Kept()
+    found = kept or DailyCounts()
     has_sizes = has_repeats and found.responses_min(asked) <= SAMPLED_MAX
     live = await _live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
     repeats: Sequence[Repeat] = ()
@@ -176,7 +176,7 @@ def _by_part(
     return found
 
 
-# Kept counts ---------------------------------------------------------------------------------------------------------
+# Daily counts ---------------------------------------------------------------------------------------------------------
 
 
 def _is_kept(asked: CountQuery) -> bool:
@@ -193,11 +193,11 @@ def _is_kept(asked: CountQuery) -> bool:
     )
 
 
-async def _kept(db: Database, asked: CountQuery) -> Kept | None:
+async def _kept(db: Database, asked: CountQuery) -> DailyCounts | None:
     whole = gaps.whole_days(asked)
     if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
-    return await kept_store.get_kept(
+    return await lookups_store.get_kept(
         db,
         organization_id=asked.organization_id,
         asked=asked,
@@ -216,7 +216,7 @@ def _are_stages_kept(asked: CountQuery) -> bool:
 
 async def _stages(db: Database, asked: CountQuery) -> list[tuple[list[Cell], People]]:
     most = CASES_MAX * len(asked.parts)
-    cells, number = await kept_store.list_stages(
+    cells, number = await lookups_store.list_stages(
         db,
         organization_id=asked.organization_id,
         asked=asked,

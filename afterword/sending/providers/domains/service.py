@@ -54,18 +54,18 @@ async def check(
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Way:
+class SenderRoute:
     """A domain that mails come from, and the mail server that they leave through."""
 
     domain: str
     host: str
 
 
-async def list_ways(db: Database, *, site: Site, mail_from: str, host: str | None, limit: int) -> list[Way]:
+async def list_ways(db: Database, *, site: Site, mail_from: str, host: str | None, limit: int) -> list[SenderRoute]:
     """The ways of all organizations' pipelines. `mail_from`, `host`: those of the installation, None: it has none."""
     rows = await store.list_ways(db, mail_from=mail_from, limit=limit)
     hosts = [await _host_of(db, row, site=site) if row.account_id else host for row in rows]
-    return [Way(row.domain, server) for row, server in zip(rows, hosts, strict=True) if server]
+    return [SenderRoute(row.domain, server) for row, server in zip(rows, hosts, strict=True) if server]
 
 
 async def _host_of(db: Database, way: store.WayOut, *, site: Site) -> str | None:

@@ -10,7 +10,7 @@ ORGANIZATIONS_MAX = 2_000  # looked through in one statement
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class ScanStep:
     """The result of one step: the number of items seen, the last of them, and the number removed by status."""
 
     count: int
@@ -45,7 +45,7 @@ async def prune_items(
     before: datetime,
     failed_before: datetime,
     limit: int,
-) -> Passed:
+) -> ScanStep:
     """Pass the next items with ids between the two, and remove those that ended long enough ago.
 
     Failed items stay until `failed_before`, if that is earlier. Items with an open attempt, with an event that some
@@ -81,7 +81,7 @@ async def prune_items(
         *(organization_id, after_id, before_id, before, failed_before, limit),
     )
     removed = Counter(row["status"] for row in rows if row["status"] is not None)
-    return Passed(len(rows), rows[-1]["item_id"] if rows else None, dict(sorted(removed.items())))
+    return ScanStep(len(rows), rows[-1]["item_id"] if rows else None, dict(sorted(removed.items())))
 
 
 async def count_pruned(db: Database) -> dict[int, int]:  # any tenant: the metrics of a whole installation

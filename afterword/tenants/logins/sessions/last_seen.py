@@ -8,7 +8,7 @@ from afterword.tenants.logins.sessions.store import Session
 SESSIONS_MAX: Final = 10_000  # noted between two writings; what is beyond is noted the next time
 
 
-class Seen:
+class SessionUses:
     def __init__(self) -> None:
         self._seen: dict[str, datetime] = {}
 

@@ -85,7 +85,7 @@ class TokenCache:
             self._entries.popitem(last=False)
 
 
-class Ticks:
+class TokenUses:
     """The last use of each token since they were written: by a task of the web process, never by a request."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ async def authenticate(
     query_names: Iterable[str] = (),
     source: str = "",
     cache: TokenCache | None = None,
-    ticks: Ticks | None = None,
+    ticks: TokenUses | None = None,
 ) -> Caller:
     """Return the caller, with one query at most; `ticks` are told of its token's use.
 

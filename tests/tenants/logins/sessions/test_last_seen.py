@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from afterword.kit import db
 from afterword.tenants.logins.sessions import service as sessions
-from afterword.tenants.logins.sessions.last_seen import Seen
+from afterword.tenants.logins.sessions.last_seen import SessionUses
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
 
@@ -13,7 +13,7 @@ async def test_seen_to_the_hour(office: Office) -> None:
     async with browser_of(office.pool) as client:
         await log_in(client)
         cookie = client.cookies["afterword"]
-    seen = Seen()
+    seen = SessionUses()
     async with db.transaction(office.pool) as database:
         now = database.clock.now()
         session = await sessions.find(database, cookie=cookie, now=now)

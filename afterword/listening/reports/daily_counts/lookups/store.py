@@ -6,7 +6,7 @@ from typing import Final, LiteralString
 
 from afterword.core.figures.cells import Cell
 from afterword.core.figures.periods import Days, Hour
-from afterword.core.figures.queries import CountQuery, Kept
+from afterword.core.figures.queries import CountQuery, DailyCounts
 from afterword.events.store import IS_NATIVE
 from afterword.kit.db import Database
 
@@ -154,7 +154,7 @@ async def get_kept(
     hours: Sequence[Hour],
     events_max: int,
     cells_max: int,
-) -> Kept | None:
+) -> DailyCounts | None:
     """The kept counts of the `whole` days of each period in the organization's zone, all as of one moment.
 
     `hours`: those of the day that follows on the last period's whole days.
@@ -179,7 +179,7 @@ async def get_kept(
         asked.period.to_time,
         whole[-1].after,
     )
-    found = Kept()
+    found = DailyCounts()
     for kind, questionnaire_id, bucket, dimension_value, question_id, value, count, day in rows:
         key = (bucket, questionnaire_id, (dimension_value or None,) if asked.dimensions else ())
         match kind:
