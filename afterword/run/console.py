@@ -4,18 +4,28 @@ from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import walk_packages
 
-from afterword import console
+from afterword.asking import screens as asking
+from afterword.cases import screens as cases
 from afterword.console.nouns import NOUNS, screens_of
 from afterword.console.screens import Screen, Screens
+from afterword.events import screens as events
 from afterword.kit.web.routing import Pages
+from afterword.listening import screens as listening
+from afterword.people import screens as people
+from afterword.privacy import screens as privacy
+from afterword.sending import screens as sending
+from afterword.tenants import screens as tenants
+
+PACKAGES = (asking, cases, events, listening, people, privacy, sending, tenants)
 
 
 def _declared() -> Iterator[Screens]:
     """The `routes` of each module, in any order: the router sorts addresses by itself."""
-    for found in walk_packages(console.__path__, f"{console.__name__}."):
-        routes = getattr(import_module(found.name), "routes", None) if found.name != __name__ else None
-        if isinstance(routes, Screens):
-            yield routes
+    for package in PACKAGES:
+        for found in walk_packages(package.__path__, f"{package.__name__}."):
+            routes = getattr(import_module(found.name), "routes", None)
+            if isinstance(routes, Screens):
+                yield routes
 
 
 ROUTES = (*_declared(), *map(screens_of, NOUNS))
