@@ -5,6 +5,8 @@ Reads a line with what to work on as JSON, then lines with numbers of items; ans
 
 import json
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +14,13 @@ from typing import Any
 import uvloop
 
 from afterword.core.wire.site import Site
-from afterword.kit import db
-from afterword.tenants.organizations.tokens import access
 from benchmarks import queue
 from benchmarks.stage import POOL_SIZE
+
+# A checkout from before there were areas has its packages at the top.
+HAS_AREAS = find_spec("afterword.kit") is not None
+db: Any = import_module("afterword.kit.db" if HAS_AREAS else "afterword.db")
+access: Any = import_module(f"afterword.{'tenants.' if HAS_AREAS else ''}organizations.tokens.access")
 
 
 async def work(order: dict[str, Any]) -> None:
