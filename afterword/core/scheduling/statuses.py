@@ -2,7 +2,7 @@
 
 The services make these moves and no others, each as a compare-and-set: the guard stands in the statement's condition.
 Tests compare this table with the outcomes, the model of all interleavings, random moves in a real database and the
-picture in docs/states.md.
+picture in STATES.md.
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from typing import Any
 from afterword.core.wire.lists import Rows
 from afterword.kit.db import Database
 from afterword.kit.nouns import service, structs
-from afterword.kit.nouns.declaration import Noun, Operation, R, version_of
+from afterword.kit.nouns.declaration import Noun, Operation, R
 from afterword.kit.web.operations import Answer, Call, Method, Route, Routes
 
 _METHODS: dict[Operation, tuple[Method, int]] = {
@@ -93,7 +93,7 @@ async def answer_of(
     location = one if is_new else None
     [given] = [{}] if noun.show is None else await noun.show(call, db, [made.record])
     shown = structs.resource_of(noun).of(made.record, call.zone, **given, **made.shown)
-    return Answer(shown, version=version_of(made.record), location=location)
+    return Answer(shown, version=getattr(made.record, "version", None), location=location)
 
 
 async def answer_of_rows(noun: Noun[R], call: Call[Any], db: Database, rows: Rows[R]) -> Answer:

@@ -399,7 +399,7 @@ class Operation:
         if isinstance(record, Rows):
             answer.value = self._resource.of_rows(cast("Rows[Any]", record), request.zone)
         else:
-            answer.value, answer.version = self._resource.of(record, request.zone), record.version
+            answer.value, answer.version = self._resource.of(record, request.zone), getattr(record, "version", None)
 
     def _shown(self, value: object, more: list[Header], request: _Request) -> object:
         members = request.members

@@ -29,7 +29,7 @@ ITEM_MOVES = {
 }
 # The public table of moves (resources.md 3.2), to itself where an inner move does not show.
 PUBLIC = {(1, 2), (1, 3), (1, 5), (1, 6), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (4, 3), (4, 4)}
-STATES = pathlib.Path("docs/states.md")
+STATES = pathlib.Path("STATES.md")
 BEGIN, END = "<!-- moves: made from core/scheduling/statuses.py -->\n", "<!-- end of moves -->\n"
 
 
@@ -77,7 +77,7 @@ def test_every_status_can_end() -> None:
 
 
 def test_picture() -> None:
-    """The picture and the table of moves in docs/states.md say what this table says."""
+    """The picture and the table of moves in STATES.md say what this table says."""
     text = STATES.read_text()
     before, begin, rest = text.partition(BEGIN)
     drawn, end, after = rest.partition(END)
