@@ -24,7 +24,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import answer_of, routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record, Screens, ShownOnce
-from afterword.kit.nouns.references import get_has_application
+from afterword.kit.nouns.references import get_reaches_application
 from afterword.kit.nouns.service import Made
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.texts import Texts
@@ -95,9 +95,7 @@ async def _binding_errors(change: Change[Webhook]) -> list[FieldError]:
         elif application_id not in {None, owner}:
             message = "The questionnaire belongs to another application."
             return [FieldError("unknown_value", message, pointer="/application_id")]
-    if application_id is not None and (
-        (reach and application_id not in reach) or not await get_has_application(change, application_id)
-    ):
+    if application_id is not None and not await get_reaches_application(change, application_id):
         wrong.append(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))
     if reach and questionnaire_id is None and application_id is None:
         message = "Your token reaches some applications only: name one of them, or one of their questionnaires."

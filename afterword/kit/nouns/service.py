@@ -18,9 +18,6 @@ from afterword.kit.nouns.statements import statements_of
 PRODUCT_ROWS_MAX: Final = 100
 
 
-def any_version(_version: int) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Made(Generic[R]):
     """`shown`: secrets that this answer shows, and nothing later."""
@@ -145,7 +142,7 @@ async def update(
     changes: Mapping[str, Any],
     site: Site,
     now: datetime,
-    expect: errors.Expect = any_version,
+    expect: errors.Expect = errors.ANY,
 ) -> R:
     """Raises NotFound, what `expect` raises for the row's version, and what its rules raise."""
     change = await _change(noun, db, caller=caller, key=key, site=site, now=now, expect=expect)
@@ -173,7 +170,7 @@ async def delete(
     key: Any,
     site: Site,
     now: datetime,
-    expect: errors.Expect = any_version,
+    expect: errors.Expect = errors.ANY,
     options: Mapping[str, Any] | None = None,
 ) -> None:
     """Raises NotFound, what `expect` and its rules raise, and Dangling while something refers to it."""
