@@ -13,7 +13,7 @@ from afterword.kit import db
 from afterword.run.worker.claimer import END
 from afterword.run.worker.loop import PLANNER
 from afterword.run.worker.pace import LANES_MAX, SLOTS
-from afterword.sending.queue.lanes import store as lanes_store
+from afterword.sending.queue import lanes as lanes_store
 from afterword.sending.queue.sending import store as sending_store
 from benchmarks import queue
 from benchmarks.findings import Figure

@@ -21,7 +21,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.run.worker.loop import PLANNER, STATEMENT_SECONDS_MAX
 from afterword.run.worker.pace import SLOTS, SLOTS_MAX
-from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Lease, Prepared, Result

@@ -128,7 +128,10 @@ def has_its_test(module: Path, tests: list[Path]) -> bool:
     """Whether one of `tests` (relative to tests/) is the test of `module` (relative to afterword/)."""
     package = package_of(module)
     near = [test for test in tests if package_of(test) == package]
-    if any(test.name == f"test_{module.stem.strip('_')}.py" for test in near):
+    name = module.stem.strip("_")
+    if package[0:1] and package[0] in OF_PACKAGES and any(test.parts[:2] == (*package, name) for test in tests):
+        return True
+    if any(test.name == f"test_{name}.py" or name in test.parts[len(package) : -1] for test in near):
         return True
     if module.stem not in LAYERS or len(module.parts) == 1:
         return False
@@ -139,7 +142,7 @@ def has_its_test(module: Path, tests: list[Path]) -> bool:
 
 
 def test_each_module_has_its_test() -> None:
-    """`afterword/a/b/c.py` is tested in `tests/a/**/test_c.py`, and `afterword/c.py` in `tests/test_c.py`.
+    """`afterword/a/b/c.py` is tested in `tests/a/**/test_c.py` or `c/`, and `afterword/c.py` in `tests/test_c.py`.
 
     In an area of packages, `a` is an area and a package of it, such as `asking/links`.
 
@@ -160,6 +163,7 @@ def test_each_module_has_its_test() -> None:
     [
         ("a/b/c.py", "a/test_c.py", True),
         ("a/b/c.py", "a/b/test_c.py", True),
+        ("a/b/c.py", "a/b/c/test_other.py", True),
         ("a/b/c.py", "a/test_b.py", False),
         ("a/b/c.py", "other/test_c.py", False),
         ("a/b/c.py", "test_c.py", False),

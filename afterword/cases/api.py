@@ -2,16 +2,10 @@
 
 from typing import Final
 
-from afterword.cases import rules, statuses
+from afterword.cases import assignments, escalation, figures, history, messages, previews, rules, settings, statuses
 from afterword.cases.alert_instances import service as cases
 from afterword.cases.alert_instances import store as cases_store
-from afterword.cases.assignments import api as assignments_api
-from afterword.cases.escalation import api as escalation_api
-from afterword.cases.figures import api as figures_api
-from afterword.cases.history import store as history_store
-from afterword.cases.messages import service as messages
 from afterword.cases.notifications import api as notifications_api
-from afterword.cases.previews import api as previews_api
 from afterword.cases.resources import (
     AlertComment,
     AlertCommentRequest,
@@ -23,7 +17,6 @@ from afterword.cases.resources import (
     AlertMessageRequest,
 )
 from afterword.cases.rules import ALERT
-from afterword.cases.settings import api as settings_api
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import Moment
 from afterword.kit.db import Database
@@ -91,9 +84,9 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
     summary="Get the history of an alert instance",
     description="Its opening, every change and every comment, in the order of time.",
 )
-async def list_alert_history(call: Call[None], db: Database) -> Rows[history_store.Entry]:
+async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Entry]:
     case = await cases.get(db, caller=call.caller, **call.ids)
-    return await history_store.list_entries(
+    return await history.list_entries(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
 
@@ -175,7 +168,7 @@ async def delete_alert_comment(call: Call[None], db: Database) -> None:
 
 routes = Routes(tag="Alerts")
 routes.all = [
-    *settings_api.routes.all, *figures_api.routes.all, *escalation_api.routes.all, *previews_api.routes.all,
-    *assignments_api.routes.all, *rules.routes.all, *instance_routes.all, *statuses.routes.all,
+    *settings.routes.all, *figures.routes.all, *escalation.routes.all, *previews.routes.all,
+    *assignments.routes.all, *rules.routes.all, *instance_routes.all, *statuses.routes.all,
     *notifications_api.routes.all,
 ]  # fmt: skip

@@ -7,15 +7,11 @@ from typing import Final
 
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.triggers import Matched, Response, matched, responses_of
-from afterword.cases import rules, store
+from afterword.cases import assignments, messages, recoveries, rules, settings, store
 from afterword.cases.alert_instances import service as cases
 from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.alert_instances.store import Case
-from afterword.cases.assignments import service as assignments
-from afterword.cases.messages import service as messages
-from afterword.cases.recoveries import service as recoveries
 from afterword.cases.rules import ActiveAlert, Alert
-from afterword.cases.settings import service as settings
 from afterword.cases.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Metric

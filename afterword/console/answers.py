@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from afterword import errors
+from afterword.asking.instances import answers as answers_store
 from afterword.asking.instances import service
-from afterword.asking.instances.answers import store as answers_store
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.metadata import service as metadata
@@ -19,7 +19,7 @@ from afterword.core.questionnaires.questions import localized
 from afterword.core.text import locales
 from afterword.kit.db import Database
 from afterword.kit.texts import Texts
-from afterword.privacy.profiles import service as people
+from afterword.privacy import profiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def note_person(visit: Visit, responder_id: str | None) -> None:
         return
 
     async def note(db: Database) -> None:
-        await people.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
+        await profiles.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
 
     visit.afterwards = note
 

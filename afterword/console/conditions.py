@@ -13,7 +13,7 @@ from afterword.core.questionnaires.metadata import Kind
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.web import parsing
-from afterword.listening.search.recent_values import service as recent_values
+from afterword.listening.search import recent_values
 from afterword.sending.queue.service import VALUE_SCOPES
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have

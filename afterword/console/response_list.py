@@ -20,8 +20,7 @@ from afterword.kit.ui import lists
 from afterword.kit.ui.lists import one_of, parameter
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields
-from afterword.listening.responses import service, store
-from afterword.listening.responses.reads import service as reads
+from afterword.listening.responses import reads, service, store
 from afterword.listening.responses.store import LINK, Filter, ResponseRow, Tab
 
 RESPONSES: Final = "/console/responses"

@@ -27,9 +27,9 @@ from afterword.kit.web import cookies, html, parsing, public, static, uploads
 from afterword.kit.web import headers as http_headers
 from afterword.kit.web.operations import Download
 from afterword.kit.web.routing import Pages
+from afterword.tenants.logins import sessions
 from afterword.tenants.logins import store as logins
-from afterword.tenants.logins.sessions import service as sessions
-from afterword.tenants.logins.sessions.store import Session
+from afterword.tenants.logins.sessions import Session
 
 DOMAIN: Final = "console"  # of the texts
 LANGUAGES: Final = (SOURCE_LANGUAGE, "el")  # those with a catalogue of it

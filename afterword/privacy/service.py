@@ -13,23 +13,21 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from afterword import errors, ids
-from afterword.asking.instances.responders import service as shown_responders
+from afterword.asking.instances import responders as shown_responders
 from afterword.core.messaging.addresses import mask
 from afterword.core.organizations.access import Caller
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Taken
 from afterword.kit.db.steps import StepResult, take
-from afterword.listening.responses.rows import service as responses
+from afterword.listening.responses import rows as responses
 from afterword.people.responders import service as responders
 from afterword.people.responders import store as responders_store
 from afterword.people.responders.service import NewSuppression
-from afterword.privacy import store
-from afterword.privacy.rows import service as rows
+from afterword.privacy import rows, store
+from afterword.privacy import subjects as subjects_store
 from afterword.privacy.store import Erasure, LedgerLine
-from afterword.privacy.subjects import service as subjects
-from afterword.privacy.subjects import store as subjects_store
-from afterword.privacy.subjects.store import Person
+from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention as holds
 
 Mode = Literal["erase", "anonymize"]
@@ -179,13 +177,13 @@ async def _wait_for_imports(db: Database, work: Work) -> StepResult:
 
 
 async def _find_by_indexes(db: Database, work: Work) -> StepResult:
-    await subjects.find_by_indexes(db, **work.key, person=work.person)
+    await subjects_store.find_by_indexes(db, **work.key, person=work.person)
     return StepResult()
 
 
 async def _cancel_open_items(db: Database, work: Work) -> StepResult:
     """Nothing more leaves; what is being sent at this moment comes to its end first."""
-    ended, is_over = await subjects.cancel_open_items(db, **work.key)
+    ended, is_over = await subjects_store.cancel_open_items(db, **work.key)
     counts = Counter({"Cancelled Queue Item": ended})
     if is_over or ended:
         return StepResult(counts=counts, mark="more" if ended else None)
@@ -193,7 +191,7 @@ async def _cancel_open_items(db: Database, work: Work) -> StepResult:
 
 
 async def _find_by_scan(db: Database, work: Work) -> StepResult:
-    _, last = await subjects.find_by_scan(db, **work.key, person=work.person, after=work.erasure.mark)
+    _, last = await subjects_store.find_by_scan(db, **work.key, person=work.person, after=work.erasure.mark)
     return StepResult(mark=last)
 
 
@@ -237,7 +235,7 @@ async def _end_exports(db: Database, work: Work) -> StepResult:
 async def _blank_person(db: Database, work: Work) -> StepResult:
     """Whoever was written to or answered in the meantime goes round again."""
     erasure = work.erasure
-    if await subjects.find_by_indexes(db, **work.key, person=work.person):
+    if await subjects_store.find_by_indexes(db, **work.key, person=work.person):
         return StepResult(back="open items")
     suppression_ids = await _subjects(db, work, "suppression", ITEMS_MAX)
     counts = await rows.blank_events(

@@ -11,26 +11,19 @@ from starlette.types import ASGIApp
 from afterword.asking.coupons import pools as coupon_pools
 from afterword.asking.instances import api as instances_api
 from afterword.asking.instances import pages as instance_pages
-from afterword.asking.instances.spam import api as spam_api
+from afterword.asking.instances import spam
+from afterword.asking.links import domains, public_links, widgets
 from afterword.asking.links import pages as link_pages
-from afterword.asking.links import public_links
-from afterword.asking.links.domains import api as domains_api
-from afterword.asking.links.domains import pages as domain_pages
-from afterword.asking.links.domains import store as domains_store
 from afterword.asking.links.kiosks import pages as kiosk_pages
-from afterword.asking.links.widgets import pages as widget_pages
 from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires.drafts import api as drafts_api
+from afterword.asking.questionnaires import drafts, translations, visuals
 from afterword.asking.questionnaires.library import api as library_api
 from afterword.asking.questionnaires.metadata import service as metadata
-from afterword.asking.questionnaires.translations import api as translations_api
-from afterword.asking.questionnaires.visuals import api as visuals_api
 from afterword.cases import api as alerts_api
-from afterword.cases.call_backs import pages as call_pages
-from afterword.cases.recovery_invitations import api as recoveries_api
+from afterword.cases import call_backs, recovery_invitations
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.events import api as events_api
-from afterword.events.deliveries import store as deliveries_store
+from afterword.events import deliveries
 from afterword.kit import db
 from afterword.kit.telemetry import Telemetry
 from afterword.kit.web import static
@@ -43,61 +36,39 @@ from afterword.kit.web.routing import Pages, Router
 from afterword.kit.web.runner import Operation, OperationContext
 from afterword.listening.exports import api as exports_api
 from afterword.listening.reports import api as reports_api
-from afterword.listening.reports import digests
-from afterword.listening.reports.invitations import api as invitations_api
-from afterword.listening.reports.overview import api as overview_api
-from afterword.listening.reports.shares import api as shares_api
+from afterword.listening.reports import digests, invitations, overview, shares
 from afterword.listening.responses import api as responses_api
-from afterword.listening.responses import views
-from afterword.listening.responses.comments import api as comments_api
-from afterword.listening.responses.taggings import api as taggings_api
+from afterword.listening.responses import comments, taggings, views
 from afterword.listening.search import api as search_api
-from afterword.listening.search.question_uses import api as question_uses_api
-from afterword.listening.search.recent_values import api as recent_values_api
+from afterword.listening.search import question_uses, recent_values
 from afterword.people.responders import pages as responder_pages
 from afterword.people.responders import suppressions
 from afterword.privacy import api as erasures_api
-from afterword.privacy.profiles import api as people_api
+from afterword.privacy import profiles
 from afterword.privacy.retention import api as retention_api
 from afterword.run import console, migrations, renderings
 from afterword.run.backups import figures as backups_figures
-from afterword.sending.intake import sequences
-from afterword.sending.intake.batches import api as batches_api
-from afterword.sending.intake.dry_runs import api as dry_runs_api
+from afterword.sending import previews
+from afterword.sending.intake import batches, dry_runs, references, sequences, test_messages
 from afterword.sending.intake.imports import api as imports_api
-from afterword.sending.intake.references import api as references_api
-from afterword.sending.intake.test_messages import api as test_messages_api
-from afterword.sending.intake.test_messages import pages as test_message_pages
 from afterword.sending.pipelines import api as pipelines_api
-from afterword.sending.pipelines.policies import api as policies_api
-from afterword.sending.pipelines.versions import api as pipeline_versions_api
-from afterword.sending.previews import api as previews_api
-from afterword.sending.previews import pages as preview_pages
+from afterword.sending.pipelines import policies, versions
 from afterword.sending.providers import api as providers_api
 from afterword.sending.queue import api as queue_api
+from afterword.sending.queue import backtests, clock, lists, outbox, traces
+from afterword.sending.queue import batches as queue_batches_api
 from afterword.sending.queue import metrics as queue_metrics
 from afterword.sending.queue import pages as queue_pages
-from afterword.sending.queue.backtests import api as backtests_api
-from afterword.sending.queue.batches import api as queue_batches_api
-from afterword.sending.queue.clock import api as clock_api
-from afterword.sending.queue.lists import api as queue_lists_api
-from afterword.sending.queue.outbox import api as outbox_api
-from afterword.sending.queue.traces import api as traces_api
-from afterword.sending.receipts.inbound import api as inbound_api
-from afterword.sending.receipts.inbound import pages as inbound_pages
-from afterword.tenants.audit import api as audit_api
+from afterword.sending.receipts import inbound
+from afterword.tenants import audit
 from afterword.tenants.logins import api as logins_api
+from afterword.tenants.logins import policies as login_policies_api
 from afterword.tenants.logins.identities import api as identities_api
-from afterword.tenants.logins.policies import api as login_policies_api
-from afterword.tenants.logins.sessions.last_seen import SessionUses
-from afterword.tenants.organizations import applications, users
+from afterword.tenants.logins.sessions import SessionUses
+from afterword.tenants.organizations import applications, assets, idempotency, plans, users
 from afterword.tenants.organizations import pages as accounts_pages
 from afterword.tenants.organizations import retention as organization_retention
 from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations.assets import api as assets_api
-from afterword.tenants.organizations.assets import pages as assets_pages
-from afterword.tenants.organizations.idempotency import service as idempotency
-from afterword.tenants.organizations.plans import api as plans_api
 from afterword.tenants.organizations.tokens import access
 from afterword.tenants.organizations.tokens import api as tokens_api
 from afterword.tenants.organizations.tokens.access import TokenUses
@@ -181,63 +152,63 @@ def api_routes() -> list[Routes]:
         organizations.routes,
         users.routes,
         tokens_api.routes,
-        plans_api.routes,
-        domains_api.routes,
+        plans.routes,
+        domains.routes,
         identities_api.routes,
         login_policies_api.routes,
         organization_retention.routes,
         retention_api.routes,
-        audit_api.routes,
+        audit.routes,
         logins_api.routes,
         questionnaires_api.routes,
         library_api.routes,
-        drafts_api.routes,
-        translations_api.routes,
+        drafts.routes,
+        translations.routes,
         questionnaires_api.version_routes,
-        visuals_api.routes,
-        assets_api.routes,
+        visuals.routes,
+        assets.routes,
         metadata.routes,
         instances_api.routes,
         instances_api.of_questionnaires,
         coupon_pools.routes,
         public_links.routes,
-        previews_api.routes,
+        previews.routes,
         responses_api.routes,
-        spam_api.routes,
-        comments_api.routes,
-        taggings_api.routes,
+        spam.routes,
+        comments.routes,
+        taggings.routes,
         views.routes,
         queue_api.routes,
-        batches_api.routes,
+        batches.routes,
         imports_api.routes,
         sequences.routes,
-        recoveries_api.routes,
-        dry_runs_api.routes,
-        backtests_api.routes,
-        references_api.routes,
-        traces_api.routes,
-        queue_lists_api.routes,
+        recovery_invitations.routes,
+        dry_runs.routes,
+        backtests.routes,
+        references.routes,
+        traces.routes,
+        lists.routes,
         queue_batches_api.routes,
-        outbox_api.routes,
-        clock_api.routes,
+        outbox.routes,
+        clock.routes,
         pipelines_api.routes,
-        pipeline_versions_api.routes,
-        policies_api.routes,
-        test_messages_api.routes,
+        versions.routes,
+        policies.routes,
+        test_messages.routes,
         providers_api.routes,
-        test_messages_api.accounts,
-        inbound_api.routes,
+        test_messages.account_routes,
+        inbound.routes,
         suppressions.routes,
-        people_api.routes,
+        profiles.routes,
         search_api.routes,
-        recent_values_api.routes,
-        question_uses_api.routes,
+        recent_values.routes,
+        question_uses.routes,
         erasures_api.routes,
         alerts_api.routes,
         reports_api.routes,
-        invitations_api.routes,
-        overview_api.routes,
-        shares_api.routes,
+        invitations.routes,
+        overview.routes,
+        shares.routes,
         digests.routes,
         exports_api.routes,
         *events_api.routes_of(renderings.render),
@@ -245,22 +216,21 @@ def api_routes() -> list[Routes]:
 
 
 def page_groups() -> list[Pages]:
-    groups = (
-        accounts_pages,
-        assets_pages,
-        instance_pages,
-        call_pages,
-        link_pages,
-        widget_pages,
-        kiosk_pages,
-        domain_pages,
-        preview_pages,
-        responder_pages,
-        test_message_pages,
-        inbound_pages,
-        static,
-    )
-    return [group.routes for group in groups]
+    return [
+        accounts_pages.routes,
+        assets.page_routes,
+        instance_pages.routes,
+        call_backs.routes,
+        link_pages.routes,
+        widgets.routes,
+        kiosk_pages.routes,
+        domains.page_routes,
+        previews.page_routes,
+        responder_pages.routes,
+        test_messages.page_routes,
+        inbound.page_routes,
+        static.routes,
+    ]
 
 
 # Dependencies of the web layer on the packages above it --------------------------------------------------------------
@@ -269,7 +239,7 @@ def page_groups() -> list[Pages]:
 def _owners_of(pool: db.Pool) -> OwnersOf:
     async def owners_of(kind: str, key: str) -> set[str]:
         async with db.connection(pool) as database:
-            return await domains_store.list_owners(database, kind=kind, key=key)
+            return await domains.list_owners(database, kind=kind, key=key)
 
     return owners_of
 
@@ -285,7 +255,7 @@ def queue_figures(pool: db.Pool, backup_every: timedelta | None) -> Collect:
                 last = [
                     *await queue_metrics.samples(database),
                     *await backups_figures.samples(database, every=backup_every),
-                    *await deliveries_store.list_figures(database),
+                    *await deliveries.list_figures(database),
                 ]
             read_at = time.monotonic()
         return last

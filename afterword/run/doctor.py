@@ -25,7 +25,7 @@ from afterword.kit import db
 from afterword.kit.web.loopback import is_loopback
 from afterword.kit.web.metrics import FORWARDED_FOR
 from afterword.listening.reports import comparison
-from afterword.listening.responses.rows import service as responses
+from afterword.listening.responses import rows
 from afterword.run import environment, migrations
 from afterword.run.backups import figures as backups
 from afterword.run.backups import store as backups_store
@@ -34,13 +34,10 @@ from afterword.run.environment import Finding
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE
 from afterword.run.worker.guard import read_mark
 from afterword.sending.pipelines import service as pipelines
+from afterword.sending.providers import domains, health
 from afterword.sending.providers import store as providers_store
-from afterword.sending.providers.domains import service as domains
-from afterword.sending.providers.domains.service import SenderRoute
-from afterword.sending.providers.health import store as health_store
-from afterword.sending.queue.lanes import store as lanes_store
-from afterword.sending.queue.restores import service as guard
-from afterword.sending.queue.restores import store as guard_store
+from afterword.sending.providers.domains import SenderRoute
+from afterword.sending.queue import lanes, restores
 
 BACKUP_SECONDS_MAX = 8 * 86_400  # since the last one that somebody asked for
 UNSAVED_SECONDS_MAX = 86_400  # of a new installation
@@ -195,7 +192,7 @@ async def _revision(database: db.Database) -> Finding:
 
 
 async def _accounts(database: db.Database) -> Finding:
-    paused = await health_store.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
+    paused = await health.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
     if not paused:
         return Finding("sending", True, "No account is paused.")
     names = ", ".join(f"{one.domain} (account {one.account_id}: {one.paused_reason})" for one in paused)
@@ -207,7 +204,7 @@ async def _accounts(database: db.Database) -> Finding:
 
 
 async def _lanes(database: db.Database) -> Finding:
-    stuck = await lanes_store.list_stuck_lanes(database, seconds=OVERDUE_SECONDS_MAX, limit=STUCK_SHOWN_MAX)
+    stuck = await lanes.list_stuck_lanes(database, seconds=OVERDUE_SECONDS_MAX, limit=STUCK_SHOWN_MAX)
     if not stuck:
         return Finding("queue", True, "No pipeline has messages that should have been sent long ago.")
     names = ", ".join(f"{domain} (pipeline {pipeline_id})" for domain, pipeline_id in stuck)
@@ -228,7 +225,7 @@ async def _senders(database: db.Database) -> Finding:
 
 
 async def _guard(database: db.Database, data_folder: Path) -> Finding:
-    reason = await guard.went_back(database, mark=read_mark(data_folder / MARK_FILE))
+    reason = await restores.went_back(database, mark=read_mark(data_folder / MARK_FILE))
     if reason is None:
         return Finding("past", True, "The database was not put back to an earlier moment.")
     advice = (
@@ -264,7 +261,7 @@ async def _figures(database: db.Database, clock: Callable[[], datetime]) -> Find
 
 
 async def _responses(database: db.Database, clock: Callable[[], datetime]) -> Finding:
-    found = await responses.compare(database, now=clock())
+    found = await rows.compare(database, now=clock())
     if not found.is_filled:
         return Finding("responses", True, "The rows of the list of responses are still to be made by a worker.")
     if not found.wrong:
@@ -274,7 +271,7 @@ async def _responses(database: db.Database, clock: Callable[[], datetime]) -> Fi
 
 
 async def _transactions(database: db.Database) -> Finding:
-    seconds = await guard_store.get_oldest_transaction_seconds(database)
+    seconds = await restores.get_oldest_transaction_seconds(database)
     if seconds <= TRANSACTION_SECONDS_MAX:
         return Finding("transactions", True, "None is open for long.")
     detail = f"The oldest is open for {timedelta(seconds=round(seconds))}: dead rows pile up, sending gets slower."

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from afterword.asking.instances.files import folder
+from afterword.asking.instances import files
 from afterword.core.messaging.networks import NameServer
 from afterword.kit import zones
-from afterword.sending.providers.domains import service as domains
-from afterword.sending.providers.domains.service import SenderRoute
+from afterword.sending.providers import domains
+from afterword.sending.providers.domains import SenderRoute
 
 CERTIFICATE_DAYS_MIN: Final = 14  # authorities renew after two thirds of 90 days
 CONNECT_SECONDS_MAX: Final = 10.0
@@ -178,7 +178,7 @@ async def look_at_scan(command: Sequence[str], *, seconds: float) -> Sequence[Fi
     """Whether the scan calls a harmless file clean."""
     if not command:
         return []
-    match await folder.scan(command, SAMPLE, seconds=seconds):
+    match await files.scan(command, SAMPLE, seconds=seconds):
         case "clean":
             return [Finding("scan of files", True, f"{command[0]} works.")]
         case "harmful":

@@ -11,14 +11,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from afterword.asking.instances import answers as answers_store
 from afterword.asking.instances import resources as instances_resources
+from afterword.asking.instances import responders, tags
 from afterword.asking.instances import store as instances_store
-from afterword.asking.instances.answers import store as answers_store
-from afterword.asking.instances.responders import api as responders_api
-from afterword.asking.instances.responders import service as responders_service
-from afterword.asking.instances.responders import store as responders_store
-from afterword.asking.instances.tags import api as tags_api
-from afterword.asking.instances.tags import store as tags_store
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases.alert_instances import store as cases_store
@@ -37,8 +33,7 @@ from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import resources as queue_resources
 from afterword.sending.queue.records import ShownItem
 from afterword.sending.receipts import resources as reports_resources
-from afterword.tenants.organizations.plans import api as plans_api
-from afterword.tenants.organizations.plans import store as plans_store
+from afterword.tenants.organizations import plans
 from afterword.tenants.organizations.tokens import api as tokens_api
 from afterword.tenants.organizations.tokens import store as tokens_store
 from afterword.tenants.organizations.users import USER, User
@@ -141,23 +136,21 @@ async def _responder(db: Database, look: RenderedEvent) -> msgspec.Struct | dict
     """The logged row, completed with today's addresses and figures."""
     event = look.event
     responder_id = event.subject_id or ""
-    found = await responders_store.get_responder(db, organization_id=event.organization_id, responder_id=responder_id)
+    found = await responders.get_responder_record(db, organization_id=event.organization_id, responder_id=responder_id)
     if found is None:
         return event.data
     if "created_time" in event.data:
-        found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders_store.ShownResponder)
-    identifiers = await responders_store.list_identifiers(
+        found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders.ShownResponder)
+    identifiers = await responders.list_identifiers(
         db, organization_id=event.organization_id, responder_ids=[responder_id], now=db.clock.now()
     )
-    figures = await responders_store.list_figures(
-        db, organization_id=event.organization_id, responder_ids=[responder_id]
-    )
-    known = responders_service.ResponderView(
+    figures = await responders.list_figures(db, organization_id=event.organization_id, responder_ids=[responder_id])
+    known = responders.ResponderView(
         responder=found,
         identifiers=identifiers,
-        figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None, only_tests=False),
+        figures=figures[0] if figures else responders.Figures(responder_id, 0, None, None, only_tests=False),
     )
-    return responders_api.responder_of(known, look.zone)
+    return responders.responder_of(known, look.zone)
 
 
 async def _case(db: Database, look: RenderedEvent) -> msgspec.Struct:
@@ -210,10 +203,10 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "queue_item": _queue_item, "queue_item.delivered": _reported, "queue_item.bounced": _reported,
     "queue_item.complained": _reported, "questionnaire_instance": _instance,
     "questionnaire_instance.completed": _completed, "answer": _instance, "responder": _responder,
-    "tag": _row(tags_api.Tag.of, tags_store.Tag), "alert_instance": _case, "alert_instance.mentioned": _mentioned,
+    "tag": _row(tags.Tag.of, tags.TagRecord), "alert_instance": _case, "alert_instance.mentioned": _mentioned,
     "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _import,
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
-    "suppression": _suppression, "plan": _row(plans_api.Plan.of, plans_store.Plan),
+    "suppression": _suppression, "plan": _row(plans.Plan.of, plans.PlanRecord),
     "user": _row(resource_of(USER).of, User), "token": _token,
     "webhook": _row(resource_of(WEBHOOK).of, Webhook),
 }  # fmt: skip

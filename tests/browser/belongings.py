@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx2
 
 from afterword import ids
-from afterword.asking.instances.files import store as files_store
+from afterword.asking.instances import files
 from afterword.core.answers.files import NewFile
 from afterword.kit import db
 from afterword.run.worker.long_work import Exporter
@@ -99,7 +99,7 @@ async def add_to_responses(owner: httpx2.AsyncClient, house: House) -> list[str]
             content=content,
             content_hash=hashlib.sha256(content).digest(),
         )
-        await files_store.insert_file(database, **dict(answer), file=file, now=database.clock.now())
+        await files.insert_file(database, **dict(answer), file=file, now=database.clock.now())
     instance_id = answer["instance_id"]
     form = {"tag": "Late", "action": "add", "among": "page", "id": [instance_id]}
     tagged = await owner.post(f"{RESPONSES}/taggings", data=form)

@@ -15,8 +15,8 @@ import uvicorn
 from playwright.async_api import Browser, async_playwright
 
 from afterword import ids
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances import issuing
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import service as questionnaires
 from afterword.asking.questionnaires import store as questionnaires_store
@@ -30,7 +30,7 @@ from afterword.run.app import create_app
 from afterword.run.cli.seed import seed
 from afterword.run.demonstration import service as demonstration
 from afterword.sending.providers import service as providers
-from afterword.sending.receipts.inbound import service as inbound
+from afterword.sending.receipts import inbound
 from afterword.tenants.organizations import service as accounts
 from tests import programs
 from tests.conftest import patient_pool

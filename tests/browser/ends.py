@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from afterword.asking.coupons.pools import POOL, add
-from afterword.asking.instances.answers import service as answers
+from afterword.asking.instances import answers
 from afterword.asking.links import public_links
 from afterword.asking.links.public_links import PublicLink
 from afterword.asking.questionnaires import service as questionnaires

@@ -25,8 +25,8 @@ from PIL import Image
 from playwright.async_api import Browser
 
 from afterword import ids
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances import issuing
+from afterword.asking.instances.issuing import IssueInput
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run.app import create_app

@@ -27,7 +27,7 @@ from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.kit import db
 from afterword.run import console
 from afterword.run.worker.long_work import Importer
-from afterword.sending.queue.outbox import service as outbox
+from afterword.sending.queue import outbox
 from afterword.sending.screens import bulk_actions
 from tests.asking.screens import test_coupons, test_domain, test_links
 from tests.browser import belongings

@@ -21,7 +21,7 @@ MODULES = (
         SOURCE / name
         for name in (
             "asking/instances/answer_page.py",
-            "asking/instances/call_backs/service.py",
+            "asking/instances/call_backs.py",
             "asking/instances/answer_page.py",
             "asking/instances/rendering.py",
             "asking/instances/views.py",

@@ -15,8 +15,8 @@ from axe_playwright_python.async_playwright import Axe
 
 from afterword.core.organizations.access import installation
 from afterword.kit import db
-from afterword.tenants.organizations.assets import service as assets
-from afterword.tenants.organizations.assets.encoding import Encoded
+from afterword.tenants.organizations import assets
+from afterword.tenants.organizations.assets import Encoded
 from tests.browser import markup
 from tests.browser.conftest import BRAND, Shop, on_the_loop
 from tests.browser.test_answering import form, set_active

@@ -8,10 +8,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from afterword.asking.instances import issuing
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.answers.service import lock_context, save_answers
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.answers import lock_context, save_answers
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import service as alerts

@@ -11,12 +11,12 @@ from afterword.cases.notifications import words
 from afterword.cases.notifications.store import Subject
 from afterword.core.messaging import notices
 from afterword.kit import texts
-from afterword.tenants.mails import compose
+from afterword.tenants import mails
 from tests.sending.pipelines.test_resources import PLAIN
 
 SOURCE = Path(texts.__file__).parents[1]
 BLANKS = re.compile(r"\{\w+\}")
-MODULES = ("tenants/mails/compose.py", "cases/notifications/words.py")
+MODULES = ("tenants/mails.py", "cases/notifications/words.py")
 NOTHING = Subject(None, None, None)
 CASE = {
     "alert_instance_id": "i", "severity": "high", "occurrences": 1, "due_time": "2026-11-28T15:00:00Z",
@@ -26,7 +26,7 @@ CASE = {
 
 def shown() -> set[str]:
     found = {*words.TITLES.values(), *words.SEVERITIES.values()}
-    found |= {text for pair in compose.LINKS.values() for text in pair}
+    found |= {text for pair in mails.LINKS.values() for text in pair}
     for name in MODULES:
         for call in ast.walk(ast.parse((SOURCE / name).read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and ast.unparse(call.func) in {"words", "words.plural"}:

@@ -26,8 +26,8 @@ OTHERS = tuple(  # with texts of the console
     for name in (
         "asking/questionnaires/condition_rows.py",
         "sending/pipelines/resources.py",
-        "cases/call_backs/service.py",
-        "sending/pipelines/versions/service.py",
+        "cases/call_backs.py",
+        "sending/pipelines/versions.py",
     )
 )
 REFUSALS = {
@@ -36,7 +36,7 @@ REFUSALS = {
 }  # fmt: skip
 REFUSING = (  # modules with sentences of refusals that screens say
     "cases/alert_instances/service.py",
-    "cases/messages/service.py",
+    "cases/messages.py",
     "core/answers/tags.py",
     "core/messaging/addresses.py",
     "core/organizations/passwords.py",
@@ -58,29 +58,32 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/wire/translation_files.py",
     "core/wire/written.py",
     "kit/db/leases.py",
-    "asking/instances/tags/service.py",
+    "asking/instances/tags.py",
     "sending/intake/imports/service.py",
-    "sending/intake/lists/service.py",
-    "cases/recovery_invitations/service.py",
+    "sending/intake/lists.py",
+    "cases/recovery_invitations.py",
     "tenants/logins/identities/service.py",
-    "tenants/logins/links/service.py",
-    "tenants/logins/passkeys/service.py",
-    "tenants/logins/policies/service.py",
+    "tenants/logins/links.py",
+    "tenants/logins/passkeys.py",
+    "tenants/logins/policies.py",
     "tenants/logins/service.py",
-    "sending/pipelines/policies/service.py",
+    "sending/pipelines/policies.py",
     "sending/pipelines/service.py",
     "asking/questionnaires/service.py",
     "sending/queue/service.py",
-    "sending/queue/traces/service.py",
+    "sending/queue/traces.py",
     "kit/web/fields.py",
 )
+QUERY = re.compile(r"\bdb\.(?:fetch|execute)")
 NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences
 
 
 def sentences(path: Path) -> set[str]:
-    """The sentences of a module, without docstrings; f-strings are for readers of the API alone."""
+    """The sentences of a module, without docstrings; f-strings and descriptions are for readers of the API alone."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     others = {id(one.value) for one in nodes if isinstance(one, ast.Expr)}
+    described = [one.value for one in nodes if isinstance(one, ast.keyword) and one.arg in {"summary", "description"}]
+    others |= {id(part) for one in described for part in ast.walk(one)}
     others |= {id(part) for one in nodes if isinstance(one, ast.JoinedStr) for part in one.values}
     texts = [one.value for one in nodes if isinstance(one, ast.Constant) and id(one) not in others]
     return {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w“{].* .*\.|.*[.”] \{\w+\}", text)}
@@ -181,9 +184,9 @@ def _refused() -> set[str]:
     found = NOUNS | {placeholders.KNOWN} | {noun.nothing for noun in all_nouns()}
     for name in REFUSING:
         found |= sentences(SOURCE / name)
-    for path in (one for name in ("service", "store") for one in SOURCE.rglob(f"{name}.py")):
-        found |= {text for text in sentences(path) if text.startswith("There is no such ")}
-    for path in (*(one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")), *files_of_nouns()):
+    for path in SOURCE.glob("*/**/*.py"):
+        if path.stem == "service" or QUERY.search(path.read_text(encoding="utf-8")):
+            found |= {text for text in sentences(path) if text.startswith("There is no such ")}
         found |= {*EXPECTED.findall(path.read_text(encoding="utf-8"))}
     return found
 

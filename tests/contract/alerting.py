@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
-from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.questionnaires.store import Version
 from afterword.cases import service as alerts
 from afterword.cases.notifications import service as notifications

@@ -13,7 +13,7 @@ from afterword.kit.transport.base import EMAIL
 from afterword.run import worker
 from afterword.run.worker.channels import ChannelRegistry
 from afterword.run.worker.test_messages import TestMessages
-from afterword.sending.intake.test_messages import service as trials
+from afterword.sending.intake import test_messages
 from tests.conftest import POOL_SIZE
 from tests.contract import world as worlds
 from tests.databases import fresh_database
@@ -56,8 +56,8 @@ async def _test_messages(world: worlds.World) -> AsyncGenerator[None]:
     registry = ChannelRegistry(pool=world.pool, site=world.site, defaults=channels, versions={})
     sender = TestMessages(pool=world.pool, site=world.site, channels=registry, mail_from="survey@shop.example")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trials, "TEST_MESSAGES_MAX", 100_000)
-        patch.setattr(trials, "OPEN_MAX", 100_000)
+        patch.setattr(test_messages, "TEST_MESSAGES_MAX", 100_000)
+        patch.setattr(test_messages, "OPEN_MAX", 100_000)
         patch.setattr(leases, "OPEN_MAX", 100_000)
         sending = asyncio.create_task(sender.run(stop))
         try:

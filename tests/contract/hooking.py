@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from afterword.events.deliveries.store import Span
+from afterword.events.deliveries import Span
 from afterword.kit import db
 from tests.conftest import settled
 from tests.contract.wire import Wire

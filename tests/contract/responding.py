@@ -1,7 +1,7 @@
 """The responses that the contract tests need: their rows, a saved view, a tagging, and an export of their list."""
 
 from afterword.kit import db
-from afterword.listening.responses.rows import service as rows
+from afterword.listening.responses import rows
 from tests.conftest import settled
 from tests.contract.wire import Wire
 

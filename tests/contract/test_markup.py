@@ -17,17 +17,17 @@ import asyncpg
 import httpx2
 import pytest
 
-from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.questionnaires import store as questionnaires
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires import endings
 from afterword.kit import db
 from afterword.run import console
 from afterword.run.app import create_app, page_groups
+from afterword.tenants import mails
 from afterword.tenants.logins import hashing
 from afterword.tenants.logins import service as logins
-from afterword.tenants.mails import service as mails
-from afterword.tenants.mails.compose import compose
+from afterword.tenants.mails import compose
 from tests.contract.test_tenants import OF_NOBODY, page_of
 from tests.contract.world import World
 from tests.privacy.columns import FIGURES, FIXED, FREE, HOLDS, OURS

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 
 from afterword import ids
-from afterword.asking.instances.answers.service import lock_context, save_answers
-from afterword.asking.instances.files import store as files_store
+from afterword.asking.instances import files
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.files import NewFile
 from afterword.core.answers.values import Given
@@ -26,14 +26,14 @@ from afterword.kit.web.limits import Limits
 from afterword.kit.web.operations import Route
 from afterword.people.responders import store as responders_store
 from afterword.run.app import api_routes, create_app
-from afterword.sending.previews import service as previews
-from afterword.sending.providers.references import service as provider_references
-from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending import previews
+from afterword.sending.providers import references
+from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
-from afterword.sending.receipts.inbound import service as inbound
+from afterword.sending.receipts import inbound
+from afterword.tenants.organizations import plans
 from afterword.tenants.organizations import service as accounts
-from afterword.tenants.organizations.plans import service as plans
 from tests.conftest import House, build_house
 from tests.contract.alerting import alerting
 from tests.contract.hooking import hooking
@@ -494,7 +494,7 @@ async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, st
             database, organization_id=organization_id, account_id=account_id, adapter="standard",
             site=tenant.house.site, now=now,
         )  # fmt: skip
-        await provider_references.keep_references(
+        await references.keep_references(
             database,
             references=[(organization_id, account_id, f"receipt-of-{tenant.house.domain}", tenant.ids["item_id"])],
             now=now,
@@ -555,7 +555,7 @@ async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.V
             content=b"Thanks",
             content_hash=b"h" * 32,
         )
-        await files_store.insert_file(
+        await files.insert_file(
             database,
             organization_id=organization_id,
             instance_id=instance_id,

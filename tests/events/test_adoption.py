@@ -11,10 +11,8 @@ from afterword import ids
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
-from afterword.events import service, store
-from afterword.events.log import service as log
-from afterword.events.log.api import EVENTS, EXPIRED, LOG
-from afterword.events.log.service import RESTORED
+from afterword.events import log, service, store
+from afterword.events.log import EVENTS, EXPIRED, LOG, RESTORED
 from afterword.events.service import NewEvent
 from afterword.kit import db
 from afterword.kit.web import paging

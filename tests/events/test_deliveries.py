@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from afterword.events.deliveries import service as deliveries
+from afterword.events import deliveries
 from afterword.kit import db
 from afterword.run.worker.deliverer import Deliverer
 from tests.events.conftest import SUBJECT, Desk, ids_of, types_of

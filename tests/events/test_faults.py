@@ -20,8 +20,8 @@ import pytest
 from afterword import errors, ids
 from afterword.core.messaging.webhooks import RETRY_SECONDS
 from afterword.core.scheduling.retries import JITTER_MAX
+from afterword.events import sending
 from afterword.events import service as events
-from afterword.events.sending import service as sending
 from afterword.kit import db
 from afterword.kit.transport.http import Answer, Caller, NoAnswer
 from afterword.run import renderings

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from afterword.core.messaging import webhooks as rules
-from afterword.events import webhooks
-from afterword.events.sending import service as sending
+from afterword.events import sending, webhooks
 from afterword.kit import db
 from afterword.run.worker import deliverer as deliverers
 from afterword.run.worker.deliverer import Deliverer

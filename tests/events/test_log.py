@@ -9,9 +9,8 @@ import pytest
 
 from afterword import ids
 from afterword.core.organizations.access import SCOPES
+from afterword.events import log
 from afterword.events import service as events
-from afterword.events.log import service as log
-from afterword.events.log import store as log_store
 from afterword.kit import db
 from afterword.tenants.organizations import service as accounts
 from tests.conftest import settled
@@ -146,7 +145,7 @@ class TestNarrowed:
 
     @pytest.mark.parametrize("narrow", ["type[]=tag.removed", "filter_by[EQUAL][Type]=tag.removed"])
     async def test_pages_that_find_nothing(self, desk: Desk, monkeypatch: pytest.MonkeyPatch, narrow: str) -> None:
-        monkeypatch.setattr(log_store, "PASSED_MAX", 3)
+        monkeypatch.setattr(log, "PASSED_MAX", 3)
         first = await desk.tell("tag.removed")
         await desk.tell(*["tag.added"] * 10)
         last = await desk.tell("tag.removed", "tag.removed")
@@ -159,7 +158,7 @@ class TestNarrowed:
 class TestLarge:
     async def test_pages_of_many_answers(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         """500 large completions are read in pieces, since together they would need too much memory."""
-        monkeypatch.setattr(log_store, "ANSWERS_MAX", 5)
+        monkeypatch.setattr(log, "ANSWERS_MAX", 5)
         told = await desk.tell(*["tag.added"] * 5, data={"answers": [1, 2, 3]})
         told += await desk.tell("tag.added", data={"answers": [0] * 9})
         assert 1 == len((await desk.ask("GET", "/event?type[]=tag.added"))["results"])
@@ -185,7 +184,7 @@ class TestPrune:
             assert 0 == await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=100)
 
     async def test_what_a_delivery_refers_to_stays(self, desk: Desk) -> None:
-        from afterword.events.sending import service as sending  # noqa: PLC0415
+        from afterword.events import sending  # noqa: PLC0415
 
         await desk.hook("http://127.0.0.1:9/")
         (event_id,) = await desk.tell("tag.added")
@@ -197,7 +196,7 @@ class TestPrune:
 
     async def test_what_stays_holds_back_nothing_else(self, desk: Desk) -> None:
         """The oldest events of all may be those that deliveries need."""
-        from afterword.events.sending import service as sending  # noqa: PLC0415
+        from afterword.events import sending  # noqa: PLC0415
 
         await _prune(desk, days=91)
         await desk.hook("http://127.0.0.1:9/", event_types=["tag.added"])

@@ -10,7 +10,7 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 
 from afterword.core.messaging import webhooks as rules
-from afterword.events.sending import service as sending
+from afterword.events import sending
 from afterword.kit import db
 from afterword.run.worker.deliverer import Deliverer
 from tests.conftest import settled

@@ -13,16 +13,16 @@ import asyncpg
 import httpx2
 import pytest
 
-from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.cases import service as alerts
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.listening.responses.rows import service as responses
+from afterword.listening.responses import rows
 from afterword.privacy import service as erasures
 from afterword.run.app import create_app
 from afterword.run.worker.long_work import Exporter, Importer
-from afterword.sending.queue.outbox import store as outbox_store
+from afterword.sending.queue import outbox
 from tests.conftest import POOL_SIZE, House, build_house, settled
 from tests.dates import YEAR
 from tests.sending.queue.conftest import Queue
@@ -160,7 +160,7 @@ async def people(desk: Desk, canaries: Sequence[str]) -> list[Known]:
     async with db.transaction(desk.pool) as database:
         while await alerts.raise_next(database, now=database.clock.now(), limit=500):
             pass
-        while await responses.follow(database, now=database.clock.now()):
+        while await rows.follow(database, now=database.clock.now()):
             pass
     for each in found:
         await _written_about(desk, each, webhook["webhook_id"])
@@ -275,7 +275,7 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
     ):  # fmt: skip
         await desk.execute(statement, *values)
     async with db.transaction(desk.pool) as database:
-        await outbox_store.insert_message(
+        await outbox.insert_message(
             database,
             organization_id=organization_id,
             item_id=sent,

@@ -73,9 +73,9 @@ class TestWork:
     async def test_dies_at_every_turn(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each turn is done, then lost with its transaction, then done again: nothing is left, nothing twice."""
         monkeypatch.setattr(erasures, "ITEMS_MAX", 1)
-        monkeypatch.setattr("afterword.privacy.subjects.service.SCAN_ITEMS_MAX", 2)
-        monkeypatch.setattr("afterword.privacy.rows.service.SCAN_EVENTS_MAX", 7)
-        monkeypatch.setattr("afterword.privacy.rows.service.SCAN_KEYS_BYTES_MAX", 1)
+        monkeypatch.setattr("afterword.privacy.subjects.SCAN_ITEMS_MAX", 2)
+        monkeypatch.setattr("afterword.privacy.rows.SCAN_EVENTS_MAX", 7)
+        monkeypatch.setattr("afterword.privacy.rows.SCAN_KEYS_BYTES_MAX", 1)
         [known] = await people(desk, [CANARY])
         made = await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {})
         turns = 0

@@ -4,15 +4,15 @@ from dataclasses import replace
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.privacy.erasure_replay import service, store
+from afterword.privacy import erasure_replay
 from afterword.privacy.retention import service as retention
 from tests.privacy.conftest import CANARY, Desk
 from tests.privacy.test_retention import ABSENT, asked, keep, left, path, work
 
 
-async def kept_of(desk: Desk) -> list[store.KeptRun]:
+async def kept_of(desk: Desk) -> list[erasure_replay.KeptRun]:
     async with db.connection(desk.pool) as database:
-        return await store.list_furthest_runs(database)
+        return await erasure_replay.list_furthest_runs(database)
 
 
 async def test_the_furthest_of_each_kind(desk: Desk) -> None:
@@ -31,7 +31,7 @@ class TestForget:
         await work(desk, days=20)
         [run] = await kept_of(desk)
         strange = replace(run, organization_id=ABSENT)
-        assert 0 == await service.forget(desk.pool, kept=[run, strange, replace(run, run_id=ABSENT)])
+        assert 0 == await erasure_replay.forget(desk.pool, kept=[run, strange, replace(run, run_id=ABSENT)])
         assert [run] == await kept_of(desk)
 
     async def test_one_under_way_goes_further(self, desk: Desk) -> None:
@@ -42,7 +42,7 @@ class TestForget:
             assert 1 == await retention.work_next(database, now=database.clock.now())
         [run] = await kept_of(desk)
         further = replace(run, run_id=ABSENT, before_time=run.before_time + timedelta(days=20))
-        assert 1 == await service.forget(desk.pool, kept=[further])
+        assert 1 == await erasure_replay.forget(desk.pool, kept=[further])
         assert [further.before_time] == [one.before_time for one in await kept_of(desk)]
         assert "queue_item" not in await left(desk, CANARY)
 
@@ -51,7 +51,7 @@ class TestForget:
         await asked(desk, CANARY)
         await keep(desk, items_days=10)
         await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit"})
-        run = store.KeptRun(
+        run = erasure_replay.KeptRun(
             organization_id=desk.house.organization_id,
             run_id=ABSENT,
             kind="items",
@@ -59,6 +59,6 @@ class TestForget:
             before_time=desk.pool.clock.now() + timedelta(days=20),
             started_time=desk.pool.clock.now(),
         )
-        assert 1 == await service.forget(desk.pool, kept=[run])
+        assert 1 == await erasure_replay.forget(desk.pool, kept=[run])
         assert "queue_item" in await left(desk, CANARY)
         assert "running" == await desk.value("select state from retention_run")

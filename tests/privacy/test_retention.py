@@ -9,7 +9,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.listening.reports.daily_counts import service as rollups
 from afterword.privacy.retention import service as ages
-from afterword.sending.queue.retention import service as retention
+from afterword.sending.queue import retention
 from tests.conftest import settled
 from tests.privacy.conftest import CANARY, Desk, Known, people
 from tests.privacy.test_erasing import token

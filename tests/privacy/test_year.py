@@ -13,7 +13,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from afterword.asking.instances.files import folder
+from afterword.asking.instances import files as instances_files
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.run.app import create_app
@@ -24,7 +24,7 @@ from afterword.run.backups.locations import Folder
 from afterword.run.worker.jobs import Job, jobs_of
 from afterword.run.worker.long_work import Exporter
 from afterword.run.worker.pace import Pace
-from afterword.sending.queue.retention.service import DAYS_DEFAULT
+from afterword.sending.queue.retention import DAYS_DEFAULT
 from afterword.sending.queue.sending.service import Lease
 from tests.conftest import FIGURE, House
 from tests.privacy.columns import HOLDS
@@ -159,7 +159,7 @@ async def _live(desk: Desk, canary: str, files: Path) -> None:
            where instance_id = $1 and jsonb_typeof(value) = 'string'""",
         *(instance_id, file_id, canary),
     )
-    folder.write(files, organization_id=desk.house.organization_id, file_id=file_id, content=canary.encode())
+    instances_files.write(files, organization_id=desk.house.organization_id, file_id=file_id, content=canary.encode())
     note = {"channel_id": 1, "identifier": address, "note": f"{canary} rang"}
     suppressed = await desk.ask("POST", "/suppression", note)
     await desk.ask("DELETE", f"/suppression/{suppressed['suppression_id']}")

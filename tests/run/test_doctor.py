@@ -21,8 +21,8 @@ from afterword.listening.reports.daily_counts.store import Span
 from afterword.run import doctor, environment
 from afterword.run.doctor import Finding
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE
-from afterword.sending.queue.restores import store as guard_store
-from afterword.sending.queue.restores.service import SendingMark
+from afterword.sending.queue import restores
+from afterword.sending.queue.restores import SendingMark
 from tests.conftest import SITE, House
 from tests.kit.transport.name_server import name_server
 from tests.sending.channels.receiver import closed_port
@@ -93,7 +93,7 @@ class TestPast:
     async def test_restored_before_a_worker_ran(self, tmp_path: Path, database_url: str) -> None:
         """Files that workers wrote beside the database reveal a restored backup before one of them runs."""
         async with await db.open_pool(database_url, size_max=1) as pool, db.connection(pool) as database:
-            standing = await guard_store.get_log_position(database)
+            standing = await restores.get_log_position(database)
         mark = SendingMark(standing.installation_id, standing.confirmed_time, standing.last_seq + 1)
         (tmp_path / MARK_FILE).write_bytes(msgspec.json.encode(mark))
         finding = (await look(tmp_path, database_url=database_url))["past"]

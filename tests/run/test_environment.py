@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from afterword.kit.transport.resolver import NotAsked, Resolver
 from afterword.kit.zones import Releases
 from afterword.run import environment
-from afterword.sending.providers.domains.service import SenderRoute
+from afterword.sending.providers.domains import SenderRoute
 from tests.run.embedded.servers import needs_root, small_disk
 
 HOST = "mail.shop.org"

@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from afterword.asking.instances.answers.service import lock_context, record_view, save_answers
+from afterword.asking.instances.answers import lock_context, record_view, save_answers
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import service as alerts
 from afterword.core.answers.values import Given
@@ -18,7 +18,7 @@ from afterword.events.store import Event
 from afterword.kit import db
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent
 from afterword.run.worker.long_work import Exporter
-from afterword.tenants.organizations.plans import service as plans
+from afterword.tenants.organizations import plans
 from tests.contract.alerting import read_all
 from tests.dates import YEAR
 from tests.event_log import list_events

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeVar, final
 from urllib.parse import parse_qsl, urlencode
 
 from afterword import errors
-from afterword.asking.instances.answers.service import AnswerContext
+from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.store import Instance, PublicQuestionnaire
 from afterword.core.answers import values as answer_forms
 from afterword.core.answers.files import NewFile, Received, Refusal, RefusedFile, accepted

@@ -9,15 +9,22 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
-from afterword.asking.instances import facts, resources, service, store
-from afterword.asking.instances.anonymity import store as anonymity_store
-from afterword.asking.instances.anonymity.service import TOGETHER_MIN
-from afterword.asking.instances.answers import service as answers_service
-from afterword.asking.instances.answers import store as answers_store
-from afterword.asking.instances.files import service as files
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
-from afterword.asking.instances.quotas import service as quotas
+from afterword.asking.instances import (
+    anonymity,
+    answers,
+    facts,
+    files,
+    issuing,
+    quotas,
+    resources,
+    responders,
+    service,
+    store,
+    tags,
+    values,
+)
+from afterword.asking.instances.anonymity import TOGETHER_MIN
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.resources import (
     INSTANCES,
     ConditionTest,
@@ -33,9 +40,6 @@ from afterword.asking.instances.resources import (
     instance_of,
     shown_of,
 )
-from afterword.asking.instances.responders import api as responders_api
-from afterword.asking.instances.tags import api as tags_api
-from afterword.asking.instances.values import api as values_api
 from afterword.asking.questionnaires import access
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.metadata import service as metadata_service
@@ -316,7 +320,7 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
             pages=shown["pages"],
             visual=questionnaire.configuration,
             expires_time=times.format_optional(core_instances.expires_time(instance), zone=call.zone),
-            open=await answers_service.takes_answers(db, instance=instance, issuable=questionnaire, now=call.now),
+            open=await answers.takes_answers(db, instance=instance, issuable=questionnaire, now=call.now),
         )
     )
 
@@ -360,8 +364,8 @@ async def contents_of(
     db: Database, *, instances: Sequence[store.Instance], caller: Caller, zone: tzinfo
 ) -> list[ResponseContent]:
     """The contents of responses of the caller's organization, in their order."""
-    stored: dict[str, list[answers_store.Answer]] = {}
-    for answer in await answers_store.list_answers_of_instances(
+    stored: dict[str, list[answers.Answer]] = {}
+    for answer in await answers.list_answers_of_instances(
         db, organization_id=caller.organization_id, instance_ids=[each.instance_id for each in instances]
     ):
         stored.setdefault(answer.instance_id, []).append(answer)
@@ -383,7 +387,7 @@ async def contents_of(
 
 def _content_of(
     instance: store.Instance,
-    stored: Sequence[answers_store.Answer],
+    stored: Sequence[answers.Answer],
     *,
     version: Version,
     metadata: ResponseMetadata,
@@ -420,7 +424,7 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
     }
     if await questionnaires_store.get_question_version_id(db, **key) is None:
         raise errors.NotFound("There is no such question.")
-    rows = await answers_store.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)
+    rows = await answers.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)
     versions = {
         version_id: await _version(db, questionnaire.organization_id, version_id)
         for version_id in {answer.version_id for answer, _ in rows.items}
@@ -473,7 +477,7 @@ async def get_anonymity(call: Call[None], db: Database) -> Answer:
     return Answer(
         Anonymity(
             anonymous=definition is not None and definition.anonymous,
-            waiting_count=await anonymity_store.count_waiting(db, **questionnaire.key),
+            waiting_count=await anonymity.count_waiting(db, **questionnaire.key),
             together_min=TOGETHER_MIN,
         )
     )
@@ -481,8 +485,8 @@ async def get_anonymity(call: Call[None], db: Database) -> Answer:
 
 # One package; the reference lists its families separately.
 routes.all += [
-    *simplified.all, *questions.all, *values_api.routes.all, *tags_api.routes.all,
-    *responders_api.routes.all,
+    *simplified.all, *questions.all, *values.routes.all, *tags.routes.all,
+    *responders.routes.all,
 ]  # fmt: skip
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from afterword import errors
+from afterword.asking.instances import answers as answers_store
 from afterword.asking.instances import store
-from afterword.asking.instances.answers import store as answers_store
+from afterword.asking.instances import tags as tags_store
 from afterword.asking.instances.store import Instance
-from afterword.asking.instances.tags import store as tags_store
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.metadata import service as metadata_service
 from afterword.asking.questionnaires.store import Questionnaire

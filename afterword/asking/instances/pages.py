@@ -10,9 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.instances import service, store
-from afterword.asking.instances.anonymity import pages as anonymity
-from afterword.asking.instances.anonymity.pages import refused_page
+from afterword.asking.instances import anonymity, answers, call_backs, files, issuing, service, store
+from afterword.asking.instances.anonymity import refused_page
 from afterword.asking.instances.answer_page import (
     FIELDS_MAX,
     AnswerPage,
@@ -26,12 +25,8 @@ from afterword.asking.instances.answer_page import (
     read_posted,
     subject_of,
 )
-from afterword.asking.instances.answers import service as answers
-from afterword.asking.instances.answers.service import AnswerContext
-from afterword.asking.instances.call_backs import service as call_backs
-from afterword.asking.instances.files import service as files
-from afterword.asking.instances.files.service import Upload
-from afterword.asking.instances.issuing import service as issuing
+from afterword.asking.instances.answers import AnswerContext
+from afterword.asking.instances.files import Upload
 from afterword.asking.instances.rendering import (
     Marked,
     closed_page,

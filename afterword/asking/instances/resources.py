@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from afterword.asking.instances import store
-from afterword.asking.instances.answers.store import Answer
+from afterword.asking.instances.answers import Answer
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import values

@@ -10,11 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.instances import store
+from afterword.asking.instances import answers, issuing, store
 from afterword.asking.instances.answer_page import AnswerPage, Posted, Wrong, answer_page_of, first, head_of
-from afterword.asking.instances.answers import service as answers
-from afterword.asking.instances.answers.service import AnswerContext
-from afterword.asking.instances.issuing import service as issuing
+from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.store import PublicQuestionnaire
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.metadata import service as metadata_service

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.asking.instances import store as instances_store
 from afterword.asking.instances.answer_page import Placement, first
-from afterword.asking.instances.answers.service import Closed
+from afterword.asking.instances.answers import Closed
 from afterword.asking.instances.pages import FORM_STATUS_WRONG, post_start, read_post, read_start_page, show_start
 from afterword.asking.instances.rendering import address_page, asked_page, closed_page, opens_page
 from afterword.asking.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
-from afterword.asking.instances.answers.service import Closed
+from afterword.asking.instances.answers import Closed
 from afterword.asking.questionnaires import access
 from afterword.asking.questionnaires.metadata import service as metadata_service
 from afterword.asking.questionnaires.metadata.service import Name
@@ -37,7 +37,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.people.responders import store as responders_store
-from afterword.tenants.mails import service as mails
+from afterword.tenants import mails
 
 PATH: Final = "/q/questionnaire/{questionnaire_id}/link"
 ONE: Final = "/q/link/{link_id}"

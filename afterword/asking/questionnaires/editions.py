@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import access
-from afterword.asking.questionnaires.drafts import store as drafts_store
+from afterword.asking.questionnaires import access, drafts
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, Group
@@ -32,7 +31,7 @@ async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
     if version is not None:
         version_id, definition = version.version_id, version.definition
         return Edition(**key, version_id=version_id, definition=definition, revision=questionnaire.version, draft=None)
-    draft = await drafts_store.get_draft(db, **key)
+    draft = await drafts.get_draft_record(db, **key)
     if draft is None:
         return None
     definition = sound(core_definition.read(draft.definition, Findings()))

@@ -10,9 +10,7 @@ from typing import Any
 import msgspec
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import access, files, store
-from afterword.asking.questionnaires.drafts import service as drafts
-from afterword.asking.questionnaires.drafts import store as drafts_store
+from afterword.asking.questionnaires import access, drafts, files, store
 from afterword.asking.questionnaires.files import InvalidFile, Problem
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.metadata import service as metadata
@@ -119,7 +117,7 @@ async def publish(
     before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     if before.archived_time is not None:
         raise Archived("This questionnaire is archived.")
-    draft = await drafts_store.get_draft(db, **before.key)
+    draft = await drafts.get_draft_record(db, **before.key)
     if draft is None:
         raise NotReady("This questionnaire has no draft to publish.")
     examined = await drafts.examine(db, questionnaire=before, draft=draft)
@@ -263,7 +261,7 @@ async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str
     published = await access.published(db, questionnaire)
     if published is not None:
         found.append(core_definition.document_of(published.definition))
-    draft = await drafts_store.get_draft(db, **questionnaire.key)
+    draft = await drafts.get_draft_record(db, **questionnaire.key)
     return found if draft is None else [*found, draft.definition]
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.questionnaires.drafts import service as drafts
-from afterword.asking.questionnaires.drafts.service import Change
+from afterword.asking.questionnaires import drafts
+from afterword.asking.questionnaires.drafts import Change
 from afterword.asking.screens import condition_form, outline, question_form
 from afterword.asking.screens import preview as builder_preview
 from afterword.asking.screens.condition_form import Matching
@@ -22,8 +22,8 @@ from afterword.kit.db import Database
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html, static
-from afterword.listening.search.question_uses import service as question_uses
-from afterword.tenants.organizations.assets import store as assets_store
+from afterword.listening.search import question_uses
+from afterword.tenants.organizations import assets
 from afterword.tenants.screens.pictures import PICTURES
 
 EDIT: Final = f"{ONE}/edit"
@@ -256,7 +256,7 @@ async def _pictures(visit: Visit, db: Database) -> list[tuple[str, str]]:
     if "Asset.Read" not in visit.caller.scopes:
         return []
     page = Page.first(PICTURES, limit=PICTURES_OFFERED_MAX)
-    found = await assets_store.list_assets(db, organization_id=visit.caller.organization_id, page=page)
+    found = await assets.list_asset_records(db, organization_id=visit.caller.organization_id, page=page)
     return [(one.path, one.title or visit.words("Picture without a name")) for one in found.items]
 
 

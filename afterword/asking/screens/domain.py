@@ -6,9 +6,8 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.links.domains import service, store
-from afterword.asking.links.domains.api import parts_of
-from afterword.asking.links.domains.store import CustomDomain
+from afterword.asking.links import domains
+from afterword.asking.links.domains import CustomDomainRecord, parts_of
 from afterword.console.inputs import Input, placed, shown
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
@@ -41,7 +40,7 @@ routes = Screens()
 async def save_domain(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
-            await service.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
+            await domains.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{DOMAIN}?done=saved")
@@ -50,7 +49,7 @@ async def save_domain(visit: Visit) -> Response:
 @routes.post(f"{DOMAIN}/check", scope="Organization.Update")
 async def check_domain(visit: Visit) -> Response:
     """No connection of ours is held while others are asked."""
-    await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
+    await domains.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     return html.redirect(f"{DOMAIN}?done=checked")
 
 
@@ -64,8 +63,8 @@ removal(
         "Links that were sent with the host, and QR codes with it, lead here only while its records stay.",
     ],
     button="Give the host back",
-    get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.remove(db, caller=visit.caller),
+    get=lambda visit: visit.find(domains.get),
+    remove=lambda visit, db: domains.remove(db, caller=visit.caller),
     to=DOMAIN,
 )
 
@@ -74,7 +73,7 @@ removal(
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        domain = await store.get_domain(db, organization_id=visit.caller.organization_id)
+        domain = await domains.get_domain(db, organization_id=visit.caller.organization_id)
     return visit.page(
         "domain.html",
         title=words("Host of your public pages"),
@@ -87,7 +86,7 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
     )
 
 
-def _facts(visit: Visit, domain: CustomDomain) -> dict[str, object]:
+def _facts(visit: Visit, domain: CustomDomainRecord) -> dict[str, object]:
     words = visit.words
     return {
         **parts_of(domain, visit.site),
@@ -98,6 +97,6 @@ def _facts(visit: Visit, domain: CustomDomain) -> dict[str, object]:
         "sentence": words(STATE_SENTENCES[domain.state]),
         "problem": words(PROBLEMS[domain.problem]) if domain.problem else "",
         "checked": words.moment(domain.checked_time, time_zone=visit.zone) if domain.checked_time else "",
-        "reach_url": service.reach_url(domain, site=visit.site) if domain.state == "proven" else "",
+        "reach_url": domains.reach_url(domain, site=visit.site) if domain.state == "proven" else "",
         "organization_id": domain.organization_id,
     }

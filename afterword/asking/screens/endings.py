@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.asking.coupons.pools import POOL
-from afterword.asking.instances.quotas import service as quotas
+from afterword.asking.instances import quotas
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import Row, Subjects
 from afterword.asking.screens import condition_form, outline

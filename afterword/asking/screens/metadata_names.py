@@ -20,8 +20,8 @@ from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
 from afterword.kit.web import html
-from afterword.listening.search.recent_values import service as recent_values
-from afterword.listening.search.recent_values.service import NEWEST, SeenName
+from afterword.listening.search import recent_values
+from afterword.listening.search.recent_values import NEWEST, SeenName
 from afterword.sending.queue.service import VALUE_SCOPES
 from afterword.tenants.screens.members import applications_of
 

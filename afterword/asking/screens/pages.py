@@ -6,10 +6,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.instances.anonymity import store as anonymity_store
-from afterword.asking.instances.anonymity.service import TOGETHER_MIN
-from afterword.asking.questionnaires import access, store
-from afterword.asking.questionnaires.drafts import service as drafts
+from afterword.asking.instances import anonymity as anonymity_store
+from afterword.asking.instances.anonymity import TOGETHER_MIN
+from afterword.asking.questionnaires import access, drafts, store
 from afterword.asking.screens import condition_form, outline
 from afterword.asking.screens.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.asking.screens.metadata_names import METADATA, TYPES

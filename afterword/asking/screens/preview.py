@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from afterword import ids
-from afterword.asking.instances.responders import api as responders_api
-from afterword.asking.instances.responders import service as responders
+from afterword.asking.instances import responders
 from afterword.asking.questionnaires import access
 from afterword.asking.screens.questionnaires import PATH, Work
 from afterword.console.answers import note_person
@@ -16,8 +15,8 @@ from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.ui.lists import ROWS, SEARCH_CHARACTERS, Column, Listing, address
 from afterword.kit.ui.text import LIGHT, LOOKS, PHONE, SHADES
-from afterword.privacy.profiles import service as people
-from afterword.sending.previews import service
+from afterword.privacy import profiles
+from afterword.sending import previews
 
 LOCALE_CHARACTERS_MAX: Final = 35
 
@@ -43,11 +42,11 @@ def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
     definition, words = work.definition, visit.words
     if not definition.questions():
         return None
-    ends = int(visit.now.timestamp()) + service.PREVIEW_SECONDS
+    ends = int(visit.now.timestamp()) + previews.PREVIEW_SECONDS
     questionnaire = work.questionnaire
     kept = kept_of(visit)
     person = kept.get("as") if may_choose_person(visit) else None
-    permission = service.Permission(
+    permission = previews.Permission(
         questionnaire.organization_id, questionnaire.questionnaire_id, responder_id=person, ends=ends
     )
     note_person(visit, person)
@@ -58,7 +57,7 @@ def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
     shown |= {"question": current} if definition.question(current) else {}
     shown |= {"ending": current} if current in {one.ending_id for one in definition.endings} else {}
     return Pane(
-        url=f"{service.address_of(permission, site=visit.site)}?{urlencode(shown)}",
+        url=f"{previews.address_of(permission, site=visit.site)}?{urlencode(shown)}",
         language=language,
         look=kept.get("look", PHONE),
         shade=shade,
@@ -100,11 +99,11 @@ async def choose_person(visit: Visit) -> Response:
     is_searched = shortest <= len(search) <= longest
     async with visit.read() as db:
         await access.get(db, caller=visit.caller, **visit.ids)
-        page = Page.first(responders_api.RESPONDERS, limit=ROWS)
+        page = Page.first(responders.RESPONDERS, limit=ROWS)
         found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
         views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
         if is_searched:
-            await people.note(db, caller=visit.caller, action="searched", now=visit.now)
+            await profiles.note(db, caller=visit.caller, action="searched", now=visit.now)
     editor = f"{PATH}/{visit.id('questionnaire_id')}/edit"
     return visit.page(
         "preview_person.html",

@@ -7,11 +7,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.instances.expiry import store as expiry_store
-from afterword.asking.questionnaires import access, api, service, store
-from afterword.asking.questionnaires.drafts import service as drafts
-from afterword.asking.questionnaires.drafts import store as drafts_store
-from afterword.asking.questionnaires.drafts.service import DRAFT
+from afterword.asking.instances import expiry
+from afterword.asking.questionnaires import access, api, drafts, service, store
+from afterword.asking.questionnaires.drafts import DRAFT_ID
 from afterword.asking.questionnaires.store import PublishedVersion
 from afterword.asking.screens.outline import type_name
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, work_of
@@ -76,7 +74,7 @@ async def list_versions(visit: Visit) -> Response:
         found = await store.list_versions(
             db, **one.key, page=replace(page, after=_read_key(visit.query.get("after", "")))
         )
-        links = await expiry_store.count_open_by_version(db, **one.key, now=visit.now, limit=LINKS_MAX)
+        links = await expiry.count_open_by_version(db, **one.key, now=visit.now, limit=LINKS_MAX)
     versions = found.items[:ROWS]
     definitions = [core_definition.parse(each.definition) for each in found.items]
     path = f"{PATH}/{one.questionnaire_id}"
@@ -258,8 +256,8 @@ async def comparison_page(visit: Visit) -> Response:
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, **visit.ids)
         numbers = await store.list_version_numbers(db, **one.key, limit=OFFERED_MAX)
-        has_draft = await drafts_store.get_draft(db, **one.key) is not None
-        order = [*([DRAFT] if has_draft else []), *(version_id for version_id, _, _ in numbers)]  # the newest first
+        has_draft = await drafts.get_draft_record(db, **one.key) is not None
+        order = [*([DRAFT_ID] if has_draft else []), *(version_id for version_id, _, _ in numbers)]  # the newest first
         first, second = (visit.query.get(name) or default for name, default in _defaults(order))
         later, earlier = sorted((first, second), key=lambda each: order.index(each) if each in order else OFFERED_MAX)
         found = (
@@ -267,7 +265,7 @@ async def comparison_page(visit: Visit) -> Response:
             if earlier != later
             else []
         )
-    names = {DRAFT: words("the draft")} | {
+    names = {DRAFT_ID: words("the draft")} | {
         version_id: words(
             "Version {n}, {day}", n=words.count(number), day=words.date(published_time, time_zone=visit.zone)
         )

@@ -7,10 +7,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.asking.questionnaires import access, api, store
-from afterword.asking.questionnaires.drafts import service as drafts
-from afterword.asking.questionnaires.drafts import store as drafts_store
-from afterword.asking.questionnaires.drafts.store import Draft, State
+from afterword.asking.questionnaires import access, api, drafts, store
+from afterword.asking.questionnaires.drafts import DraftRecord, State
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.screens import outline
 from afterword.console.response_list import ResponseFilter
@@ -47,7 +45,7 @@ class Work:
     """The questionnaire and what is edited: its draft, or its published version where no draft was begun."""
 
     questionnaire: Questionnaire
-    draft: Draft
+    draft: DraftRecord
     findings: Sequence[Finding]
     definition: Definition  # the readable part
     declared: Declared
@@ -63,9 +61,9 @@ class Work:
 
 async def work_of(visit: Visit, db: Database) -> Work:
     questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
-    draft = await drafts_store.get_draft(db, **questionnaire.key)
+    draft = await drafts.get_draft_record(db, **questionnaire.key)
     if draft is None:
-        draft = Draft(
+        draft = DraftRecord(
             organization_id=questionnaire.organization_id,
             questionnaire_id=questionnaire.questionnaire_id,
             base_version_id=questionnaire.published_version_id,
@@ -102,7 +100,7 @@ async def list_questionnaires(visit: Visit) -> Response:
         )
         ids = [one.questionnaire_id for one in found.items]
         organization_id = visit.caller.organization_id
-        states = await drafts_store.list_states(db, organization_id=organization_id, questionnaire_ids=ids)
+        states = await drafts.list_states(db, organization_id=organization_id, questionnaire_ids=ids)
         counts = await responses_store.count_of_questionnaires(
             db,
             organization_id=organization_id,
@@ -178,7 +176,7 @@ async def overview(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
         questionnaire = work.questionnaire
-        states = await drafts_store.list_states(
+        states = await drafts.list_states(
             db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
         )
         senders = await _senders(visit, db, questionnaire)

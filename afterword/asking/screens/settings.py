@@ -7,12 +7,11 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, api, service, store
-from afterword.asking.questionnaires.drafts import service as drafts
+from afterword.asking.questionnaires import access, api, drafts, service, store
+from afterword.asking.questionnaires import visuals as themes
 from afterword.asking.questionnaires.files import MEDIA_TYPE
 from afterword.asking.questionnaires.library import service as library
-from afterword.asking.questionnaires.visuals import service as themes
-from afterword.asking.questionnaires.visuals.store import Layers
+from afterword.asking.questionnaires.visuals import Layers
 from afterword.asking.screens import condition_form, outline
 from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.inputs import require_same, same_version
@@ -184,7 +183,7 @@ async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Resp
     words, form = visit.words, visit.form if refusal else None
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, **visit.ids)
-        layers = await themes.layers(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
+        layers = await themes.layers_of(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
         document = await drafts.begun(db, questionnaire=one)
     texts = {name: getattr(one, name) for name in (*LENGTHS, *NUMBERS, "key_question_id")}
     stored = {name: "" if value is None else str(value) for name, value in texts.items()}
@@ -295,7 +294,7 @@ async def save_layout(visit: Visit, db: Database, *, questionnaire_id: str) -> N
     form = visit.form
     if not form.all("layout") or not may_change(visit):
         return
-    layers = await themes.layers(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    layers = await themes.layers_of(db, caller=visit.caller, questionnaire_id=questionnaire_id)
     theme = _theme_of(layers)
     wanted: dict[str, object] = {"layout": form.text("layout"), "show_progress": form.text("show_progress") == "1"}
     changed = {name: value for name, value in wanted.items() if value != getattr(theme, name)}

@@ -8,11 +8,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access
-from afterword.asking.questionnaires.drafts import service as drafts
+from afterword.asking.questionnaires import access, drafts, translations
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.asking.questionnaires.translations import service
-from afterword.asking.questionnaires.translations.service import Shown
+from afterword.asking.questionnaires.translations import Shown
 from afterword.asking.screens import outline
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, work_of
 from afterword.console.screens import Screens, Visit, download
@@ -100,7 +98,7 @@ async def save_translations(visit: Visit) -> Response:
     async with visit.write() as db:
         questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
         await _begin(visit, db, questionnaire)
-        shown = await service.get(db, questionnaire=questionnaire, locale=visit.id("locale"))
+        shown = await translations.get(db, questionnaire=questionnaire, locale=visit.id("locale"))
         typed = {text.key: form.text(f"text:{text.key}") for text in shown.texts if f"text:{text.key}" in form.values}
         changed = [
             text
@@ -129,7 +127,7 @@ async def file_out(visit: Visit) -> Response:
     async with visit.read() as db:
         work, shown = await _shown(visit, db)
     questionnaire_id = work.questionnaire.questionnaire_id
-    return download(service.file_of(shown, questionnaire_id=questionnaire_id, file_format=file_format))
+    return download(translations.file_of(shown, questionnaire_id=questionnaire_id, file_format=file_format))
 
 
 @routes.post(f"{LANGUAGE}/file", scope="Questionnaire.Update")
@@ -180,7 +178,7 @@ async def _edit(visit: Visit, change: drafts.Change) -> None:
 
 
 async def _save(visit: Visit, db: Database, questionnaire: Questionnaire, rows: list[Row]) -> list[str]:
-    _, unknown = await service.save(
+    _, unknown = await translations.save(
         db, questionnaire=questionnaire, locale=visit.id("locale"), rows=rows, caller=visit.caller, now=visit.now
     )
     return unknown

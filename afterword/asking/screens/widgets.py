@@ -7,14 +7,14 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.links import widgets
 from afterword.asking.links.public_links import Box, box_of
-from afterword.asking.links.widgets import service as widgets
 from afterword.asking.screens.links import ONE, change, link_of
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.origins import origins_of
 from afterword.kit.web import html
-from afterword.sending.previews import service as previews
+from afterword.sending import previews
 from afterword.tenants.screens.organization import APPLICATIONS
 
 PATH: Final = f"{ONE}/box"

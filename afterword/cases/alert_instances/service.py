@@ -8,13 +8,11 @@ from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.asking.instances.triggers import Response
-from afterword.cases import rules
+from afterword.cases import history, rules, settings
 from afterword.cases.alert_instances import events as case_events
 from afterword.cases.alert_instances import store
 from afterword.cases.alert_instances.store import Case, Comment
-from afterword.cases.history import service as history
 from afterword.cases.rules import Alert
-from afterword.cases.settings import service as settings
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging import mentions
 from afterword.core.messaging.alerts import Match

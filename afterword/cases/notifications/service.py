@@ -15,8 +15,8 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
-from afterword.tenants.mails import service as mails
-from afterword.tenants.mails.service import MailKey
+from afterword.tenants import mails
+from afterword.tenants.mails import MailKey
 
 READER: Final = "notifications"
 WATCHES_MAX: Final = 500

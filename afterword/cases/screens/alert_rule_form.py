@@ -11,8 +11,7 @@ from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Row, Subject, Subjects
 from afterword.asking.questionnaires.metadata import service as metadata
-from afterword.cases.assignments import api as assignments_api
-from afterword.cases.assignments import store as assignments_store
+from afterword.cases import assignments
 from afterword.cases.rules import Alert
 from afterword.cases.screens import assignment_rows
 from afterword.cases.screens.rows import with_load
@@ -33,7 +32,7 @@ VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
 HOURS_MAX: Final = 720
 TITLE_CHARACTERS_MAX: Final = 200
 DESCRIPTION_CHARACTERS_MAX: Final = 2_000
-USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
+USERS: Final = fields.listing_of(assignments.AlertAssignee)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",
@@ -106,7 +105,7 @@ async def choices_of(
         application_ids=[application_id],
         page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
     )
-    users = await assignments_store.list_assignees(
+    users = await assignments.list_assignees(
         db,
         organization_id=organization_id,
         application_id=application_id,

@@ -6,9 +6,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.questionnaires.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
-from afterword.cases import rules
-from afterword.cases.escalation import service as escalation
-from afterword.cases.previews import service as previews
+from afterword.cases import escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
 from afterword.cases.screens import alert_rule_form
 from afterword.cases.screens.alert_rule_form import Choices, Draft

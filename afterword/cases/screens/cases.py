@@ -8,20 +8,17 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.cases import assignments, messages
+from afterword.cases import history as history_store
+from afterword.cases import settings as settings_store
 from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances import store as cases_store
-from afterword.cases.assignments import api as assignments_api
-from afterword.cases.assignments import store as assignments_store
-from afterword.cases.assignments.store import Assignee
-from afterword.cases.history import store as history_store
-from afterword.cases.messages import service as messages
-from afterword.cases.messages import store as messages_store
+from afterword.cases.assignments import Assignee
 from afterword.cases.resources import AlertHistoryEntry
 from afterword.cases.screens import figures as case_figures
 from afterword.cases.screens import replies
 from afterword.cases.screens.rows import CASES, outcome_text, row_of, with_load
 from afterword.cases.screens.timeline import Timeline
-from afterword.cases.settings import store as settings_store
 from afterword.cases.statuses import STATUS, title_of
 from afterword.cases.work import store
 from afterword.cases.work.store import WorkItem
@@ -54,7 +51,7 @@ REPLY_CHARACTERS_MAX: Final = 20_000
 KEY_CHARACTERS_MAX: Final = 50
 NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
 NUMBER_CHARACTERS_MAX: Final = 50
-USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
+USERS: Final = fields.listing_of(assignments.AlertAssignee)
 ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
 
 CHANGED: Final[Marked] = (
@@ -107,7 +104,7 @@ async def mail_page(visit: Visit) -> Response:
     """All of a mail, with what the mail program of the customer quoted."""
     async with visit.read() as db:
         item = await _item(visit, db)
-        found = await messages_store.get_message(db, organization_id=visit.caller.organization_id, **visit.ids)
+        found = await messages.get_message(db, organization_id=visit.caller.organization_id, **visit.ids)
         mail = errors.found(found, "There is no such mail.")
     note_person(visit, item.responder_id)
     return visit.page(
@@ -271,7 +268,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
         )
         statuses = await nouns.every(STATUS, db, **visit.caller.part)
-        assignees = await assignments_store.list_assignees(
+        assignees = await assignments.list_assignees(
             db,
             organization_id=organization_id,
             application_id=item.application_id,

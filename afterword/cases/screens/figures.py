@@ -7,8 +7,8 @@ from typing import Final, cast, get_args
 
 from starlette.responses import Response
 
-from afterword.cases.figures import service
-from afterword.cases.figures.service import BUCKETS, Figures, Group, Row
+from afterword.cases import figures
+from afterword.cases.figures import BUCKETS, Figures, Group, Row
 from afterword.cases.screens.rows import CASES, SEVERITIES, row_of
 from afterword.cases.statuses import SYSTEM_TITLES
 from afterword.cases.work import store
@@ -103,7 +103,7 @@ async def found_cases(visit: Visit) -> Response:
 
 
 async def figures_of(visit: Visit, db: Database, *, days: int, group: Group | None) -> Figures:
-    return await service.figures(
+    return await figures.figures(
         db,
         caller=visit.caller,
         from_time=periods.whole_second(visit.now) - timedelta(days=days),

@@ -11,7 +11,7 @@ from afterword.cases.notifications.store import Notification
 from afterword.console.screens import Screens, Visit
 from afterword.kit.ui.lists import ROWS, Listing, page_links, page_of
 from afterword.kit.web import fields, html
-from afterword.tenants.mails.compose import SETTINGS, page_of_case
+from afterword.tenants.mails import SETTINGS, page_of_case
 
 NOTICES: Final = "/console/notifications"
 LISTING: Final = fields.listing_of(api.Notification)

@@ -21,7 +21,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, texts
 from afterword.kit.web import fields, html
-from afterword.tenants.mails.compose import SETTINGS
+from afterword.tenants.mails import SETTINGS
 from afterword.tenants.organizations.users import USERS, list_users
 from afterword.tenants.screens import members
 

@@ -2,8 +2,8 @@
 
 from starlette.responses import Response
 
+from afterword.cases import recovery_invitations
 from afterword.cases.alert_instances import service as cases
-from afterword.cases.recovery_invitations import service
 from afterword.cases.screens.rows import CASES
 from afterword.console.screens import Screens, Visit
 from afterword.kit.ui.text import near_moment
@@ -17,7 +17,7 @@ async def recovery_page(visit: Visit) -> Response:
     words, back = visit.words, f"{CASES}/{visit.id('alert_instance_id')}"
     async with visit.read() as db:
         case = await cases.get(db, caller=visit.caller, **visit.ids)
-        plan = await service.foresee(db, caller=visit.caller, case=case, site=visit.site)
+        plan = await recovery_invitations.foresee(db, caller=visit.caller, case=case, site=visit.site)
     moment = near_moment(words, max(plan.planned_time or visit.now, visit.now), now=visit.now, zone=visit.zone)
     sentences = [
         words(
@@ -44,7 +44,9 @@ async def ask_again(visit: Visit) -> Response:
     case_id = visit.id("alert_instance_id")
     try:
         async with visit.write() as db:
-            await service.ask(db, caller=visit.caller, alert_instance_id=case_id, site=visit.site, now=visit.now)
-    except service.AlreadyAsked:
+            await recovery_invitations.ask(
+                db, caller=visit.caller, alert_instance_id=case_id, site=visit.site, now=visit.now
+            )
+    except recovery_invitations.AlreadyAsked:
         pass
     return html.redirect(f"{CASES}/{case_id}?done=asked_again")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterword import errors, ids
-from afterword.cases.messages import service as messages
-from afterword.cases.messages.store import Route
+from afterword.cases import messages
+from afterword.cases.messages import Route
 from afterword.cases.work.store import WorkItem
 from afterword.console.screens import DOMAIN, Visit
 from afterword.kit.db import Database

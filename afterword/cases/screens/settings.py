@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases.settings import api, service, store
+from afterword.cases import settings as cases_settings
 from afterword.console.inputs import KEPT, same_version
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Page
@@ -29,7 +29,7 @@ async def save_settings(visit: Visit) -> Response:
     expect = same_version(visit, KEPT)
     try:
         async with visit.write() as db:
-            await service.update(db, caller=visit.caller, changes=_typed(visit), now=visit.now, expect=expect)
+            await cases_settings.update(db, caller=visit.caller, changes=_typed(visit), now=visit.now, expect=expect)
     except errors.Invalid as invalid:
         return await _page(visit, invalid)
     return html.redirect(f"{PATH}?done=saved")
@@ -51,10 +51,10 @@ def _typed(visit: Visit) -> dict[str, Any]:
     pairs = [(title.strip(), body.strip()) for title, body in zip(titles, bodies, strict=False)]
     if any(bool(title) != bool(body) for title, body in pairs):
         wrong.append(errors.FieldError("required", "A saved text has a title and a text.", pointer="/saved_texts"))
-    if len(pairs) > api.TEXTS_MAX + 1:
+    if len(pairs) > cases_settings.TEXTS_MAX + 1:
         wrong.append(
             errors.FieldError(
-                "too_many", errors.Sentence("At most {n} texts.", n=api.TEXTS_MAX), pointer="/saved_texts"
+                "too_many", errors.Sentence("At most {n} texts.", n=cases_settings.TEXTS_MAX), pointer="/saved_texts"
             )
         )
     errors.check(wrong)
@@ -76,13 +76,13 @@ def _typed(visit: Visit) -> dict[str, Any]:
 def _lines(text: str) -> list[str]:
     """One choice a line; more than the limit are left out."""
     lines = (line.strip()[:TITLE_CHARACTERS_MAX] for line in text.split("\n"))
-    return list(dict.fromkeys(filter(None, lines)))[: api.TEXTS_MAX]
+    return list(dict.fromkeys(filter(None, lines)))[: cases_settings.TEXTS_MAX]
 
 
 @routes.get(PATH, scope="Alert.Update")
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        settings = await store.get_settings(db, organization_id=visit.caller.organization_id)
+        settings = await cases_settings.get_settings(db, organization_id=visit.caller.organization_id)
         questionnaires = await questionnaires_store.list_questionnaires(
             db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
         )
@@ -108,7 +108,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         ],
         recovery=form.text("recovery_questionnaire_id") if typed else settings.recovery_questionnaire_id or "",
         texts=[*((title, body) for title, body in texts if title or body), ("", "")],
-        variables=[f"{{{name}}}" for name in api.VARIABLES],
+        variables=[f"{{{name}}}" for name in cases_settings.VARIABLES],
         version=form.text("version") if typed else settings.version,
         refusal=refusal,
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from afterword.cases.history.store import Entry
+from afterword.cases.history import Entry
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.text import near_moment
 

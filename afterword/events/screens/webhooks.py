@@ -6,9 +6,8 @@ from starlette.responses import Response
 
 from afterword.console.nouns import screens_of, secret_page
 from afterword.console.screens import Marked, Visit
-from afterword.events.deliveries import service as deliveries
-from afterword.events.deliveries import store as deliveries_store
-from afterword.events.deliveries.api import Delivery
+from afterword.events import deliveries
+from afterword.events.deliveries import Delivery
 from afterword.events.webhooks import WEBHOOK, renew_secret
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import Listing, page_links, page_of
@@ -28,7 +27,7 @@ async def webhook_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
-        found = await deliveries_store.list_deliveries(
+        found = await deliveries.list_deliverie_records(
             db,
             organization_id=webhook.organization_id,
             webhook_id=webhook.webhook_id,
@@ -67,7 +66,7 @@ async def webhook_page(visit: Visit) -> Response:
 @routes.post(f"{ONE}/redelivery", scope="Webhook.Update")
 async def redeliver(visit: Visit) -> Response:
     async with visit.write() as db:
-        await deliveries.redeliver(db, caller=visit.caller, **visit.ids, delivery_id=visit.form.text("delivery_id"))
+        await deliveries.redeliver_one(db, caller=visit.caller, **visit.ids, delivery_id=visit.form.text("delivery_id"))
     return html.redirect(f"{WEBHOOKS}/{visit.id('webhook_id')}?done=again")
 
 

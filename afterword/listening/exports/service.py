@@ -39,7 +39,7 @@ from afterword.listening.exports.store import VALUE_SCOPES, Export, Scanned
 from afterword.listening.exports.writers import Writer
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.store import Filter
-from afterword.tenants.audit import service as audit
+from afterword.tenants import audit
 from afterword.tenants.organizations import service as accounts
 
 LISTED_MAX: Final = 50_000  # responses in an export of a list

@@ -10,8 +10,8 @@ from afterword.core.figures.plans import Plan
 from afterword.core.figures.reports import Figure
 from afterword.core.figures.rows import RowKey, Selection, equal, number_of
 from afterword.kit.db import Database
-from afterword.listening.responses.comments import service
-from afterword.listening.responses.comments.service import WordCount
+from afterword.listening.responses import comments
+from afterword.listening.responses.comments import WordCount
 from afterword.listening.responses.store import Filter
 
 WORDS_MAX: Final = 30
@@ -36,7 +36,7 @@ async def count(db: Database, run: Plan, selection: Selection) -> Counted:
     """`selection`: the responses of the whole report."""
     [questionnaire_id] = run.query.questionnaire_ids
     group, band = run.parameters.metadata or "", run.parameters.band
-    found = await service.counted(
+    found = await comments.counted(
         db,
         organization_id=run.context.organization_id,
         application_ids=(),  # the questionnaire is one that the caller reaches

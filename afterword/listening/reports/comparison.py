@@ -16,7 +16,7 @@ from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
 from afterword.core.wire import times
 from afterword.kit.db import Database, savepoint
-from afterword.listening.reports.counts import service
+from afterword.listening.reports import counts
 from afterword.listening.reports.daily_counts import store as daily_counts_store
 from afterword.listening.reports.daily_counts.store import Span
 
@@ -84,12 +84,12 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
     found: Counter[tuple[object, ...]] = Counter()
     if span.dimension == daily_counts_store.CASES:
         of_cases = replace(asked, basis="sent", questions={}, types=frozenset(), dimensions=())
-        [(kept, _)] = await service.cases_of_parts(db, asked=of_cases, has_repeats=False)
-        live, _ = await service.cases(db, asked=of_cases)
+        [(kept, _)] = await counts.cases_of_parts(db, asked=of_cases, has_repeats=False)
+        live, _ = await counts.cases(db, asked=of_cases)
         live = [cell for cell in live if cell.value in core_reports.STAGES]
     else:
-        kept, _ = await service.answers(db, asked=asked)
-        live, _ = await service.answers(db, asked=asked, is_live=True)
+        kept, _ = await counts.answers(db, asked=asked)
+        live, _ = await counts.answers(db, asked=asked, is_live=True)
     for sign, cells in ((1, kept), (-1, live)):
         for cell in cells:
             found[cell.bucket, cell.dimensions, cell.question_id, cell.value] += sign * cell.count

@@ -23,7 +23,7 @@ from afterword.kit.nouns.structs import listing_of, resource_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports import custom_reports
-from afterword.tenants.mails import service as mails
+from afterword.tenants import mails
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations import users
 from afterword.tenants.organizations.service import Organization

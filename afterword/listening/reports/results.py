@@ -24,9 +24,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.kit.db import Database
-from afterword.listening.reports import comments
-from afterword.listening.reports.counts import service as counts
-from afterword.listening.reports.counts.service import Visible
+from afterword.listening.reports import comments, counts
+from afterword.listening.reports.counts import Visible
 from afterword.sending.pipelines import store as pipelines_store
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about

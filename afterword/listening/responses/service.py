@@ -8,7 +8,7 @@ from typing import Final
 from afterword import errors
 from afterword.asking.links.public_links import LINK
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases.outcomes import service as outcomes
+from afterword.cases import outcomes
 from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
@@ -19,7 +19,7 @@ from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.listening.responses import store
-from afterword.listening.responses.rows.service import ANSWERED, PERSON, REFERENCE, VALUES
+from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
 from afterword.listening.responses.store import Filter, ResponseRow
 from afterword.tenants.organizations import checks
 

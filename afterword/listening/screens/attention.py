@@ -11,9 +11,9 @@ from afterword.console.screens import Visit
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.kit.db import Database
 from afterword.kit.ui.lists import address
-from afterword.listening.reports.overview import store
-from afterword.sending.queue.lists import service as items
-from afterword.sending.queue.lists.service import ItemFilter
+from afterword.listening.reports import overview
+from afterword.sending.queue import lists
+from afterword.sending.queue.lists import RequestedItems
 from afterword.sending.screens.pipelines import PIPELINES
 from afterword.sending.screens.providers import PROVIDERS
 from afterword.sending.screens.queue_items import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
@@ -27,7 +27,7 @@ Sentence = tuple[str, str, bool]  # the text, the address that it leads to (empt
 async def needs_of(visit: Visit, db: Database, *, application_id: str | None) -> list[Sentence]:
     """The urgent ones first."""
     words = visit.words
-    found = await store.get_needs(
+    found = await overview.get_needs(
         db,
         organization_id=visit.caller.organization_id,
         application_ids=[application_id] if application_id else visit.caller.application_ids,
@@ -88,10 +88,10 @@ async def waits_of(visit: Visit, db: Database, *, application_id: str | None, da
     """The messages that wait, by reason, and those of the period that failed."""
     if "Queue.Read" not in visit.caller.scopes:
         return []
-    counts = await items.count_items(
+    counts = await lists.count_items(
         db,
         caller=visit.caller,
-        wanted=ItemFilter(
+        wanted=RequestedItems(
             statuses=[*STATUSES["waiting"], PublicItem.FAILED],
             application_id=application_id,
             from_time=visit.now - timedelta(days=days),

@@ -24,8 +24,9 @@ from afterword.kit.web import html
 from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
-from afterword.listening.responses.comments import service
-from afterword.listening.responses.comments.service import METADATA, CommentWords, WordCount
+from afterword.listening.responses import comments
+from afterword.listening.responses.comments import METADATA, WordCount
+from afterword.listening.responses.comments import CountedWords as CommentWords
 from afterword.listening.screens.comment_views import count_sentence, words_view
 from afterword.listening.screens.files import csv_of, note
 from afterword.listening.screens.forms import PERIODS, STORE, Field
@@ -148,7 +149,7 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> Counte
     groups = {**await _declared(visit, db, owners), **{name: words(text) for name, text in GROUPS.items()}}
     group = query.get("group", "")
     group = group if group in groups else STORE if STORE in groups else "band"
-    found = await service.count(
+    found = await comments.count(
         db, caller=visit.caller, application_id=None, chosen=choice.filter(visit), group_by=group, limit=WORDS_MAX
     )
     if found.from_time:  # the links lead to what was counted

@@ -13,8 +13,8 @@ from afterword.kit.texts import Texts, texts
 from afterword.kit.ui.charts import View
 from afterword.kit.ui.text import ShownFigure, change_word, figure_text
 from afterword.listening.reports import custom_reports, digests, results
+from afterword.listening.reports import overview as overviews
 from afterword.listening.reports.digests import ReportDigest
-from afterword.listening.reports.overview import service as overviews
 from afterword.listening.screens import overview, reports
 from afterword.listening.screens.forms import declared
 from afterword.listening.screens.views import Names

@@ -13,7 +13,7 @@ from afterword.core.figures.reports import Figure
 from afterword.core.wire.exports import guarded
 from afterword.kit.db import Database
 from afterword.listening.reports.results import Result
-from afterword.tenants.audit import service as audit
+from afterword.tenants import audit
 
 HEAD = ("metric", "value", "low", "high", "n", "previous", "difference", "p", "suppressed")
 

@@ -15,9 +15,8 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.text import change_word, shown_figure
 from afterword.kit.web import html
-from afterword.listening.reports.overview import service
-from afterword.listening.reports.overview.service import Overview, Score
-from afterword.listening.reports.overview.store import Subjects
+from afterword.listening.reports import overview
+from afterword.listening.reports.overview import Overview, Score, Subjects
 from afterword.listening.screens import reports, welcome
 from afterword.listening.screens.attention import needs_of, waits_of
 from afterword.sending.screens.invitations import link_of
@@ -47,9 +46,9 @@ async def _overview(visit: Visit) -> Response:
     days = _days(visit.query.get("days", ""))
     chosen = visit.query.get("application", "")
     async with visit.read() as db:
-        subjects = await service.subjects(db, caller=visit.caller, application_id=chosen)
+        subjects = await overview.subjects(db, caller=visit.caller, application_id=chosen)
         application_id = subjects.application_id
-        found = await service.overview_of(db, caller=visit.caller, subjects=subjects, days=days, now=visit.now)
+        found = await overview.overview_of(db, caller=visit.caller, subjects=subjects, days=days, now=visit.now)
         needs = await needs_of(visit, db, application_id=application_id)
         waits = await waits_of(visit, db, application_id=application_id, days=days)
         comments: list[dict[str, Any]] = []

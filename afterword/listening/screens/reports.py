@@ -31,12 +31,9 @@ from afterword.kit.ui.charts import View
 from afterword.kit.ui.lists import Listing, address, key_of, read_key
 from afterword.kit.ui.text import shown_figure
 from afterword.kit.web import fields, html
-from afterword.listening.reports import custom_reports, results
+from afterword.listening.reports import custom_reports, results, shares
 from afterword.listening.reports.custom_reports import REPORT, CustomReport
 from afterword.listening.reports.results import Result
-from afterword.listening.reports.shares import api as shares_api
-from afterword.listening.reports.shares import service as shares
-from afterword.listening.reports.shares import store as shares_store
 from afterword.listening.screens import views as report_views
 from afterword.listening.screens.files import file_of, note
 from afterword.listening.screens.forms import (
@@ -193,7 +190,7 @@ async def share_report(visit: Visit) -> Response:
             )
     except errors.Invalid as refusal:
         return await _page(visit, asked, refusal=refusal)
-    link = shares_api.url_of(visit.site.public_url, share.organization_id, secret)
+    link = shares.url_of(visit.site.public_url, share.organization_id, secret)
     return await _page(visit, asked, link=link)
 
 
@@ -298,7 +295,7 @@ async def _page(
             values["csv_url"] = wanted.url("/csv")
             values["form"] = form_of(visit, wanted, spec, names, groups_of(words, context))
         listed = (
-            await shares_store.list_shares(
+            await shares.list_shares(
                 db,
                 organization_id=visit.caller.organization_id,
                 report_id=wanted.saved.report_id,

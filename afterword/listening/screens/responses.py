@@ -7,13 +7,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.instances import files, spam, tags
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.call_backs.store import get_call
-from afterword.asking.instances.files import service as files
-from afterword.asking.instances.spam import store as spam_store
+from afterword.asking.instances.call_backs import get_call
 from afterword.asking.instances.store import Instance
-from afterword.asking.instances.tags import service as tags
-from afterword.asking.instances.tags import store as tags_store
 from afterword.asking.links.public_links import LINK
 from afterword.console.answers import answers_of, note_person
 from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, ResponseFilter, done, list_of
@@ -23,7 +20,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.text import call_text
 from afterword.kit.web import html
-from afterword.listening.responses.reads import service as reads
+from afterword.listening.responses import reads
 from afterword.listening.screens.saved_views import views_of
 from afterword.listening.screens.spam import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
 from afterword.listening.screens.taggings import actions_of
@@ -42,7 +39,7 @@ async def list_responses(visit: Visit) -> Response:
         choice = ResponseFilter.read(visit.query)
         values = await list_of(visit, db, choice)
         views = await views_of(visit, db, choice)
-        held = await spam_store.count_doubtful(db, **visit.caller.reach, states=["held"], limit=COUNTED_MAX)
+        held = await spam.count_doubtful(db, **visit.caller.reach, states=["held"], limit=COUNTED_MAX)
     if held["held"]:
         count = f"{COUNTED_MAX}+" if held["held"] == COUNTED_MAX else held["held"]
         values["tabs"].append({"url": DOUBTFUL, "text": visit.words("Held back"), "count": count, "is_current": False})
@@ -76,7 +73,7 @@ async def open_response(visit: Visit) -> Response:
         here = next((row for row in values["rows"] if row["id"] == instance_id), None)
         named = here["row"].tags if here else []
         if here is None or len(named) >= TAGS_OF_ROW:
-            listed = await tags_store.list_tags_of_instances(
+            listed = await tags.list_tags_of_instances(
                 db, organization_id=visit.caller.organization_id, instance_ids=[instance_id]
             )
             named = [one.tag for one in listed]

@@ -10,8 +10,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Guest, Marked, Screens
 from afterword.core.wire.lists import Page
-from afterword.listening.reports import results
-from afterword.listening.reports.shares import service
+from afterword.listening.reports import results, shares
 from afterword.listening.screens import reports
 from afterword.listening.screens.forms import declared
 from afterword.listening.screens.views import Names
@@ -31,7 +30,7 @@ async def shared_report(guest: Guest) -> Response:
     words = guest.words
     async with guest.read() as db:
         try:
-            report, plan = await service.read(db, organization_id=organization_id, secret=secret, now=guest.now)
+            report, plan = await shares.read(db, organization_id=organization_id, secret=secret, now=guest.now)
             result = await results.run_plan(db, plan)
         except (errors.NotFound, errors.Gone, errors.Invalid) as refusal:
             title, text = map(words, WORDS[refusal.status])

@@ -6,10 +6,8 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.spam import service, store
-from afterword.asking.instances.spam.api import LISTING
-from afterword.asking.instances.spam.service import Decision
-from afterword.asking.instances.spam.store import STATES, State
+from afterword.asking.instances import spam
+from afterword.asking.instances.spam import LISTING, STATES, Decision, State
 from afterword.console.response_list import RESPONSES, done
 from afterword.console.screens import Screens, Visit
 from afterword.core.answers.suspicion import FLAGS, Judgement
@@ -48,8 +46,8 @@ async def list_doubtful(visit: Visit) -> Response:
     after = query.get("after", "")
     page = behind(Page.first(LISTING, limit=ROWS), after)
     async with visit.read() as db:
-        found = await store.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page)
-        counts = await store.count_doubtful(db, **visit.caller.reach, states=STATES, limit=COUNTED_MAX)
+        found = await spam.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page)
+        counts = await spam.count_doubtful(db, **visit.caller.reach, states=STATES, limit=COUNTED_MAX)
     last = found.items[-1] if found.has_more else None
     return visit.page(
         "doubtful.html",
@@ -96,7 +94,7 @@ async def judge_many(visit: Visit) -> Response:
     """Those that were ticked, or all that the page showed."""
     ids = visit.form.all("shown" if visit.form.text("among") else "id")
     here = address(DOUBTFUL, state=visit.query.get("state"), flag=visit.query.get("flag"))
-    return await _judge(visit, ids[: service.JUDGED_MAX], back=here)
+    return await _judge(visit, ids[: spam.JUDGED_MAX], back=here)
 
 
 @routes.post(f"{RESPONSES}/{{instance_id}}/judgement", scope="Questionnaire Instance.Update")
@@ -110,9 +108,7 @@ async def judge_one(visit: Visit) -> Response:
 async def _judge(visit: Visit, instance_ids: Sequence[str], *, back: str) -> Response:
     decision: Decision = "accepted" if visit.form.text("judgement") == "accepted" else "rejected"
     async with visit.write() as db:
-        count = await service.judge(
-            db, caller=visit.caller, instance_ids=instance_ids, decision=decision, now=visit.now
-        )
+        count = await spam.judge(db, caller=visit.caller, instance_ids=instance_ids, decision=decision, now=visit.now)
     return html.redirect(done(back, "judged") if count else back)
 
 

@@ -9,9 +9,9 @@ from afterword.console.screens import Screens, Visit
 from afterword.kit.texts import Texts
 from afterword.kit.web import html
 from afterword.listening.responses import service as responses
+from afterword.listening.responses import taggings
 from afterword.listening.responses.store import FOUND_MAX
-from afterword.listening.responses.taggings import service
-from afterword.listening.responses.taggings.store import Action
+from afterword.listening.responses.taggings import Action
 
 routes = Screens()
 TAGGINGS: Final = f"{RESPONSES}/taggings"
@@ -50,7 +50,7 @@ async def tag_responses(visit: Visit) -> Response:
     choice, form = ResponseFilter.read(visit.query), visit.form
     action: Action = "remove" if form.text("action") == "remove" else "add"
     async with visit.write() as db:
-        made = await service.begin(
+        made = await taggings.begin(
             db,
             caller=visit.caller,
             tag=form.text("tag"),
@@ -70,7 +70,7 @@ def actions_of(words: Texts) -> list[tuple[str, str]]:
 
 @routes.get(ONE, scope="Tag.Read")
 async def show_tagging(visit: Visit) -> Response:
-    tagging = await visit.find(service.get)
+    tagging = await visit.find(taggings.get)
     choice = ResponseFilter.read(visit.query)
     response = visit.page(
         "tagging.html",
@@ -88,5 +88,5 @@ async def show_tagging(visit: Visit) -> Response:
 @routes.post(f"{ONE}/undo", scope="Tag.Create")
 async def undo_tagging(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.undo(db, caller=visit.caller, **visit.ids, now=visit.now)
+        await taggings.undo(db, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(ResponseFilter.read(visit.query).url(f"taggings/{visit.id('tagging_id')}"))

@@ -6,15 +6,14 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.instances.tags import service as tags
-from afterword.asking.instances.tags import store as tags_store
+from afterword.asking.instances import tags
 from afterword.console.response_list import RESPONSES, ResponseFilter
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.ui.lists import ROWS, Column, Listing, address
 from afterword.kit.web import html
-from afterword.listening.responses.taggings import service
-from afterword.listening.responses.taggings.api import TAG_LISTING
+from afterword.listening.responses import taggings
+from afterword.listening.responses.taggings import TAG_LISTING
 
 routes = Screens()
 TAGS: Final = f"{RESPONSES}/tags"
@@ -28,7 +27,7 @@ async def list_tags(visit: Visit) -> Response:
     words, after = visit.words, visit.query.get("after", "")
     page = Page.first(TAG_LISTING, limit=ROWS)
     async with visit.read() as db:
-        found = await tags_store.list_words(
+        found = await tags.list_words(
             db, **visit.caller.reach, page=replace(page, after=(after, after)) if after else page
         )
     is_free = not visit.caller.is_limited
@@ -89,8 +88,8 @@ def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None)
 async def ask_removal(visit: Visit) -> Response:
     words, tag = visit.words, visit.query.get("tag", "")
     async with visit.read() as db:
-        found = await tags_store.list_instance_ids(
-            db, organization_id=visit.caller.organization_id, tag=tag, limit=tags_store.COUNTED_MAX + 1
+        found = await tags.list_instance_ids(
+            db, organization_id=visit.caller.organization_id, tag=tag, limit=tags.COUNTED_MAX + 1
         )
     if not found or visit.caller.is_limited:
         raise errors.NotFound("There is no such tag.")
@@ -109,5 +108,5 @@ async def ask_removal(visit: Visit) -> Response:
 @routes.post(REMOVAL, scope="Tag.Delete")
 async def remove(visit: Visit) -> Response:
     async with visit.write() as db:
-        made = await service.remove_everywhere(db, caller=visit.caller, tag=visit.form.text("tag"), now=visit.now)
+        made = await taggings.remove_everywhere(db, caller=visit.caller, tag=visit.form.text("tag"), now=visit.now)
     return html.redirect(f"{RESPONSES}/taggings/{made.tagging_id}")

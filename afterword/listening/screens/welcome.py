@@ -8,9 +8,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.instances import issuing
 from afterword.asking.instances.answer_page import page_address
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.questionnaires import access, files
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.library import service as library
@@ -27,20 +27,18 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import ZONES
 from afterword.kit.web import html
+from afterword.sending import previews
 from afterword.sending.channels import accounts as kinds
-from afterword.sending.intake.test_messages import api as test_messages
+from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.starters import service as starters
-from afterword.sending.previews import pages as previews
 from afterword.sending.providers import service as providers_service
 from afterword.sending.providers import store as providers_store
 from afterword.sending.queue.resources import QueueItemRequest
 from afterword.sending.screens import pipelines, providers
-from afterword.tenants.organizations import checks
+from afterword.tenants.organizations import assets, checks
 from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations.assets import encoding
-from afterword.tenants.organizations.assets import service as assets
-from afterword.tenants.organizations.assets.api import MEDIA_TYPES
+from afterword.tenants.organizations.assets import MEDIA_TYPES
 from afterword.tenants.organizations.service import ORGANIZATION, Organization
 from afterword.tenants.screens import pictures
 from afterword.tenants.screens.members import applications_of
@@ -318,7 +316,7 @@ def _organization_form(
         zones=[(one, one) for one in ZONES],
         languages=list(languages.items()),
         logo=logo,
-        logo_megabytes=encoding.UPLOAD_BYTES_MAX >> 20,
+        logo_megabytes=assets.UPLOAD_BYTES_MAX >> 20,
         logo_types=",".join(MEDIA_TYPES),
         address_characters_max=organizations.POSTAL_ADDRESS_CHARACTERS_MAX,
     )

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from afterword.asking.instances.responders import api as responders_api
-from afterword.asking.instances.responders import service as responders
+from afterword.asking.instances import responders
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import name_of
 from afterword.core.text.words import read_query
@@ -17,9 +16,9 @@ from afterword.listening.responses.store import Filter
 from afterword.listening.search import store
 from afterword.listening.search.store import Found
 from afterword.people.responders import store as responders_store
-from afterword.sending.queue.lists import service as items
-from afterword.sending.queue.lists.service import ItemFilter
-from afterword.tenants.audit import service as audit
+from afterword.sending.queue import lists
+from afterword.sending.queue.lists import RequestedItems
+from afterword.tenants import audit
 
 Kind = Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"]
 FOUND_MAX: Final = 5  # of each kind
@@ -55,7 +54,7 @@ async def find(db: Database, *, caller: Caller, text: str, secret: bytes, now: d
 
 
 async def _people(db: Database, caller: Caller, text: str, now: datetime) -> list[Hit]:
-    page = Page.first(responders_api.RESPONDERS, limit=FOUND_MAX)
+    page = Page.first(responders.RESPONDERS, limit=FOUND_MAX)
     found = await responders.find(db, caller=caller, search=text, page=page)
     views = await responders.views_of(db, caller=caller, responders=found.items, now=now)
     keys = [(one.organization_id, one.responder_id) for one in found.items if one.is_whole]
@@ -93,11 +92,11 @@ async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
 
 async def _items(db: Database, caller: Caller, text: str, secret: bytes) -> list[Hit]:
     """Those with this reference or order key; without one, those to this address."""
-    wanted = ItemFilter(external_reference=text, with_order_key=True)
-    found = await items.list_items(db, caller=caller, wanted=wanted, limit=FOUND_MAX)
+    wanted = RequestedItems(external_reference=text, with_order_key=True)
+    found = await lists.list_items(db, caller=caller, wanted=wanted, limit=FOUND_MAX)
     if not found.items:
-        wanted = ItemFilter(identifier=text)
-        found = await items.list_items(db, caller=caller, wanted=wanted, limit=FOUND_MAX, secret=secret)
+        wanted = RequestedItems(identifier=text)
+        found = await lists.list_items(db, caller=caller, wanted=wanted, limit=FOUND_MAX, secret=secret)
     return [
         Hit(
             kind="queue_item",

@@ -9,9 +9,8 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.instances.responders import api as responders_api
-from afterword.asking.instances.responders import service as shown_responders
-from afterword.asking.instances.responders.service import ResponderView
+from afterword.asking.instances import responders
+from afterword.asking.instances.responders import ResponderView
 from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.asking.questionnaires.metadata.service import DEFINITIONS_MAX, LISTING
 from afterword.console.response_list import BANDS, CHANNELS
@@ -28,10 +27,9 @@ from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.people.responders import suppressions
 from afterword.people.responders.store import Responder, Suppression
+from afterword.privacy import profiles
 from afterword.privacy import service as erasures
-from afterword.privacy.profiles import api, service
-from afterword.privacy.profiles import store as people_store
-from afterword.privacy.profiles.store import Entry
+from afterword.privacy.profiles import Entry
 
 PEOPLE: Final = "/console/people"
 ENTRIES: Final = 50
@@ -69,13 +67,13 @@ async def list_people(visit: Visit) -> Response:
     search = visit.query.get("q", "").strip()
     shortest, longest = SEARCH_CHARACTERS
     is_searched = shortest <= len(search) <= longest
-    page = page_of(responders_api.RESPONDERS, visit.query)
+    page = page_of(responders.RESPONDERS, visit.query)
     async with visit.read() as db:
-        found = await shown_responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
-        views = await shown_responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
+        found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
+        views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
         people = await _people(visit, db, list(views.values()))
         if is_searched:
-            await service.note(db, caller=visit.caller, action="searched", now=visit.now)
+            await profiles.note(db, caller=visit.caller, action="searched", now=visit.now)
     is_wrong = bool(search) and not is_searched
     columns = (words("Name"), words("Address"), words("Last message"), words("Last answer"))
     return visit.page(
@@ -148,7 +146,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
         )
         addresses, stopped = await _addresses(visit, db, view)
         values = await _values(visit, db, person) if person else []
-        await service.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
+        await profiles.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
     url = f"{PEOPLE}/{responder_id}"
     return visit.page(
@@ -175,7 +173,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
         stoppable=[each for each in addresses if not each["suppressed"]] if may_stop else [],
         stopped=stopped,
         form={name: visit.form.text(name) for name in ("address", "reason", "note")},
-        may_download=not caller.application_ids and {*api.SUBJECT_SCOPES} <= caller.scopes,
+        may_download=not caller.application_ids and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
     )
 
@@ -192,8 +190,8 @@ def scores_of(words: Texts, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | None]:
     """The person as far as the reader may see; raises NotFound."""
-    found = await shown_responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
-    views = await shown_responders.views_of(db, caller=visit.caller, responders=[found], now=visit.now)
+    found = await responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
+    views = await responders.views_of(db, caller=visit.caller, responders=[found], now=visit.now)
     people = await _people(visit, db, list(views.values()))
     return views[found.responder_id], people.get(found.responder_id)
 
@@ -222,10 +220,10 @@ async def timeline_rows(
 
     `is_whole`: the reader may see all that is held of the person. Empty for readers who may not read it.
     """
-    if not {*api.TIMELINE_SCOPES} <= visit.caller.scopes:
+    if not {*profiles.TIMELINE_SCOPES} <= visit.caller.scopes:
         return [], ""
-    page = replace(Page.first(api.TIMELINE, limit=limit), after=after)
-    found = await service.entries_of(db, caller=visit.caller, responder_id=responder_id, is_whole=is_whole, page=page)
+    page = replace(Page.first(profiles.TIMELINE, limit=limit), after=after)
+    found = await profiles.entries_of(db, caller=visit.caller, responder_id=responder_id, is_whole=is_whole, page=page)
     last = found.items[-1] if found.next_key is not None else None
     return [_entry(visit, one) for one in found.items], key_of(last.time, last.entry_id) if last else ""
 
@@ -296,7 +294,7 @@ async def _addresses(
 
 
 async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Suppression]:
-    found = await people_store.list_suppressions_of(
+    found = await profiles.list_suppressions_of(
         db, organization_id=visit.caller.organization_id, responder_id=responder_id
     )
     return [one for one in found if one.expires_time is None or one.expires_time > visit.now]
@@ -357,7 +355,7 @@ async def lift(visit: Visit) -> Response:
 
 async def _suppression(visit: Visit, db: Database) -> Suppression:
     suppressions.require_reach(visit.caller)
-    await shown_responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
+    await responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
     for one in await _suppressed(visit, db, visit.id("responder_id")):
         if one.suppression_id == visit.id("suppression_id"):
             return one
@@ -366,9 +364,9 @@ async def _suppression(visit: Visit, db: Database) -> Suppression:
 
 @routes.get("/console/people/{responder_id}/subject", scope="Responder Value.Read", proof=True)
 async def download_copy(visit: Visit) -> Response:
-    for scope in api.SUBJECT_SCOPES:
+    for scope in profiles.SUBJECT_SCOPES:
         visit.caller.require(scope)
-    file = await api.subject(
+    file = await profiles.subject(
         databases.on_demand(visit.pool),
         caller=visit.caller,
         responder_id=visit.id("responder_id"),
@@ -403,7 +401,7 @@ async def erase(visit: Visit) -> Response:
 async def _erasure_form(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     words, responder_id = visit.words, visit.id("responder_id")
     async with visit.read() as db:
-        counts = await service.counts(db, caller=visit.caller, responder_id=responder_id)
+        counts = await profiles.counts(db, caller=visit.caller, responder_id=responder_id)
         view, person = await _view(visit, db)
     of_person = len(view.identifiers), len(person.metadata) if person else 0
     numbers = (

@@ -13,17 +13,16 @@ from afterword.cases.alert_instances import service as cases
 from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
+from afterword.events import log
 from afterword.events import service as events
-from afterword.events.log import service as log
-from afterword.events.log import store as log_store
 from afterword.kit.db import Database
 from afterword.kit.db.steps import StepResult, take
 from afterword.listening.reports.daily_counts import service as daily_counts
-from afterword.listening.responses.rows import service as responses
+from afterword.listening.responses import rows as responses
+from afterword.privacy import rows
 from afterword.privacy.retention import store
 from afterword.privacy.retention.store import Due, Run, ScanStep
-from afterword.privacy.rows import service as rows
-from afterword.privacy.subjects.store import Person
+from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention
 
 Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audit", "exports", "deleted"]
@@ -302,7 +301,7 @@ TURNS: Final[Mapping[str, Work]] = {
     "items": _items, "texts": _texts, "people": _people, "uploads": _uploads, "answers": _answers, "events": _events,
     "audit": _audit, "exports": _exports, "deleted": _deleted,
 }  # fmt: skip
-COUNTS: Final = {**store.COUNTS, "events": log_store.count_events_of}
+COUNTS: Final = {**store.COUNTS, "events": log.count_events_of}
 
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:

@@ -12,7 +12,7 @@ from afterword import ids
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
-from afterword.privacy.rows.store import NO_FILE, WORDS
+from afterword.privacy.rows import NO_FILE, WORDS
 from afterword.tenants.organizations.retention import DAYS
 
 

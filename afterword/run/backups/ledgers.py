@@ -14,9 +14,8 @@ import msgspec
 
 from afterword import errors
 from afterword.kit import db
-from afterword.privacy import ledger
-from afterword.privacy.erasure_replay import store as erasure_replay_store
-from afterword.privacy.erasure_replay.store import KeptRun
+from afterword.privacy import erasure_replay, ledger
+from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.store import LedgerLine
 from afterword.run.backups import encryption, manifests
 from afterword.run.backups.encryption import Sealer
@@ -45,7 +44,7 @@ async def write_erasures(pool: db.Pool, *, location: Location, sealer: Sealer, n
 async def write_runs(pool: db.Pool, *, location: Location, sealer: Sealer, now: datetime) -> None:
     """As `write_erasures`, of retention runs."""
     async with db.connection(pool) as database:
-        runs = await erasure_replay_store.list_furthest_runs(database)
+        runs = await erasure_replay.list_furthest_runs(database)
     lines = [msgspec.json.encode(run).decode() for run in runs]
     _write(lines, RUNS, location=location, sealer=sealer, now=now)
 

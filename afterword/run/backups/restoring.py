@@ -15,7 +15,7 @@ from afterword.run.backups import service, store
 from afterword.run.backups.manifests import Manifest, Reader
 from afterword.run.backups.service import NotEmpty, Report
 from afterword.run.backups.store import Table
-from afterword.sending.queue.restores import service as guard
+from afterword.sending.queue import restores
 
 UNFINISHED: Final = "The restore of the backup {} is unfinished. Run `afterword restore {}` again."
 PAUSED: Final = "The database was restored from the backup {} and may have items that went out since."
@@ -77,7 +77,7 @@ def write_files(manifest: Manifest, reader: Reader, folder: Path) -> int:
 
 async def pause(pool: db.Pool, manifest: Manifest) -> None:
     async with db.transaction(pool) as database:
-        await guard.pause(database, reason=PAUSED.format(manifest.backup_id))
+        await restores.pause(database, reason=PAUSED.format(manifest.backup_id))
 
 
 def _has_files(folder: Path) -> bool:

@@ -31,9 +31,8 @@ from afterword.run.cli.worker import installation_channels
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels import webhook
-from afterword.sending.intake.test_messages.service import account_message
-from afterword.sending.providers import service, store
-from afterword.sending.providers.health import service as health
+from afterword.sending.intake.test_messages import account_message
+from afterword.sending.providers import health, service, store
 from afterword.sending.providers.store import Account
 
 ACCOUNTS_MAX: Final = 1_000

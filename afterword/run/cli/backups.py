@@ -10,9 +10,9 @@ from cyclopts import Parameter
 from afterword import errors
 from afterword.kit import db
 from afterword.kit.settings import Settings
+from afterword.privacy import erasure_replay
 from afterword.privacy import ledger as ledger_lines
-from afterword.privacy.erasure_replay import service as erasure_replay
-from afterword.privacy.erasure_replay.store import KeptRun
+from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.store import LedgerLine
 from afterword.run import migrations
 from afterword.run.backups import ledgers, locations, manifests, restoring, service

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterword import errors
-from afterword.cases.messages import service as messages
+from afterword.cases import messages
 from afterword.kit import db, settings
 from afterword.kit.transport.reports import Unreadable
 from afterword.run.cli import CommandError

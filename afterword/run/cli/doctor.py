@@ -13,12 +13,12 @@ from afterword.kit.settings import Settings
 from afterword.kit.web.loopback import host_of, is_loopback, url_with_key
 from afterword.listening.reports import comparison
 from afterword.listening.reports.daily_counts import service as daily_counts
-from afterword.listening.responses.rows import service as responses
-from afterword.privacy.resealing import store as resealing
+from afterword.listening.responses import rows
+from afterword.privacy import resealing
 from afterword.run import doctor as examination
 from afterword.run.cli import CommandError, context
 from afterword.run.environment import Finding
-from afterword.sending.queue.restores import service as guard
+from afterword.sending.queue import restores
 from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens import store as tokens_store
 
@@ -36,7 +36,7 @@ async def doctor(*, confirm_sending: Switch = False, recount: Switch = False, re
     chosen = context.read_settings()
     if confirm_sending:
         async with context.open_transaction(chosen) as (_, database):
-            was_paused = await guard.confirm(database)
+            was_paused = await restores.confirm(database)
         print("Sending goes on within seconds." if was_paused else "Sending was not paused.")
         return 0
     if recount:
@@ -45,7 +45,7 @@ async def doctor(*, confirm_sending: Switch = False, recount: Switch = False, re
         return 0
     if refill_responses:
         async with context.open_transaction(chosen) as (_, database):
-            await responses.fill_again(database)
+            await rows.fill_again(database)
         print("Workers make the rows of all responses anew. The list stays in use meanwhile.")
         return 0
     return 0 if await _examined(chosen) else 1

@@ -15,7 +15,7 @@ import cyclopts
 
 from afterword import errors
 from afterword.core.scheduling.retries import JITTER_MAX
-from afterword.events.log import service as event_log
+from afterword.events import log
 from afterword.kit import db
 from afterword.privacy import ledger, service, store
 from afterword.privacy.store import LedgerLine
@@ -64,7 +64,7 @@ async def replay_lines(pool: db.Pool, *, kept: Sequence[LedgerLine], secret: byt
     """
     done = 0
     async with db.transaction(pool) as database:
-        await event_log.adopt(database)  # else no reader works on what came from another cluster
+        await log.adopt(database)  # else no reader works on what came from another cluster
     await _work(pool, secret=secret)
     for line in kept:
         async with db.transaction(pool) as database:

@@ -15,9 +15,8 @@ from afterword.run.cli.context import (
     read_text,
     shell_lines,
 )
-from afterword.sending.receipts.inbound import service, store
-from afterword.sending.receipts.inbound.service import Adapter
-from afterword.sending.receipts.inbound.store import Endpoint
+from afterword.sending.receipts import inbound
+from afterword.sending.receipts.inbound import Adapter, Endpoint
 
 CERTIFICATE_BYTES_MAX = 65_536
 
@@ -47,10 +46,12 @@ async def add(
     pem = None if certificate is None else read_text(certificate, bytes_max=CERTIFICATE_BYTES_MAX)
     async with open_organization(organization) as (context, database, owner):
         organization_id = owner.organization_id
-        accounts = await store.list_account_ids(database, organization_id=organization_id, channel_id=CHANNELS[channel])
+        accounts = await inbound.list_account_ids(
+            database, organization_id=organization_id, channel_id=CHANNELS[channel]
+        )
         if not accounts or account not in {None, *accounts}:
             raise errors.NotFound("The organization has no such account: it gets one with its first pipeline.")
-        inbound_id, key = await service.open_endpoint(
+        inbound_id, key = await inbound.open_endpoint(
             database,
             organization_id=organization_id,
             account_id=account or accounts[0],
@@ -67,7 +68,7 @@ async def add(
 async def list_endpoints(*, organization: OrganizationDomain = None) -> None:
     """List the addresses where providers call back, and the links that confirm a subscription."""
     async with open_organization(organization) as (context, database, owner):
-        found = await store.list_endpoints(database, organization_id=owner.organization_id)
+        found = await inbound.list_endpoints(database, organization_id=owner.organization_id)
     print("\n".join(line for endpoint in found for line in _lines(context, endpoint)) or "None is open.")
 
 
@@ -79,7 +80,7 @@ async def close(inbound_id: str, /, *, organization: OrganizationDomain = None) 
         inbound_id: The last part of its URL.
     """
     async with open_organization(organization) as (_, database, owner):
-        await service.close_endpoint(database, organization_id=owner.organization_id, inbound_id=inbound_id)
+        await inbound.close_endpoint(database, organization_id=owner.organization_id, inbound_id=inbound_id)
     print("Closed.")
 
 

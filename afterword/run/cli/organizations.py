@@ -12,7 +12,7 @@ from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
 from afterword.kit import db
 from afterword.run.cli.context import open_transaction, shell_lines
-from afterword.tenants.logins.policies import service as policies
+from afterword.tenants.logins import policies
 from afterword.tenants.organizations import checks, service
 
 ORGANIZATIONS_MAX = 1_000

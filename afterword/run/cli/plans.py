@@ -16,8 +16,8 @@ from afterword.run.cli.context import (
     open_transaction,
     organization_of,
 )
-from afterword.tenants.organizations.plans import service, store
-from afterword.tenants.organizations.plans.store import Plan
+from afterword.tenants.organizations import plans
+from afterword.tenants.organizations.plans import PlanRecord
 
 PLANS_MAX = 1_000
 
@@ -31,7 +31,7 @@ async def list_plans(*, organization: OnlyDomain = None) -> None:
     async with open_transaction() as (_, database):
         if organization is not None:
             await organization_of(database, organization)
-        found = await store.list_all_plans(database, limit=PLANS_MAX)
+        found = await plans.list_all_plans(database, limit=PLANS_MAX)
     lines = [f"{name}  {_line(plan)}" for name, plan in found if organization in {None, name}]
     print("\n".join(lines) or "No plan: all is unlimited.")
 
@@ -65,7 +65,7 @@ async def add(
     async with open_organization(organization) as (_, database, owner):
         now = database.clock.now()
         begin = now if start is None else start if start.tzinfo else start.replace(tzinfo=UTC)
-        plan = await service.add_plan(
+        plan = await plans.add_plan(
             database,
             organization_id=owner.organization_id,
             title=title or kind.capitalize(),
@@ -92,10 +92,10 @@ async def renew(plan_id: PlanId, /, *, extra: int | None = None, days: int | Non
     async with open_transaction() as (_, database):
         now = database.clock.now()
         if extra is not None:
-            plan = await service.add_extra_credits(database, plan_id=plan_id, extra_credits=extra, now=now)
+            plan = await plans.add_extra_credits(database, plan_id=plan_id, extra_credits=extra, now=now)
         else:
             end_time = None if days is None else now + timedelta(days=days)
-            plan = await service.renew_plan(database, plan_id=plan_id, end_time=end_time, now=now)
+            plan = await plans.renew_plan(database, plan_id=plan_id, end_time=end_time, now=now)
     print(_line(plan))
 
 
@@ -103,15 +103,15 @@ async def renew(plan_id: PlanId, /, *, extra: int | None = None, days: int | Non
 async def cancel(plan_id: PlanId, /) -> None:
     """End a plan. Without another active one nothing more is sent for its organization."""
     async with open_transaction() as (_, database):
-        plan = await service.cancel_plan(database, plan_id=plan_id, now=database.clock.now())
-        others = await store.list_all_plans(database, limit=PLANS_MAX)
+        plan = await plans.cancel_plan(database, plan_id=plan_id, now=database.clock.now())
+        others = await plans.list_all_plans(database, limit=PLANS_MAX)
     print(_line(plan))
     if not any(other.organization_id == plan.organization_id and other.state == "active" for _, other in others):
         sentence = "No active plan is left: nothing is sent. To send without counting: afterword plan add unlimited."
         print(sentence, file=sys.stderr)
 
 
-def _line(plan: Plan) -> str:
+def _line(plan: PlanRecord) -> str:
     parts = [plan.plan_id, plan.kind, plan.state]
     if plan.credits is not None:
         parts.append(f"{plan.remaining_credits:,} of {plan.credits:,} credits")

@@ -7,7 +7,7 @@ import cyclopts
 from afterword.core import keys
 from afterword.core.keys import Secret
 from afterword.kit import db, sealing
-from afterword.privacy.resealing import service, store
+from afterword.privacy import resealing
 from afterword.run.cli import CommandError, context
 from afterword.run.cli.context import BEFORE_FILE, SECRET_FILE, write_whole
 
@@ -50,7 +50,7 @@ def rotate() -> None:
 async def reseal() -> None:
     """Seal with the new secret what was sealed with those before, in batches; run it again if it was stopped."""
     async with context.open_pool() as (opened, pool):
-        lost = await service.reseal(pool, secret=opened.site.secret, report=_report)
+        lost = await resealing.reseal(pool, secret=opened.site.secret, report=_report)
     if lost:
         raise CommandError(f"{lost} values are opened by no secret that is known here. They must be set anew.")
     print("Everything is sealed with the secret in use. When all processes were restarted: afterword secret retire")
@@ -65,7 +65,7 @@ async def retire() -> None:
         if not isinstance(secret, Secret) or not secret.before:
             raise CommandError("There is no secret of before. Run first: afterword secret rotate")
         async with db.connection(pool) as database:
-            left = await store.count_sealed(database, head=sealing.head_of(secret))
+            left = await resealing.count_sealed(database, head=sealing.head_of(secret))
     if left:
         raise CommandError(
             f"{left} values are still sealed with a secret of before. Run first: afterword secret reseal"

@@ -3,7 +3,7 @@
 import cyclopts
 
 from afterword.run.cli.context import OrganizationDomain, open_organization
-from afterword.tenants.organizations.senders import service, store
+from afterword.tenants.organizations import senders
 
 app = cyclopts.App(name="sender")
 
@@ -12,7 +12,7 @@ app = cyclopts.App(name="sender")
 async def list_senders(*, organization: OrganizationDomain = None) -> None:
     """List the domains and addresses that an organization may send mails from."""
     async with open_organization(organization) as (_, database, owner):
-        found = await store.list_senders(database, organization_id=owner.organization_id)
+        found = await senders.list_senders(database, organization_id=owner.organization_id)
     print("\n".join(found) or "None: its mails come from AFTERWORD_MAIL_FROM.")
 
 
@@ -24,7 +24,7 @@ async def add(domain: str, /, *, organization: OrganizationDomain = None) -> Non
         domain: A domain, without its subdomains, or a single address.
     """
     async with open_organization(organization) as (_, database, owner):
-        added = await service.allow_sender(database, organization_id=owner.organization_id, text=domain)
+        added = await senders.allow_sender(database, organization_id=owner.organization_id, text=domain)
     print(f"{owner.domain} may send from {added}.")
 
 
@@ -36,5 +36,5 @@ async def remove(domain: str, /, *, organization: OrganizationDomain = None) -> 
         domain: As “afterword sender list” shows it.
     """
     async with open_organization(organization) as (_, database, owner):
-        await service.forbid_sender(database, organization_id=owner.organization_id, text=domain)
+        await senders.forbid_sender(database, organization_id=owner.organization_id, text=domain)
     print(f"Removed. “afterword doctor” names the pipelines of {owner.domain} that sent from it.")

@@ -4,9 +4,8 @@ from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run.cli import CommandError
 from afterword.run.cli.context import Context, OrganizationDomain, open_pool
-from afterword.tenants.logins import store
-from afterword.tenants.logins.links import service as links
-from afterword.tenants.logins.links.store import Link
+from afterword.tenants.logins import links, store
+from afterword.tenants.logins.links import Link
 from afterword.tenants.organizations import service as organizations
 
 

@@ -19,7 +19,7 @@ from afterword.kit import db
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import REASONS, Reason, SuppressionInput
 from afterword.run.cli.context import CHANNELS, ChannelName, OrganizationDomain, open_pool, organization_of
-from afterword.sending.intake.lists import service as lists
+from afterword.sending.intake import lists
 
 ROWS_A_TRANSACTION = 1_000
 WRONG_SHOWN_MAX = 20

@@ -8,7 +8,7 @@ import uvicorn
 from uvicorn import _types
 
 from afterword import errors
-from afterword.asking.links.domains import service as domains
+from afterword.asking.links import domains
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.kit.telemetry import Telemetry
@@ -17,8 +17,8 @@ from afterword.kit.web.middleware import LoadShedder
 from afterword.kit.web.protocol import Protocol, Server
 from afterword.run.app import MakeEndpoint, create_app, queue_figures
 from afterword.run.cli import CommandError, context, mcp, serve
-from afterword.tenants.logins.sessions import service as sessions
-from afterword.tenants.logins.sessions.last_seen import SessionUses
+from afterword.tenants.logins import sessions
+from afterword.tenants.logins.sessions import SessionUses
 from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens.access import TokenUses
 

@@ -11,7 +11,7 @@ import yaml
 
 from afterword import ids
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases.recoveries import service as recoveries
+from afterword.cases import recoveries
 from afterword.cases.rules import ALERT
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
 from afterword.core.questionnaires.questions import Question
@@ -20,7 +20,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
-from afterword.listening.responses.rows import service as responses
+from afterword.listening.responses import rows as responses
 from afterword.run.demonstration import store
 from afterword.tenants.organizations import users
 

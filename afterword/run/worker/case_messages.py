@@ -6,10 +6,8 @@ from collections.abc import Sequence
 import structlog
 
 from afterword import errors
-from afterword.cases.messages import service, store
-from afterword.cases.messages.compose import compose
-from afterword.cases.messages.service import Outcome
-from afterword.cases.messages.store import Message
+from afterword.cases import messages
+from afterword.cases.messages import Message, Outcome, compose
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.site import Site
 from afterword.kit import db
@@ -21,7 +19,7 @@ from afterword.run.worker.failures import cause_of
 from afterword.run.worker.flights import Flights
 from afterword.run.worker.waiting import jitter
 from afterword.sending.messages.email import SenderNotAllowed
-from afterword.sending.queue.lanes import store as lanes_store
+from afterword.sending.queue import lanes
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -45,14 +43,14 @@ class CaseMessages(Flights[Message]):
 
     async def claim(self, limit: int) -> tuple[Sequence[Message], bool]:
         async with db.transaction(self._pool) as database:
-            claimed = await service.claim(database, now=database.clock.now(), limit=limit)
+            claimed = await messages.claim(database, now=database.clock.now(), limit=limit)
         return claimed, bool(claimed)
 
     async def serve(self, message: Message) -> None:
         outcome, reason = await self._send(message)
         async with db.transaction(self._pool) as database:
             now = database.clock.now()
-            await service.settle(database, message=message, outcome=outcome, reason=reason, now=now, jitter=jitter())
+            await messages.settle(database, message=message, outcome=outcome, reason=reason, now=now, jitter=jitter())
 
     async def _send(self, message: Message) -> tuple[Outcome, str]:
         has_begun = False
@@ -60,13 +58,13 @@ class CaseMessages(Flights[Message]):
         async def begin() -> None:
             nonlocal has_begun
             async with db.transaction(self._pool) as database:
-                if not await service.begin(database, message=message, now=database.clock.now()):
+                if not await messages.begin(database, message=message, now=database.clock.now()):
                     raise _LeaseLostError
             has_begun = True
 
         try:
             account, composed = await self._composed(message)
-            async with asyncio.timeout(service.SEND_SECONDS_MAX):
+            async with asyncio.timeout(messages.SEND_SECONDS_MAX):
                 await self._channels.refresh(account)
                 async with self._channels.use(account, EMAIL, test_attempt=None) as channel:
                     return _outcome_of(await channel.send(composed, begin=begin))
@@ -84,10 +82,10 @@ class CaseMessages(Flights[Message]):
     async def _composed(self, message: Message) -> tuple[AccountKey, base.Message]:
         async with db.connection(self._pool) as database:
             lane = (message.organization_id, message.pipeline_id or "")
-            found = await lanes_store.list_settings(database, lanes=[lane])
+            found = await lanes.list_settings(database, lanes=[lane])
             if not found:
                 raise NoChannelError("account", "the pipeline is gone")
-            answered = await store.get_last_received(
+            answered = await messages.get_last_received(
                 database, organization_id=message.organization_id, alert_instance_id=message.alert_instance_id
             )
             composed = compose(

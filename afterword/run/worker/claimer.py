@@ -19,10 +19,9 @@ from afterword.run.worker.low_water import LowWaterMarks
 from afterword.run.worker.pace import LANES_MAX, ROUNDS_MAX, SLOTS_MAX, Pace
 from afterword.run.worker.providers import Accounts
 from afterword.run.worker.waiting import jitter
-from afterword.sending.providers.health import service as health
-from afterword.sending.queue.lanes import store as lanes_store
-from afterword.sending.queue.lanes.service import SettingsCache
-from afterword.sending.queue.lanes.store import Lane
+from afterword.sending.providers import health
+from afterword.sending.queue import lanes
+from afterword.sending.queue.lanes import Lane, SettingsCache
 from afterword.sending.queue.records import Claimed
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.dispatches import Dispatch
@@ -99,7 +98,7 @@ class Claimer:
         async with db.connection(self._pool) as database:
             for after, until in ((self._cursor, END), (START, self._cursor)):
                 if after < until and len(found) < limit:
-                    found += await lanes_store.list_lanes(
+                    found += await lanes.list_lanes(
                         database,
                         after=after,
                         until=until,

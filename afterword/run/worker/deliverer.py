@@ -17,8 +17,8 @@ from afterword.core.messaging import webhooks
 from afterword.core.messaging.webhooks import Reply
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
-from afterword.events.sending import service as sending
-from afterword.events.sending.store import Delivery, LaneKey
+from afterword.events import sending
+from afterword.events.sending import Delivery, LaneKey
 from afterword.events.service import Render
 from afterword.events.store import Event
 from afterword.events.webhooks import seal_context

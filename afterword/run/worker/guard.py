@@ -13,11 +13,11 @@ import msgspec
 import structlog
 
 from afterword import errors
-from afterword.events.log import service as event_log
+from afterword.events import log
 from afterword.kit import db
 from afterword.run.worker.waiting import wait
-from afterword.sending.queue.restores import service as guards
-from afterword.sending.queue.restores.service import SendingMark
+from afterword.sending.queue import restores
+from afterword.sending.queue.restores import SendingMark
 
 FILE_NAME: Final = "sending-mark.json"
 CHECK_SECONDS: Final = 5.0
@@ -62,7 +62,7 @@ class Guard:
         await self._adopt()
         async with db.transaction(self._pool) as database:
             # Without a file no mark outlasts a restart, so late items prove nothing.
-            view = await guards.check_log(
+            view = await restores.check_log(
                 database, mark=self._mark, is_first=not self._has_checked and self._file is not None
             )
         if view.reason is not None and self._reason is None:
@@ -76,7 +76,7 @@ class Guard:
 
     async def _adopt(self) -> None:
         async with db.transaction(self._pool) as database:
-            count = await event_log.adopt(database)
+            count = await log.adopt(database)
         if count is not None:
             logger.warning("the event log was restored from another cluster; its order is this one's now", events=count)
 

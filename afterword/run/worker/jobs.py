@@ -5,39 +5,35 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
-from afterword.asking.instances.expiry import service as instances_expiry
-from afterword.asking.instances.files import service as files
+from afterword.asking.instances import expiry as instances_expiry
+from afterword.asking.instances import files
+from afterword.cases import escalation
 from afterword.cases import service as alerts
-from afterword.cases.escalation import service as escalation
 from afterword.cases.notifications import service as notifications
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
-from afterword.events.log import service as log
+from afterword.events import log
 from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
 from afterword.listening.exports import service as exports
 from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
-from afterword.listening.responses.rows import service as responses
-from afterword.listening.responses.taggings import service as taggings
+from afterword.listening.responses import rows, taggings
 from afterword.listening.screens import digest_mails
 from afterword.privacy import service as erasures
 from afterword.privacy.retention import service as ages
 from afterword.run.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
 from afterword.run.worker.retention import RETENTION
 from afterword.sending.intake import sequences
-from afterword.sending.providers.rates import service as rates
-from afterword.sending.queue.lanes import store as lanes_store
-from afterword.sending.queue.lanes.service import SettingsCache
-from afterword.sending.queue.reminders import service as reminders
-from afterword.sending.queue.restores import service as restores
-from afterword.sending.queue.retention import service as retention
+from afterword.sending.providers import rates
+from afterword.sending.queue import lanes, reminders, restores, retention
+from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.dispatches import Draw
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Lease
-from afterword.tenants.audit import service as audit
-from afterword.tenants.organizations.plans import service as plans
+from afterword.tenants import audit
+from afterword.tenants.organizations import plans
 
 ERASE_SECONDS: Final = 2.0
 AGES_SECONDS: Final = 60.0
@@ -137,8 +133,8 @@ def jobs_of(
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
         Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, end_answered),
         batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
-        steps("write rows of responses", READ_SECONDS, responses.follow, batch=responses.EVENTS_MAX),
-        steps("write rows of older responses", KEEP_SECONDS, responses.fill, batch=responses.FILLED_MAX),
+        steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX),
+        steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
         steps("tag many responses", READ_SECONDS, taggings.work_next),
         steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
         steps("keep counts", KEEP_SECONDS, daily_counts.keep),
@@ -160,7 +156,7 @@ class _Expiry:
         self._cursor: LaneKey = START
 
     async def run(self, db: Database) -> int:
-        closed = await lanes_store.list_closed_lanes(db, after=self._cursor, limit=EXPIRE_LANES_MAX)
+        closed = await lanes.list_closed_lanes(db, after=self._cursor, limit=EXPIRE_LANES_MAX)
         count = 0
         if closed:
             count = await sending.claim_expired(

@@ -21,8 +21,8 @@ from afterword.listening.exports.store import EXPORTS, Export, Scanned
 from afterword.run.worker.waiting import repeat
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.imports.store import IMPORTS, Import
-from afterword.sending.queue.batches import service as batches
-from afterword.sending.queue.batches.store import BATCHES, Batch
+from afterword.sending.queue import batches
+from afterword.sending.queue.batches import LEASES, Batch
 
 POLL_SECONDS: Final = 1.0
 RENEW_SECONDS: Final = 15.0
@@ -146,7 +146,7 @@ class BatchWorker(StepWorker[Batch]):
     """Acts on many items."""
 
     def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
-        super().__init__(pool, owner, BATCHES, work=batches.work, fail=batches.fail, secret=secret)
+        super().__init__(pool, owner, LEASES, work=batches.work, fail=batches.fail, secret=secret)
 
 
 class Exporter(LongWorker[Export]):

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from afterword import errors
-from afterword.asking.links.domains import service as domains
+from afterword.asking.links import domains
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
@@ -30,8 +30,7 @@ from afterword.run.worker.test_messages import TestMessages
 from afterword.run.worker.waiting import first_of, jitter, wait
 from afterword.sending.channels.link import LinkChannel
 from afterword.sending.channels.outbox import OutboxChannel
-from afterword.sending.queue.outbox import service as outbox
-from afterword.sending.queue.retention import service as retention
+from afterword.sending.queue import outbox, retention
 from afterword.sending.queue.sending.store import LeaseKey
 
 # A worker probes by key only, and a plan that was made while a table was small must not survive its growth. (To plan

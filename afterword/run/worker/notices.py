@@ -11,10 +11,8 @@ from afterword.kit.db import Pool
 from afterword.kit.transport.base import Channel, Refused, Retry, Sent, Unknown
 from afterword.run.worker.flights import Flights
 from afterword.run.worker.waiting import jitter
-from afterword.tenants.mails import service as mails
-from afterword.tenants.mails.compose import compose
-from afterword.tenants.mails.service import Outcome
-from afterword.tenants.mails.store import Mail
+from afterword.tenants import mails
+from afterword.tenants.mails import Mail, Outcome, compose
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 

@@ -11,8 +11,8 @@ from afterword.core.scheduling import retries
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.kit import db
 from afterword.kit.transport.base import Outcome, Retry, Sent
-from afterword.sending.providers.health import service as health
-from afterword.sending.queue.lanes.store import Lane
+from afterword.sending.providers import health
+from afterword.sending.queue.lanes import Lane
 
 REPLY_GOODBYE: Final = 421  # RFC 5321: the service is closing the connection, a failure for the breaker
 

@@ -8,19 +8,17 @@ from datetime import timedelta
 from typing import Final
 
 from afterword.core.messaging import notices
-from afterword.events.deliveries import service as deliveries
+from afterword.events import deliveries
 from afterword.kit.db.retention import Retention
 from afterword.listening.exports import service as exports
-from afterword.listening.reports.shares import service as shares
-from afterword.listening.responses.taggings import service as taggings
+from afterword.listening.reports import shares
+from afterword.listening.responses import taggings
+from afterword.sending.intake import lists, test_messages
 from afterword.sending.intake.imports import service as imports
-from afterword.sending.intake.lists import service as lists
-from afterword.sending.intake.test_messages import service as test_messages
-from afterword.sending.queue.batches import service as queue_batches
-from afterword.sending.queue.outbox import service as outbox
+from afterword.sending.queue import batches, outbox
 from afterword.tenants.logins import service as logins
-from afterword.tenants.logins.sessions import service as sessions
-from afterword.tenants.organizations.idempotency import service as idempotency
+from afterword.tenants.logins import sessions
+from afterword.tenants.organizations import idempotency
 from afterword.tenants.organizations.tokens import service as tokens
 
 RETENTION: Final[Mapping[str, Retention]] = {
@@ -94,7 +92,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
     ),
     "lists": Retention("queue_list", "organization_id, list_id", "o.created_time", timedelta(days=lists.RECORD_DAYS)),
     "acts on many items": Retention(
-        "queue_batch", "organization_id, batch_id", "o.finished_time", timedelta(days=queue_batches.KEEP_DAYS)
+        "queue_batch", "organization_id, batch_id", "o.finished_time", timedelta(days=batches.KEEP_DAYS)
     ),
     "the outbox": Retention(
         "outbox_message", "organization_id, message_id", "o.created_time", timedelta(days=outbox.KEPT_DAYS)

@@ -33,8 +33,8 @@ from afterword.run.worker.providers import Accounts
 from afterword.run.worker.waiting import first_of, jitter, wait
 from afterword.sending.messages import composing
 from afterword.sending.messages.email import SenderNotAllowed
-from afterword.sending.queue.lanes import service as lanes
-from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue import lanes
+from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import REASON_LOST, Waits

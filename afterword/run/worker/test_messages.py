@@ -14,8 +14,8 @@ from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Mess
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
 from afterword.run.worker.failures import cause_of
 from afterword.run.worker.flights import Flights
-from afterword.sending.intake.test_messages import service
-from afterword.sending.intake.test_messages.store import TestMessage
+from afterword.sending.intake import test_messages
+from afterword.sending.intake.test_messages import TestMessage
 from afterword.sending.messages.email import SenderNotAllowed
 
 CHANNEL_IDS: Final = (EMAIL, SMS, WEBHOOK, LINK, OUTBOX)
@@ -40,14 +40,16 @@ class TestMessages(Flights[TestMessage]):
 
     async def claim(self, limit: int) -> tuple[Sequence[TestMessage], bool]:
         async with db.transaction(self._pool) as database:
-            claimed = await service.claim(database, channel_ids=CHANNEL_IDS, now=database.clock.now(), limit=limit)
+            claimed = await test_messages.claim(
+                database, channel_ids=CHANNEL_IDS, now=database.clock.now(), limit=limit
+            )
         return claimed, bool(claimed)
 
     async def serve(self, test: TestMessage) -> None:
         message, outcome = None, None
         try:
             async with db.connection(self._pool) as database:
-                message = await service.compose(
+                message = await test_messages.compose(
                     database, test=test, sender=self._mail_from, site=self._site, now=database.clock.now()
                 )
         except errors.Unavailable:
@@ -62,7 +64,7 @@ class TestMessages(Flights[TestMessage]):
         if outcome is None:
             raise AssertionError("a message or the reason why there is none")
         async with db.transaction(self._pool) as database:
-            await service.settle(database, test=test, message=message, outcome=outcome, now=database.clock.now())
+            await test_messages.settle(database, test=test, message=message, outcome=outcome, now=database.clock.now())
 
     async def _outcome(self, test: TestMessage, message: Message) -> Outcome:
         has_begun = False
@@ -72,9 +74,9 @@ class TestMessages(Flights[TestMessage]):
             has_begun = True
 
         try:
-            async with asyncio.timeout(service.SEND_SECONDS_MAX):
+            async with asyncio.timeout(test_messages.SEND_SECONDS_MAX):
                 async with db.connection(self._pool) as database:
-                    account = await service.account_of(database, test=test)
+                    account = await test_messages.account_of(database, test=test)
                 await self._channels.refresh(account)
                 async with self._channels.use(
                     account, test.channel_id, test_attempt=1 if test.captured else None

@@ -25,11 +25,10 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.kit.transport.http import check_url
-from afterword.sending.pipelines import store
-from afterword.sending.pipelines.policies import store as policies_store
+from afterword.sending.pipelines import policies, store
 from afterword.sending.pipelines.resources import PipelineUpdate
 from afterword.sending.pipelines.store import Pipeline, Sender
-from afterword.tenants.organizations.senders import service as senders
+from afterword.tenants.organizations import senders
 
 PIPELINES_MAX: Final = 100  # of a questionnaire
 SMS_CHARACTERS_MAX: Final = 1_600  # ten parts of a long message
@@ -285,7 +284,7 @@ async def _quiet(db: Database, organization_id: str, fields: Mapping[str, Any]) 
     """The organization's quiet hours, if the pipeline has a window that they may cover."""
     if _window_of(fields) is None:
         return None
-    return (await policies_store.get_policy(db, organization_id=organization_id)).quiet
+    return (await policies.get_policy_record(db, organization_id=organization_id)).quiet
 
 
 def _window_of(fields: Mapping[str, Any]) -> Hours | None:

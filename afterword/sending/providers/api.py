@@ -7,9 +7,7 @@ from afterword.core.wire.site import Site
 from afterword.core.wire.times import format_optional
 from afterword.kit.db import Database
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.providers import service, store
-from afterword.sending.providers.domains import service as domains
-from afterword.sending.providers.health import service as health
+from afterword.sending.providers import domains, health, service, store
 from afterword.sending.providers.resources import (
     DnsQuery,
     DomainFinding,

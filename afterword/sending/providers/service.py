@@ -20,8 +20,7 @@ from afterword.kit import sealing
 from afterword.kit.db import Database
 from afterword.kit.transport.http import check_host, check_url
 from afterword.sending.channels import accounts as kinds
-from afterword.sending.providers import store
-from afterword.sending.providers.health import service as health
+from afterword.sending.providers import health, store
 from afterword.sending.providers.store import Account
 
 SETTINGS_BYTES_MAX: Final = 50_000

@@ -5,10 +5,7 @@ from typing import Final
 from afterword.core.scheduling.statuses import Item
 from afterword.kit.db import Database
 from afterword.kit.web.metrics import Sample
-from afterword.sending.queue import store
-from afterword.sending.queue.lanes import store as lanes_store
-from afterword.sending.queue.restores import store as restores_store
-from afterword.sending.queue.retention import store as retention_store
+from afterword.sending.queue import lanes, restores, retention, store
 
 LANE_ITEMS_MAX: Final = 1_000
 PAUSED: Final = ("afterword_sending_paused", "1 while all sending waits for `afterword doctor --confirm-sending`.")
@@ -19,9 +16,9 @@ OUTCOMES: Final = ("accepted", "accepted_late", "retry", "throttled", "refused",
 
 
 async def samples(db: Database) -> list[Sample]:
-    depth = await lanes_store.count_items(db, limit=LANE_ITEMS_MAX)
+    depth = await lanes.count_items(db, limit=LANE_ITEMS_MAX)
     totals = await store.count_attempts(db)
-    pruned = (await retention_store.count_pruned(db)).items()
+    pruned = (await retention.count_pruned(db)).items()
     name, text = "afterword_queue_items", f"Queue items by state; due ones are counted up to {LANE_ITEMS_MAX} a lane."
     return [
         Sample(name, text, depth.due, (("state", "due"),)),
@@ -29,8 +26,8 @@ async def samples(db: Database) -> list[Sample]:
         Sample(name, text, depth.sending, (("state", "sending"),)),
         Sample("afterword_queue_oldest_due_seconds", "Age of the longest due item.", depth.oldest_due_seconds),
         Sample("afterword_queue_paused_accounts", "Accounts that wait for a person.", depth.accounts_paused),
-        Sample(*PAUSED, float((await restores_store.get_log_position(db)).paused_time is not None)),
-        Sample(*OLDEST, await restores_store.get_oldest_transaction_seconds(db)),
+        Sample(*PAUSED, float((await restores.get_log_position(db)).paused_time is not None)),
+        Sample(*OLDEST, await restores.get_oldest_transaction_seconds(db)),
         Sample("afterword_queue_open_breakers", "Accounts that rest after failures.", depth.breakers_open),
         *[
             Sample(*PRUNED, total, (("status", Item(status).name.lower()),), only_grows=True)

@@ -16,9 +16,8 @@ from afterword.kit.texts import texts
 from afterword.kit.web import html, loopback, public, static
 from afterword.kit.web.mails import mail_page
 from afterword.kit.web.routing import Pages
-from afterword.sending.queue.outbox import store
-from afterword.sending.queue.outbox.service import content_of
-from afterword.sending.queue.outbox.store import OutboxMessage, WholeMessage
+from afterword.sending.queue import outbox
+from afterword.sending.queue.outbox import OutboxMessageRecord, WholeMessage, content_of
 
 STYLE: Final = "public/outbox.css"
 PAGE_MESSAGES: Final = 50
@@ -34,7 +33,9 @@ async def outbox_page(request: Request) -> Response:
     wanted = request.query_params.get("page", "1")
     page = min(int(wanted), PAGE_MAX) if _PAGE.match(wanted) else 1
     async with db.connection(request.state.pool) as database:
-        messages = await store.list_messages(database, limit=PAGE_MESSAGES + 1, offset=(page - 1) * PAGE_MESSAGES)
+        messages = await outbox.list_message_records(
+            database, limit=PAGE_MESSAGES + 1, offset=(page - 1) * PAGE_MESSAGES
+        )
     return public.page(
         "outbox.html",
         words=texts(public.DOMAIN, "en"),
@@ -76,7 +77,7 @@ async def _message(request: Request) -> WholeMessage:
     message = None
     if ids.is_id(message_id):
         async with db.connection(request.state.pool) as database:
-            message = await store.get_message(database, message_id=message_id)
+            message = await outbox.get_message_record(database, message_id=message_id)
     return errors.found(message, "There is no such message.")
 
 
@@ -93,7 +94,7 @@ def _address(path: str, request: Request, **query: object) -> str:
     return f"{path}?{urlencode({**query, **({'key': key} if key else {})})}"
 
 
-def _line(message: OutboxMessage) -> dict[str, object]:
+def _line(message: OutboxMessageRecord) -> dict[str, object]:
     return {
         "id": message.message_id,
         "subject": message.subject or "(no subject)",

@@ -15,9 +15,8 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.sending.pipelines.service import NO_PIPELINE
-from afterword.sending.queue import store
+from afterword.sending.queue import reminders, store
 from afterword.sending.queue.records import ItemKey, ShownItem
-from afterword.sending.queue.reminders import service as reminders
 from afterword.sending.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
 from afterword.sending.queue.scheduler import Scheduler, changed, editable, edited, replaced
 from afterword.sending.queue.store import Intake, QueueItem

@@ -21,9 +21,9 @@ from afterword.kit.transport.reports import CODE_CHARACTERS_MAX, REPORTS_MAX, Re
 from afterword.people.responders import service as responders
 from afterword.people.responders import store as responders_store
 from afterword.people.responders.service import NewSuppression
-from afterword.sending.providers.references.service import is_reference, keys_of
-from afterword.sending.queue.late_outcomes import service as late_outcomes
-from afterword.sending.queue.late_outcomes.store import LateAcceptance
+from afterword.sending.providers.references import is_reference, keys_of
+from afterword.sending.queue import late_outcomes
+from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.receipts import store
 from afterword.sending.receipts.store import Item, NewReport
 

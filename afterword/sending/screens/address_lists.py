@@ -21,8 +21,8 @@ from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, address, key_of, read_key
 from afterword.kit.web import headers, html
-from afterword.sending.intake.lists import service, store
-from afterword.sending.intake.lists.store import AddressList, Layout
+from afterword.sending.intake import lists
+from afterword.sending.intake.lists import AddressList, Layout
 from afterword.sending.pipelines import service as pipelines_service
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.screens import pipelines, queue_items
@@ -78,7 +78,7 @@ routes = Screens()
 async def list_lists(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_lists(
+        found = await lists.list_lists(
             db, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
         )
     last = found[ROWS - 1] if len(found) > ROWS else None
@@ -134,9 +134,9 @@ async def stage(visit: Visit) -> Response:
     content = form.files.get("file") or form.secret("rows").encode()
     questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
     try:
-        read = await asyncio.to_thread(service.read_file, content)
+        read = await asyncio.to_thread(lists.read_file, content)
         async with visit.write() as db:
-            list_id = await service.stage(
+            list_id = await lists.stage(
                 db,
                 caller=visit.caller,
                 questionnaire_id=questionnaire_id,
@@ -155,9 +155,9 @@ async def stage(visit: Visit) -> Response:
 async def check(visit: Visit) -> Response:
     form = visit.form
     try:
-        found = await visit.find(service.get)
+        found = await visit.find(lists.get)
         reading = _reading(form.text, found, separator=form.secret("separator"))
-        text = await asyncio.to_thread(service.text_of, found, reading)
+        text = await asyncio.to_thread(lists.text_of, found, reading)
         names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
         mapping = _mapping(visit, names)
         async with visit.read() as db:
@@ -166,9 +166,9 @@ async def check(visit: Visit) -> Response:
         seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
         formats = _formats(visit, names, mapping, seen)
         layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
-        cut = await asyncio.to_thread(service.cut, text, layout)
+        cut = await asyncio.to_thread(lists.cut, text, layout)
         async with visit.write() as db:
-            await service.check(
+            await lists.check(
                 db,
                 caller=visit.caller,
                 found=found,
@@ -197,7 +197,7 @@ async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> pipelin
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-def _state_of(words: Texts, one: store.ListedList) -> str:
+def _state_of(words: Texts, one: lists.ListedList) -> str:
     if one.import_id:
         return words("imported") if one.state == "done" else words("being imported") if one.state else words("imported")
     return words("not imported") if one.is_kept else words("not imported, the file is gone")
@@ -249,7 +249,7 @@ async def _guessed(
         db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
     )
     pipeline = await pipeline_of(visit, db, found)
-    guessed = await service.columns_of(
+    guessed = await lists.columns_of(
         db, found=found, names=names, rows=rows, declared=declared, pipeline=pipeline, now=visit.now
     )
     return declared, pipeline, guessed
@@ -261,10 +261,10 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
     words, form = visit.words, visit.form
     chosen: Any = form.text if form.values else lambda name: visit.query.get(name, "")
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         reading = _reading(chosen, found, separator=visit.query.get("separator", "") or form.secret("separator"))
         try:
-            text = await asyncio.to_thread(service.text_of, found, reading)
+            text = await asyncio.to_thread(lists.text_of, found, reading)
             names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
         except (errors.Invalid, errors.Malformed) as unreadable:
             refusal, text, names, rows = refusal or unreadable, "", [], []

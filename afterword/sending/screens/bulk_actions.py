@@ -15,11 +15,9 @@ from afterword.core.wire.times import Moment
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import address
 from afterword.kit.web import html
-from afterword.sending.queue.batches import service, store
-from afterword.sending.queue.batches.service import Action, NewBatch
-from afterword.sending.queue.batches.store import Batch
-from afterword.sending.queue.lists import service as lists
-from afterword.sending.queue.lists.service import ItemFilter
+from afterword.sending.queue import batches, lists
+from afterword.sending.queue.batches import Action, Batch, NewBatch
+from afterword.sending.queue.lists import RequestedItems
 from afterword.sending.screens import queue_items
 from afterword.sending.screens.list_results import REFRESH_SECONDS
 from afterword.sending.screens.queue_items import SendingFilter
@@ -61,7 +59,7 @@ async def check(visit: Visit) -> Response:
     try:
         new = NewBatch(_item_filter(visit), _action(visit), _moment(visit), _import_id(visit) or None, dry_run=True)
         async with visit.write() as db:
-            job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
+            job = await batches.create(db, caller=visit.caller, new=new, now=visit.now)
     except (errors.Invalid, errors.TooMany) as refusal:
         return await _new(visit, refusal)
     return html.redirect(_url(job))
@@ -70,7 +68,7 @@ async def check(visit: Visit) -> Response:
 @routes.get(ONE, scope="Queue.Read")
 async def act_page(visit: Visit) -> Response:
     words = visit.words
-    job = await visit.find(service.get)
+    job = await visit.find(batches.get)
     action: Action = job.action
     may_change = "Queue.Update" in visit.caller.scopes and _may(visit, action)
     response = visit.page(
@@ -98,7 +96,7 @@ async def act_page(visit: Visit) -> Response:
 async def do(visit: Visit) -> Response:
     """Begin the act that was tried, on what matches now."""
     async with visit.write() as db:
-        tried = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        tried = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
         _require(visit, tried.action)
         if not tried.dry_run or tried.state != "done":
             return html.redirect(_url(tried))
@@ -106,26 +104,26 @@ async def do(visit: Visit) -> Response:
         if tried.action == "move" and tried.send_time is not None:
             moment = Moment(tried.send_time, tried.send_offset_minutes or 0)
         new = NewBatch(_filter_of_job(tried), tried.action, moment, tried.import_id)
-        job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
+        job = await batches.create(db, caller=visit.caller, new=new, now=visit.now)
     return html.redirect(_url(job))
 
 
 @routes.post(f"{ONE}/stop", scope="Queue.Delete")
 async def stop(visit: Visit) -> Response:
     async with visit.write() as db:
-        job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        job = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
         if not job.has_ended:
-            await service.stop(db, job=job, now=visit.now)
+            await batches.stop(db, job=job, now=visit.now)
     return html.redirect(_url(job))
 
 
 @routes.post(f"{ONE}/resume", scope="Queue.Update")
 async def resume(visit: Visit) -> Response:
     async with visit.write() as db:
-        job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        job = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
         _require(visit, job.action)
         if job.state in {"failed", "cancelled"}:
-            await service.resume(db, caller=visit.caller, batch_id=job.batch_id, now=visit.now)
+            await batches.resume(db, caller=visit.caller, batch_id=job.batch_id, now=visit.now)
     return html.redirect(_url(job))
 
 
@@ -135,11 +133,11 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     wanted = _item_filter(visit)
     async with visit.read() as db:
         if import_id:
-            found = await service.count_of_import(db, caller=visit.caller, import_id=import_id)
+            found = await batches.count_of_import(db, caller=visit.caller, import_id=import_id)
             counts = [found] if found else []
         else:
             counts = await lists.count_items(db, caller=visit.caller, wanted=replace(wanted, reason=None))
-        done = await store.list_batches(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
+        done = await batches.list_batche_records(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
     ours = [one for one in counts if wanted.reason is None or (one.reason or "") == wanted.reason]
     count = queue_items.sum_of(ours, tuple(wanted.statuses))
     actions = _actions(visit)
@@ -175,10 +173,10 @@ def _query(chosen: SendingFilter) -> dict[str, object]:
     return {**chosen.query, "tab": chosen.tab if chosen.tab == "failed" else "", "after": ""}
 
 
-def _item_filter(visit: Visit) -> ItemFilter:
+def _item_filter(visit: Visit) -> RequestedItems:
     """The messages that wait, or have failed, and match the filter of the address; of an import no filter more."""
     if _import_id(visit):
-        return ItemFilter(statuses=[PublicItem.PENDING])
+        return RequestedItems(statuses=[PublicItem.PENDING])
     chosen = SendingFilter.read(visit.query)
     status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
     found = queue_items.item_filter_of(visit, chosen, tab="waiting")
@@ -203,8 +201,8 @@ def _require(visit: Visit, action: Action) -> None:
         visit.caller.require("Queue.Create")
 
 
-def _filter_of_job(job: Batch) -> ItemFilter:
-    return ItemFilter(**{name: getattr(job, name) for name in service.FILTER})
+def _filter_of_job(job: Batch) -> RequestedItems:
+    return RequestedItems(**{name: getattr(job, name) for name in batches.FILTER})
 
 
 def _action(visit: Visit) -> Action:

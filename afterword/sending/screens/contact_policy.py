@@ -16,8 +16,8 @@ from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import SUPPRESSION, SuppressionInput, SuppressionRequest
-from afterword.sending.pipelines.policies import service, store
-from afterword.sending.pipelines.policies.api import ContactPolicyRequest
+from afterword.sending.pipelines import policies
+from afterword.sending.pipelines.policies import ContactPolicyRequest
 from afterword.sending.screens.queue_items import CHANNELS, reason_text
 
 POLICY: Final = "/console/settings/policy"
@@ -49,7 +49,7 @@ async def save_policy(visit: Visit) -> Response:
     try:
         request = read_as(ContactPolicyRequest, document_of(visit.form, INPUTS), visit)
         async with visit.write() as db:
-            await service.replace(
+            await policies.replace(
                 db, caller=visit.caller, wanted=request.document, expect=same_version(visit), now=db.clock.now()
             )
     except (errors.Invalid, errors.Stale) as refusal:
@@ -115,7 +115,7 @@ async def lift(visit: Visit) -> Response:
 async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        stored = await store.get_policy(db, organization_id=visit.caller.organization_id)
+        stored = await policies.get_policy_record(db, organization_id=visit.caller.organization_id)
     return form_page(
         visit,
         title=words("Contact policy"),

@@ -20,8 +20,8 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import Column, Listing, address, one_of, parameter, read_key
 from afterword.kit.ui.text import address_text
-from afterword.listening.reports.invitations import service
-from afterword.listening.reports.invitations.store import Filter, Invitation
+from afterword.listening.reports import invitations
+from afterword.listening.reports.invitations import Filter, Invitation
 from afterword.listening.reports.resources import condition_of
 from afterword.sending.screens.queue_items import CHANNELS, SENDING
 
@@ -138,12 +138,12 @@ async def list_invitations(visit: Visit) -> Response:
     if not 0 < len(chosen.report_query.questionnaire_ids) <= QUESTIONNAIRES_MAX:
         raise errors.NotFound("There is no such questionnaire.")
     async with visit.read() as db:
-        found = await service.find(
+        found = await invitations.find(
             db, caller=visit.caller, query=chosen.report_query, chosen=chosen.filter, now=visit.now
         )
-        count = await service.count(db, found)
-        rows = await service.page(db, found, after=read_key(chosen.after), limit=ROWS)
-    period, most = found.asked.period, service.COUNT_MAX
+        count = await invitations.count(db, found)
+        rows = await invitations.page(db, found, after=read_key(chosen.after), limit=ROWS)
+    period, most = found.asked.period, invitations.COUNT_MAX
     listing = Listing(
         rows=[_row(visit, one) for one in rows.items],
         columns=[Column(text=words(text)) for text in COLUMNS],

@@ -14,7 +14,7 @@ from afterword.core.wire.imports import REFERENCE, VALUE_CHARACTERS_MAX, Repair,
 from afterword.core.wire.tables import ADDRESS
 from afterword.errors import Sentence
 from afterword.kit.web import html
-from afterword.sending.intake.lists import service
+from afterword.sending.intake import lists
 from afterword.sending.screens.address_lists import LISTS, ONE, pipeline_of, steps_of
 from afterword.sending.screens.list_results import check_anew, said
 
@@ -27,13 +27,13 @@ routes = Screens()
 @routes.post(f"{ONE}/alike", scope="Queue.Create")
 async def repair_alike(visit: Visit) -> Response:
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        problem, column, numbers = await service.rows_of(
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problem, column, numbers = await lists.rows_of(
             db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
         )
     try:
         repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
-        content = await asyncio.to_thread(service.repaired_alike, found, column, numbers, repair)
+        content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
         await check_anew(visit, found, content)
     except (errors.Invalid, errors.TooLarge) as refusal:
         return await _alike(visit, refusal)
@@ -64,12 +64,12 @@ def _fits(value: str) -> bool:
 async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        problem, column, numbers = await service.rows_of(
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problem, column, numbers = await lists.rows_of(
             db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
         )
         pipeline = await pipeline_of(visit, db, found)
-    text = await asyncio.to_thread(service.text_of, found, found.layout.reading)
+    text = await asyncio.to_thread(lists.text_of, found, found.layout.reading)
     counts = await asyncio.to_thread(imports.wrong_values, text, found.separator, column=column, numbers=numbers)
     short = [pair for pair in counts.most_common() if _fits(pair[0])]
     is_phone = problem.kind.pointer == pointer_of(ADDRESS) and pipeline.channel_id == CHANNEL_SMS
@@ -86,7 +86,7 @@ async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
         value_max=VALUE_CHARACTERS_MAX,
         others=len(counts) - min(len(short), VALUES),
         chosen={"every": form.text("every"), "country": form.text("country")},
-        action=f"{LISTS}/{found.list_id}/alike?kind={service.key_of(problem)}",
+        action=f"{LISTS}/{found.list_id}/alike?kind={lists.key_of(problem)}",
         back=f"{LISTS}/{found.list_id}/check",
         refusal=refusal,
     )

@@ -16,16 +16,16 @@ from afterword.kit.db import Database
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import address
 from afterword.kit.web import headers, html
+from afterword.sending.intake import lists
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.imports import store as imports_store
 from afterword.sending.intake.imports.store import Import, ImportRow, ProblemKind
-from afterword.sending.intake.lists import service
-from afterword.sending.intake.lists.store import AddressList, Problem
+from afterword.sending.intake.lists import AddressList, Problem
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.screens import pipelines, queue_items
 from afterword.sending.screens.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
 from afterword.sending.screens.queue_items import SendingFilter
-from afterword.tenants.audit import service as audit
+from afterword.tenants import audit
 
 REFRESH_SECONDS: Final = "2"
 NUMBER_DIGITS: Final = 6  # of a row
@@ -38,12 +38,12 @@ async def repair(visit: Visit) -> Response:
     """Before the import the corrected rows take the place of the faulty ones; after it they are a list of their own."""
     content = visit.form.files.get("file") or b""
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        problems = await service.faulty_rows(db, caller=visit.caller, found=found)
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problems = await lists.faulty_rows(db, caller=visit.caller, found=found)
     try:
         if found.import_id is not None:
             return await _stage_corrected(visit, found, content)
-        content = await asyncio.to_thread(service.repaired, found, content, problems.keys())
+        content = await asyncio.to_thread(lists.repaired, found, content, problems.keys())
         await check_anew(visit, found, content)
     except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
         return await _check(visit, refusal)
@@ -53,8 +53,8 @@ async def repair(visit: Visit) -> Response:
 @routes.get(f"{ONE}/faulty", scope="Queue.Create")
 async def download_faulty(visit: Visit) -> Response:
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        problems = await service.faulty_rows(db, caller=visit.caller, found=found)
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problems = await lists.faulty_rows(db, caller=visit.caller, found=found)
         await audit.record(
             db,
             caller=visit.caller,
@@ -65,7 +65,7 @@ async def download_faulty(visit: Visit) -> Response:
             after={"rows": len(problems)},
         )
     reading = found.layout.reading
-    text = await asyncio.to_thread(service.text_of, found, reading)
+    text = await asyncio.to_thread(lists.text_of, found, reading)
     told = {row: " ".join(said(visit.words, kind) for kind in kinds) for row, kinds in problems.items()}
     content = await asyncio.to_thread(tables.faulty, text, reading, told)
     return Response(
@@ -79,7 +79,7 @@ async def download_faulty(visit: Visit) -> Response:
 async def confirm_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.check_id)
         pipeline = await pipeline_of(visit, db, found)
     here = f"{LISTS}/{found.list_id}"
@@ -105,18 +105,18 @@ async def confirm_page(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/confirm", scope="Queue.Create")
 async def confirm(visit: Visit) -> Response:
-    found = await visit.find(service.get)
-    text = await asyncio.to_thread(service.text_of, found, found.layout.reading)
-    cut = await asyncio.to_thread(service.cut, text, found.layout)
+    found = await visit.find(lists.get)
+    text = await asyncio.to_thread(lists.text_of, found, found.layout.reading)
+    cut = await asyncio.to_thread(lists.cut, text, found.layout)
     async with visit.write() as db:
-        await service.confirm(db, caller=visit.caller, found=found, cut=cut, secret=visit.site.secret, now=visit.now)
+        await lists.confirm(db, caller=visit.caller, found=found, cut=cut, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{LISTS}/{found.list_id}/result")
 
 
 @routes.get(f"{ONE}/result", scope="Queue.Read")
 async def result_page(visit: Visit) -> Response:
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
@@ -132,7 +132,7 @@ async def result_page(visit: Visit) -> Response:
 @routes.post(f"{ONE}/resume", scope="Queue.Create")
 async def resume(visit: Visit) -> Response:
     async with visit.write() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id or found.check_id)
         if job is not None:
             await imports.resume(db, job=job, now=visit.now)
@@ -143,7 +143,7 @@ async def resume(visit: Visit) -> Response:
 async def confirm_stop(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id)
     here = f"{LISTS}/{found.list_id}"
     if job is not None and not job.has_ended:
@@ -174,22 +174,22 @@ async def confirm_stop(visit: Visit) -> Response:
 @routes.post(f"{ONE}/stop", scope="Queue.Delete")
 async def stop(visit: Visit) -> Response:
     async with visit.write() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id)
         if job is not None and not job.has_ended:
             await imports.delete(db, job=job, now=visit.now)
             return html.redirect(f"{LISTS}/{found.list_id}/result")
-        await service.delete(db, caller=visit.caller, found=found, now=visit.now)
+        await lists.delete(db, caller=visit.caller, found=found, now=visit.now)
     return html.redirect(f"{LISTS}?done=removed")
 
 
 async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
     """Check a repaired file, which is in UTF-8 and has a header, in place of the one before."""
     layout = replace(found.layout, reading=Reading(UTF8, found.separator, has_header=True))
-    cut = await asyncio.to_thread(service.cut, content.decode(), layout)
-    packed = await asyncio.to_thread(service.packed, content)
+    cut = await asyncio.to_thread(lists.cut, content.decode(), layout)
+    packed = await asyncio.to_thread(lists.packed, content)
     async with visit.write() as db:
-        await service.check(
+        await lists.check(
             db,
             caller=visit.caller,
             found=found,
@@ -210,9 +210,9 @@ def said(words: Texts, kind: ProblemKind) -> str:
 
 
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
-    read = await asyncio.to_thread(service.read_file, content)
+    read = await asyncio.to_thread(lists.read_file, content)
     async with visit.write() as db:
-        list_id = await service.stage(
+        list_id = await lists.stage(
             db,
             caller=visit.caller,
             questionnaire_id=found.questionnaire_id,
@@ -245,7 +245,7 @@ async def _kinds(db: Database, found: AddressList, job: Import | None) -> list[P
     """The problems by their sentence, the most frequent first, each with the number of its rows."""
     if job is None or not job.rows_failed:
         return []
-    return await service.problems_of(db, found=found, import_id=job.import_id)
+    return await lists.problems_of(db, found=found, import_id=job.import_id)
 
 
 def _record(visit: Visit, found: AddressList) -> str:
@@ -257,7 +257,7 @@ def _record(visit: Visit, found: AddressList) -> str:
 @routes.get(f"{ONE}/check", scope="Queue.Read")
 async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.check_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/check")
@@ -312,9 +312,7 @@ def _progress(
             (
                 said(words, one.kind),
                 one.count,
-                address(f"{here}/alike", kind=service.key_of(one))
-                if is_alike and service.column_of(found, one)
-                else "",
+                address(f"{here}/alike", kind=lists.key_of(one)) if is_alike and lists.column_of(found, one) else "",
             )
             for one in kinds
         ],

@@ -16,11 +16,9 @@ from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.kit.web.mails import mail_page
 from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.queue import clock, outbox
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.clock import service as clock
-from afterword.sending.queue.outbox import service, store
-from afterword.sending.queue.outbox.api import OUTBOX_MESSAGES
-from afterword.sending.queue.outbox.store import OutboxMessage
+from afterword.sending.queue.outbox import OUTBOX_MESSAGES, OutboxMessageRecord
 from afterword.sending.queue.resources import QueueItemRequest
 from afterword.sending.queue.service import NewItem
 from afterword.sending.screens import pipelines
@@ -73,8 +71,8 @@ async def move_clock(visit: Visit) -> Response:
 @routes.get(ONE, scope="Queue.Read")
 async def message_page(visit: Visit) -> Response:
     words = visit.words
-    message = await visit.find(service.get)
-    content = service.content_of(message)
+    message = await visit.find(outbox.get)
+    content = outbox.content_of(message)
     return visit.page(
         "outbox_message.html",
         title=message.subject or words("Message to {recipient}", recipient=message.responder_channel_identifier),
@@ -90,8 +88,8 @@ async def message_page(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/mail", scope="Queue.Read")
 async def mail(visit: Visit) -> Response:
-    message = await visit.find(service.get)
-    return mail_page(service.content_of(message).html, pages=visit.public_pages)
+    message = await visit.find(outbox.get)
+    return mail_page(outbox.content_of(message).html, pages=visit.public_pages)
 
 
 @routes.get(OUTBOX, scope="Queue.Read")
@@ -100,7 +98,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     asked = visit.query.get("q", "").strip()[:IDENTIFIER_CHARACTERS_MAX]
     chosen = visit.query.get("pipeline", "")[:22]
     async with visit.read() as db:
-        found = await store.list_captured(
+        found = await outbox.list_captured(
             db, **visit.caller.reach, page=_page(visit, responder_channel_identifier=asked, pipeline_id=chosen)
         )
         pipelines_there = await _pipelines(visit, db)
@@ -114,7 +112,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         list=Listing(
             rows=[_row(visit, one) for one in found.items],
             empty=words("Nothing here. Messages of tests are kept here and reach nobody."),
-            note=words.plural("A message is kept for {n} day.", "A message is kept for {n} days.", service.KEPT_DAYS),
+            note=words.plural("A message is kept for {n} day.", "A message is kept for {n} days.", outbox.KEPT_DAYS),
             next_url=address(OUTBOX, q=asked, pipeline=chosen, after=key_of(last.created_time, last.message_id))
             if last
             else "",
@@ -146,7 +144,7 @@ def _page(visit: Visit, **wanted: str) -> Page:
     return behind(page, visit.query.get("after", ""))
 
 
-def _row(visit: Visit, one: OutboxMessage) -> dict[str, Any]:
+def _row(visit: Visit, one: OutboxMessageRecord) -> dict[str, Any]:
     words = visit.words
     return {
         "url": f"{OUTBOX}/{one.message_id}",

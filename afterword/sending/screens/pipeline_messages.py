@@ -19,8 +19,7 @@ from afterword.kit.db import Database
 from afterword.kit.transport.base import Message
 from afterword.kit.ui.lists import address
 from afterword.kit.web.mails import mail_page
-from afterword.sending.intake.test_messages import api as test_messages
-from afterword.sending.intake.test_messages import service
+from afterword.sending.intake import test_messages
 from afterword.sending.messages.email import authored
 from afterword.sending.pipelines.resources import PipelineUpdate
 from afterword.sending.pipelines.store import Pipeline
@@ -98,7 +97,7 @@ def _field_of(pointer: str | None) -> str:
 
 
 async def _preview(visit: Visit, db: Database, pipeline: Pipeline, chosen: MessageKey) -> Message:
-    return await service.preview(
+    return await test_messages.preview(
         db,
         caller=visit.caller,
         questionnaire_id=pipeline.questionnaire_id,

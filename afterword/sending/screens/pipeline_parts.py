@@ -16,7 +16,7 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_WEBHOOK
 from afterword.kit.ui.text import WEEKDAYS, ZONES
 from afterword.sending.pipelines.resources import UNITS, PipelineUpdate
 from afterword.sending.pipelines.store import Pipeline
-from afterword.sending.queue.backtests import service as backtests
+from afterword.sending.queue import backtests
 from afterword.sending.screens import pipelines
 from afterword.sending.screens.pipelines import ONE, change, pipeline_of, subjects_for, url_of
 from afterword.sending.screens.queue_items import reason_text

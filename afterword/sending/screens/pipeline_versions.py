@@ -11,11 +11,11 @@ from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.ui.lists import Listing, address, behind, key_of
 from afterword.kit.ui.text import actor_text
+from afterword.sending.pipelines import versions
 from afterword.sending.pipelines.store import Pipeline
-from afterword.sending.pipelines.versions import service
-from afterword.sending.pipelines.versions.service import Difference, Version
+from afterword.sending.pipelines.versions import Difference, Version
 from afterword.sending.screens.pipelines import ONE, change, pipeline_of, subjects_for, url_of
-from afterword.tenants.audit import api as audit_api
+from afterword.tenants import audit
 
 ROWS: Final = 30
 VERSIONS: Final = f"{ONE}/versions"
@@ -30,8 +30,8 @@ async def versions_page(visit: Visit) -> Response:
     async with visit.read() as db:
         pipeline = await pipeline_of(visit, db)
         subjects = await subjects_for(visit, db, pipeline)
-        page = behind(Page.first(audit_api.ENTRIES, limit=ROWS), after)
-        found = await service.list_versions(db, pipeline=pipeline, page=page)
+        page = behind(Page.first(audit.ENTRIES, limit=ROWS), after)
+        found = await versions.list_versions(db, pipeline=pipeline, page=page)
     here = f"{url_of(pipeline)}/versions"
     last = found.items[-1].entry if found.has_more else None
     return visit.page(
@@ -53,13 +53,13 @@ async def confirm(visit: Visit) -> Response:
     async with visit.read() as db:
         pipeline = await pipeline_of(visit, db)
         subjects = await subjects_for(visit, db, pipeline)
-        version = await service.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
+        version = await versions.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
     changes = _changes(version, pipeline)
     here = url_of(pipeline)
-    told = service.differences_between(
+    told = versions.differences_between(
         words,
         pipeline,
-        service.changed_by(pipeline, changes),
+        versions.changed_by(pipeline, changes),
         changed=frozenset(changes),
         unknown=frozenset(),
         time_zone=visit.zone,
@@ -80,14 +80,14 @@ async def confirm(visit: Visit) -> Response:
 async def take_back(visit: Visit) -> Response:
     async with visit.read() as db:
         pipeline = await pipeline_of(visit, db)
-        version = await service.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
+        version = await versions.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
     same_version(visit)(pipeline.version)
     return await change(visit, _changes(version, pipeline))
 
 
 def _changes(version: Version, pipeline: Pipeline) -> dict[str, Any]:
     """Raises NotFound where the version is as the pipeline is now, or not known in full."""
-    changes = service.changes_to(version, pipeline=pipeline)
+    changes = versions.changes_to(version, pipeline=pipeline)
     if not changes:
         raise errors.NotFound("There is nothing to take back.")
     return changes
@@ -95,8 +95,8 @@ def _changes(version: Version, pipeline: Pipeline) -> dict[str, Any]:
 
 def _row(visit: Visit, version: Version, pipeline: Pipeline, subjects: Subjects) -> dict[str, Any]:
     words, entry = visit.words, version.entry
-    found: list[Difference] = service.differences_of(words, version, time_zone=visit.zone, subjects=subjects)
-    may_take = "Pipeline.Update" in visit.caller.scopes and bool(service.changes_to(version, pipeline=pipeline))
+    found: list[Difference] = versions.differences_of(words, version, time_zone=visit.zone, subjects=subjects)
+    may_take = "Pipeline.Update" in visit.caller.scopes and bool(versions.changes_to(version, pipeline=pipeline))
     return {
         "when": words.moment(entry.created_time, time_zone=visit.zone),
         "who": actor_text(words, entry.actor_kind, entry.actor_name),

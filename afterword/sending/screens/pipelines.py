@@ -23,8 +23,8 @@ from afterword.kit.ui.lists import Listing, address, behind, key_of
 from afterword.kit.web import fields, html
 from afterword.sending.pipelines import service, store
 from afterword.sending.pipelines.resources import Pipeline, PipelineRequest, sentences_of, state_of
-from afterword.sending.queue.lists import service as items
-from afterword.sending.queue.lists.service import ItemFilter
+from afterword.sending.queue import lists
+from afterword.sending.queue.lists import RequestedItems
 from afterword.sending.screens import queue_items
 from afterword.sending.screens.contact_policy import POLICY
 from afterword.sending.screens.queue_items import SendingFilter
@@ -121,7 +121,7 @@ async def pipeline_page(visit: Visit) -> Response:
         figures, overlaps = None, []
         if "Queue.Read" in caller.scopes:
             figures = await _figures(visit, db, pipeline)
-            overlaps = await items.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
+            overlaps = await lists.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
     may_change, here = "Pipeline.Update" in caller.scopes, url_of(pipeline)
     return visit.page(
         "pipeline.html",
@@ -228,8 +228,8 @@ def url_of(pipeline: store.Pipeline) -> str:
 
 
 async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) -> int:
-    wanted = ItemFilter(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
-    return sum(one.count for one in await items.count_items(db, caller=visit.caller, wanted=wanted))
+    wanted = RequestedItems(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
+    return sum(one.count for one in await lists.count_items(db, caller=visit.caller, wanted=wanted))
 
 
 def list_url_of(pipeline: store.Pipeline) -> str:
@@ -263,8 +263,8 @@ async def subjects_for(visit: Visit, db: Database, pipeline: store.Pipeline) -> 
 async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict[str, Any]:
     """The messages of the last days by their end, with the address of the list of each."""
     words = visit.words
-    wanted = ItemFilter(pipeline_id=pipeline.pipeline_id, from_time=visit.now - timedelta(days=DAYS))
-    counts = await items.count_items(db, caller=visit.caller, wanted=wanted)
+    wanted = RequestedItems(pipeline_id=pipeline.pipeline_id, from_time=visit.now - timedelta(days=DAYS))
+    counts = await lists.count_items(db, caller=visit.caller, wanted=wanted)
     chosen = SendingFilter(pipeline=pipeline.pipeline_id, days=DAYS)
     sent = sum(one.count for one in counts if one.status_id == PublicItem.SENT)
     everything = sum(one.count for one in counts)

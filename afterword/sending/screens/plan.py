@@ -7,14 +7,14 @@ from afterword.console.screens import Visit
 from afterword.kit.db import Database
 from afterword.kit.texts import Texts
 from afterword.kit.ui.charts import Text, View, week_view
-from afterword.sending.queue.lists import service
-from afterword.sending.queue.lists.service import ItemFilter
+from afterword.sending.queue import lists
+from afterword.sending.queue.lists import RequestedItems
 
 
-async def plan_of(visit: Visit, db: Database, *, wanted: ItemFilter) -> View | None:
+async def plan_of(visit: Visit, db: Database, *, wanted: RequestedItems) -> View | None:
     """None where nothing waits for a time of these days."""
     words, zone = visit.words, ZoneInfo(visit.zone)
-    found = await service.count_hours(db, caller=visit.caller, wanted=wanted, time_zone=visit.zone, now=visit.now)
+    found = await lists.count_hours(db, caller=visit.caller, wanted=wanted, time_zone=visit.zone, now=visit.now)
     if not found:
         return None
     hours, days = Counter[tuple[int, int]](), Counter[str]()

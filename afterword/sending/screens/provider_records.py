@@ -11,10 +11,10 @@ from afterword.core.messaging.domain_records import SENTENCES
 from afterword.kit import db as databases
 from afterword.kit.transport.base import EMAIL
 from afterword.sending.channels.accounts import CALLED_BACK
-from afterword.sending.providers.domains import service as domains
-from afterword.sending.receipts.inbound import service as inbound
-from afterword.sending.receipts.inbound.service import ADAPTERS as FORMS
-from afterword.sending.receipts.inbound.store import Endpoint
+from afterword.sending.providers import domains
+from afterword.sending.receipts import inbound
+from afterword.sending.receipts.inbound import ADAPTERS as FORMS
+from afterword.sending.receipts.inbound import Endpoint
 from afterword.sending.screens.providers import ADAPTERS, PROVIDER, account_of, name_of, url_of
 
 RECORDS: Final = {"spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC"}

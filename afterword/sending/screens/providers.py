@@ -10,13 +10,12 @@ from afterword.core.wire.lists import Page
 from afterword.kit.transport.base import EMAIL, SMS, WEBHOOK
 from afterword.kit.ui.lists import Column, Listing
 from afterword.kit.web import fields, html
-from afterword.sending.intake.test_messages import api as test_messages
-from afterword.sending.providers import service, store
-from afterword.sending.providers.health import service as health
-from afterword.sending.providers.health.service import Share
+from afterword.sending.intake import test_messages
+from afterword.sending.providers import health, service, store
+from afterword.sending.providers.health import Share
 from afterword.sending.providers.resources import Provider
 from afterword.sending.providers.store import Account
-from afterword.sending.receipts.inbound import store as inbound_store
+from afterword.sending.receipts import inbound
 from afterword.sending.screens.queue_items import CHANNELS
 from afterword.tenants.screens import audit
 
@@ -195,7 +194,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
     words, account = visit.words, await account_of(visit)
     async with visit.read() as db:
         found = await health.health_of(db, account=(account.organization_id, account.account_id), now=visit.now)
-        endpoints = await inbound_store.list_endpoints(db, organization_id=account.organization_id)
+        endpoints = await inbound.list_endpoints(db, organization_id=account.organization_id)
     figures, scopes = found.figures, visit.caller.scopes
     is_held = account.paused_time is not None and account.is_paused_by_operator
     settings, _ = service.visible_settings(account, site=visit.site)

@@ -20,14 +20,10 @@ from afterword.kit.ui.lists import Filter, Listing, Tab, one_of, parameter, read
 from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
+from afterword.sending.queue import lists, outbox, traces
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.lists import service
-from afterword.sending.queue.lists.service import Count, ItemFilter
-from afterword.sending.queue.lists.store import ListedItem
-from afterword.sending.queue.outbox import store as outbox_store
+from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
 from afterword.sending.queue.resources import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
-from afterword.sending.queue.traces import service as traces
-from afterword.sending.queue.traces import store as traces_store
 from afterword.sending.screens.plan import kept_sentence, plan_of
 
 SENDING: Final = "/console/sending"
@@ -106,9 +102,9 @@ async def list_items(visit: Visit) -> Response:
     async with visit.read() as db:
         if asked:
             return await _why(visit, db, asked)
-        counts = await service.count_items(db, caller=visit.caller, wanted=item_filter_of(visit, chosen, tab="all"))
+        counts = await lists.count_items(db, caller=visit.caller, wanted=item_filter_of(visit, chosen, tab="all"))
         wanted = replace(item_filter_of(visit, chosen, tab=chosen.tab), reason=reason_of(chosen))
-        rows = await service.list_items(
+        rows = await lists.list_items(
             db,
             caller=visit.caller,
             wanted=wanted,
@@ -119,7 +115,7 @@ async def list_items(visit: Visit) -> Response:
         plan = None
         if chosen.tab == "waiting" and not chosen.reason and not chosen.after:
             plan = await plan_of(
-                visit, db, wanted=ItemFilter(application_id=wanted.application_id, pipeline_id=wanted.pipeline_id)
+                visit, db, wanted=RequestedItems(application_id=wanted.application_id, pipeline_id=wanted.pipeline_id)
             )
     tabs = [
         Tab(
@@ -164,11 +160,11 @@ async def item_page(visit: Visit) -> Response:
         current = await queue.get(db, caller=visit.caller, item_id=item_id)
         item = queue.visible(current, visit.caller)
         trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone), words=words)
-        attempts = await traces_store.list_attempts(
+        attempts = await traces.list_attempt_records(
             db, organization_id=item.organization_id, item_id=item_id, page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX)
         )
         instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
-        is_kept = item.test and await outbox_store.get_has_message(
+        is_kept = item.test and await outbox.get_has_message(
             db, organization_id=item.organization_id, message_id=item_id
         )
         ids = {"organization_id": item.organization_id, "questionnaire_id": item.questionnaire_id}
@@ -298,13 +294,13 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
     words, caller, secret = visit.words, visit.caller, visit.site.secret
     found: list[ListedItem] = []
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
-        by_key = ItemFilter(external_reference=asked, with_order_key=True)
-        found = (await service.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
-    keys = service.keys_of(asked, secret=secret)
+        by_key = RequestedItems(external_reference=asked, with_order_key=True)
+        found = (await lists.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
+    keys = lists.keys_of(asked, secret=secret)
     facts: list[str] = []
     if keys:
-        by_address = await service.list_items(
-            db, caller=caller, wanted=ItemFilter(identifier=asked), limit=ROWS, secret=secret
+        by_address = await lists.list_items(
+            db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
         )
         found = [*found, *by_address.items]
         suppressions = await responders_store.list_suppressions_for(
@@ -377,9 +373,9 @@ async def _change(visit: Visit, change: QueueItemUpdate) -> None:
         )
 
 
-def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> ItemFilter:
+def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> RequestedItems:
     """Those planned in the period; what still waits for a later time belongs to it."""
-    return ItemFilter(
+    return RequestedItems(
         statuses=STATUSES[tab],
         application_id=chosen.application or None,
         pipeline_id=chosen.pipeline or None,

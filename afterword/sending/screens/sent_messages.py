@@ -12,11 +12,11 @@ from afterword.kit.db import Database
 from afterword.kit.transport.base import Message
 from afterword.kit.ui.text import address_text
 from afterword.kit.web.mails import mail_page
-from afterword.sending.intake.test_messages import service
+from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import service as queue
+from afterword.sending.queue import traces
 from afterword.sending.queue.store import QueueItem
-from afterword.sending.queue.traces import store as traces_store
 from afterword.sending.screens.queue_items import SENDING
 
 ONE: Final = f"{SENDING}/{{item_id}}/message"
@@ -61,8 +61,8 @@ async def _item(visit: Visit, db: Database) -> QueueItem:
 
 
 async def _composed(visit: Visit, db: Database, item: QueueItem) -> Message:
-    number = await traces_store.get_reminder_number(db, organization_id=item.organization_id, item_id=item.item_id)
-    return await service.preview(
+    number = await traces.get_reminder_number(db, organization_id=item.organization_id, item_id=item.item_id)
+    return await test_messages.preview(
         db,
         caller=visit.caller,
         questionnaire_id=item.questionnaire_id,

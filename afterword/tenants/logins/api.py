@@ -5,8 +5,7 @@ from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.tenants.logins import store
-from afterword.tenants.logins.links import service as links
+from afterword.tenants.logins import links, store
 from afterword.tenants.organizations import users
 
 routes = Routes(tag="Users")

@@ -22,11 +22,8 @@ from afterword.core.wire.site import Site
 from afterword.errors import Sentence
 from afterword.kit import sealing
 from afterword.kit.db import Database, Taken
-from afterword.tenants.audit import service as audit
-from afterword.tenants.logins import store
-from afterword.tenants.logins.links import service as links
-from afterword.tenants.logins.passkeys import service as passkeys
-from afterword.tenants.logins.sessions import service as sessions
+from afterword.tenants import audit
+from afterword.tenants.logins import links, passkeys, sessions, store
 from afterword.tenants.logins.store import Login, Membership
 
 WINDOW: Final = timedelta(minutes=15)

@@ -19,7 +19,7 @@ from afterword.kit.nouns.declaration import Change, Editable, Noun, Operation, R
 from afterword.kit.texts import Texts
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.tenants.organizations.assets import service as assets
+from afterword.tenants.organizations import assets
 
 CUSTOM_APPLICATION_TYPE_ID: Final = "0000000000000000custom"
 

@@ -12,15 +12,11 @@ from afterword.core.wire import qr
 from afterword.kit.db import Database
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html, static
-from afterword.tenants.audit import store as audit
-from afterword.tenants.logins import hashing, service, store
-from afterword.tenants.logins.links import service as links
-from afterword.tenants.logins.links.store import Link
-from afterword.tenants.logins.passkeys import service as passkeys
+from afterword.tenants import audit, mails
+from afterword.tenants.logins import hashing, links, passkeys, service, sessions, store
+from afterword.tenants.logins.links import Link
 from afterword.tenants.logins.service import Attempt
-from afterword.tenants.logins.sessions import service as sessions
 from afterword.tenants.logins.store import Login
-from afterword.tenants.mails import service as mails
 from afterword.tenants.organizations import checks, users
 
 ACCOUNT: Final = "/console/settings/account"

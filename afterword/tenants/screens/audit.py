@@ -16,8 +16,8 @@ from afterword.kit import db as databases
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Filter, Listing, Tab, address, one_of, parameter, read_key
 from afterword.kit.ui.text import actor_text, near_moment
-from afterword.tenants.audit import api, store
-from afterword.tenants.audit.store import Entry
+from afterword.tenants import audit
+from afterword.tenants.audit import Entry
 from afterword.tenants.organizations.users import USERS, list_users
 from afterword.tenants.screens import members as settings
 
@@ -128,7 +128,7 @@ def history_url(kind: str, thing_id: str) -> str:
 async def audit_file(visit: Visit) -> Response:
     choice = AuditFilter.read(visit.query)
     _, actions, kinds = GROUPS[choice.group]
-    file = await api.file_of(
+    file = await audit.file_of(
         databases.on_demand(visit.pool),
         caller=visit.caller,
         criteria=_criteria(visit, choice),
@@ -147,10 +147,10 @@ async def audit_page(visit: Visit) -> Response:
     words, choice = visit.words, AuditFilter.read(visit.query)
     _, actions, kinds = GROUPS[choice.group]
     page = replace(
-        Page.first(api.ENTRIES, limit=ROWS), criteria=tuple(_criteria(visit, choice)), after=read_key(choice.after)
+        Page.first(audit.ENTRIES, limit=ROWS), criteria=tuple(_criteria(visit, choice)), after=read_key(choice.after)
     )
     async with visit.read() as db:
-        found = await store.list_entries(
+        found = await audit.list_entries(
             db, organization_id=visit.caller.organization_id, page=page, actions=actions, thing_kinds=kinds
         )
         users = await list_users(
@@ -206,7 +206,7 @@ def sentence_of(words: Texts, entry: Entry) -> str:
 
 
 def _criteria(visit: Visit, choice: AuditFilter) -> list[Criterion]:
-    columns, zone = api.ENTRIES.columns, ZoneInfo(visit.zone)
+    columns, zone = audit.ENTRIES.columns, ZoneInfo(visit.zone)
     chosen = {"actor_id": choice.actor, "thing_kind": choice.kind, "thing_id": choice.thing}
     found = [Criterion("EQUAL", columns[name], value) for name, value in chosen.items() if value]
     first, last = _day(choice.first), _day(choice.last)

@@ -22,11 +22,10 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import LIGHT, LOOKS, PHONE, SHADES
 from afterword.kit.web import fields, html
-from afterword.sending.previews import service as previews
-from afterword.sending.previews.service import BrandLevel
+from afterword.sending import previews
+from afterword.sending.previews import BrandLevel
+from afterword.tenants.organizations import assets
 from afterword.tenants.organizations.applications import APPLICATION
-from afterword.tenants.organizations.assets import service as assets
-from afterword.tenants.organizations.assets import store as assets_store
 from afterword.tenants.organizations.service import ORGANIZATION
 from afterword.tenants.screens import pictures
 from afterword.tenants.screens.members import applications_of
@@ -171,7 +170,7 @@ async def _show(
     async with visit.read() as db:
         branded = await _branded(visit, db)
         applications = await applications_of(visit, db)
-        offered = await assets_store.list_assets(
+        offered = await assets.list_asset_records(
             db, organization_id=visit.caller.organization_id, page=Page.first(pictures.PICTURES, limit=OFFERED_MAX)
         )
         questionnaires = await questionnaires_store.list_questionnaires(

@@ -13,15 +13,12 @@ from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDIN
 from afterword.kit.db import Database
 from afterword.kit.ui.text import slug_of
 from afterword.kit.web import html, static
-from afterword.tenants.logins import hashing, service, store
+from afterword.tenants import mails
+from afterword.tenants.logins import hashing, links, passkeys, service, sessions, store
 from afterword.tenants.logins.identities import service as identities
-from afterword.tenants.logins.links import service as links
-from afterword.tenants.logins.links.store import Link
-from afterword.tenants.logins.passkeys import service as passkeys
+from afterword.tenants.logins.links import Link
 from afterword.tenants.logins.service import Attempt
-from afterword.tenants.logins.sessions import service as sessions
 from afterword.tenants.logins.store import Login
-from afterword.tenants.mails import service as mails
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations import users
 from afterword.tenants.organizations.service import Organization

@@ -12,8 +12,8 @@ from afterword import errors
 from afterword.console import screens
 from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Screens, Visit
 from afterword.kit.web import html, static
+from afterword.tenants.logins import sessions
 from afterword.tenants.logins.identities import service, store
-from afterword.tenants.logins.sessions import service as sessions
 from afterword.tenants.screens.entry import leading_on
 
 CHOICE: Final = f"{LOGIN}/organization"

@@ -8,9 +8,9 @@ from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.screens import Screens, Visit
 from afterword.kit.web import html
+from afterword.tenants.logins import policies
 from afterword.tenants.logins.identities import service as identities
-from afterword.tenants.logins.policies import service, store
-from afterword.tenants.logins.policies.api import LoginPolicyRequest
+from afterword.tenants.logins.policies import LoginPolicyRequest
 from afterword.tenants.screens.organization import LOGINS
 from afterword.tenants.screens.organization import PATH as ORGANIZATION
 
@@ -33,7 +33,7 @@ async def save_policy(visit: Visit) -> Response:
     try:
         request = read_as(LoginPolicyRequest, document_of(visit.form, INPUTS), visit)
         async with visit.write() as db:
-            await service.save(
+            await policies.save(
                 db,
                 caller=visit.caller,
                 requires_second_factor=request.requires_second_factor,
@@ -54,7 +54,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     words = visit.words
     identities.require_owner(visit.caller)
     async with visit.read() as db:
-        policy = await store.get_login_policy(db, organization_id=visit.caller.organization_id)
+        policy = await policies.get_login_policy_record(db, organization_id=visit.caller.organization_id)
     return form_page(
         visit,
         title=words("How people log in"),

@@ -14,7 +14,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.web import fields, html
-from afterword.tenants.logins.links import service as links
+from afterword.tenants.logins import links
 from afterword.tenants.organizations import users
 from afterword.tenants.organizations.applications import APPLICATION, Application
 from afterword.tenants.organizations.tokens import api as tokens_api

@@ -9,10 +9,8 @@ from afterword.console import screens
 from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.kit.db import Database
 from afterword.kit.web import html, static
-from afterword.tenants.logins import service, store
-from afterword.tenants.logins.passkeys import service as passkeys
-from afterword.tenants.logins.passkeys.store import Passkey
-from afterword.tenants.logins.sessions import service as sessions
+from afterword.tenants.logins import passkeys, service, sessions, store
+from afterword.tenants.logins.passkeys import Passkey
 from afterword.tenants.screens import entry
 from afterword.tenants.screens.account import ACCOUNT, login_of, proof_form
 

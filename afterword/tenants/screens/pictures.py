@@ -11,14 +11,13 @@ from afterword.console.screens import Form, Screens, Visit
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields, html
-from afterword.tenants.organizations.assets import api, encoding, service, store
-from afterword.tenants.organizations.assets.encoding import Encoded
-from afterword.tenants.organizations.assets.store import Asset
+from afterword.tenants.organizations import assets
+from afterword.tenants.organizations.assets import AssetRecord, Encoded
 
 LOGO_SIDE_MAX: Final = 640  # for screens of two pixels a dot
-MEDIA_TYPES: Final = api.MEDIA_TYPES
-UPLOAD_BYTES_MAX: Final = encoding.UPLOAD_BYTES_MAX
-PICTURES: Final = fields.listing_of(api.Asset)
+MEDIA_TYPES: Final = assets.MEDIA_TYPES
+UPLOAD_BYTES_MAX: Final = assets.UPLOAD_BYTES_MAX
+PICTURES: Final = fields.listing_of(assets.Asset)
 PATH: Final = "/console/settings/pictures"
 ONE: Final = f"{PATH}/{{asset_id}}"
 
@@ -30,18 +29,18 @@ async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> En
     content = form.files.get(name)
     if content is None:
         return None
-    return await asyncio.to_thread(encoding.encode, content, side_max=side_max, pointer=f"/{name}")
+    return await asyncio.to_thread(assets.encode, content, side_max=side_max, pointer=f"/{name}")
 
 
 @routes.post(PATH, scope="Asset.Create")
 async def upload(visit: Visit) -> Response:
     title = visit.form.text("title")
     try:
-        picture = await encoded(visit.form, "file", side_max=encoding.ENCODED_SIDE_MAX)
+        picture = await encoded(visit.form, "file", side_max=assets.ENCODED_SIDE_MAX)
         if picture is None:
             raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
         async with visit.write() as db:
-            await service.keep(db, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
+            await assets.keep(db, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
     except errors.Invalid as refusal:
         return await _list(visit, refusal)
     return html.redirect(f"{PATH}?done=saved")
@@ -50,8 +49,8 @@ async def upload(visit: Visit) -> Response:
 @routes.get(ONE, scope="Asset.Read")
 async def picture_page(visit: Visit) -> Response:
     async with visit.read() as db:
-        picture = await service.get(db, caller=visit.caller, **visit.ids)
-        uses = await service.uses_of(db, asset=picture)
+        picture = await assets.get(db, caller=visit.caller, **visit.ids)
+        uses = await assets.uses_of(db, asset=picture)
     words = visit.words
     return visit.page(
         "picture.html",
@@ -70,8 +69,8 @@ async def picture_page(visit: Visit) -> Response:
 
 async def _unused(visit: Visit) -> dict[str, str]:
     async with visit.read() as db:
-        picture = await service.get(db, caller=visit.caller, **visit.ids)
-        uses = await service.uses_of(db, asset=picture)
+        picture = await assets.get(db, caller=visit.caller, **visit.ids)
+        uses = await assets.uses_of(db, asset=picture)
     if uses:
         raise errors.Conflict(visit.words("The picture is in use: {names}.", names=", ".join(uses)), "in_use")
     return {"name": _title(visit, picture)}
@@ -85,7 +84,7 @@ removal(
     sentences=["Nothing uses it. Browsers and mail programs may keep a copy."],
     button="Remove",
     get=_unused,
-    remove=lambda visit, db: service.delete(db, caller=visit.caller, **visit.ids),
+    remove=lambda visit, db: assets.delete(db, caller=visit.caller, **visit.ids),
     to=PATH,
 )
 
@@ -94,7 +93,7 @@ removal(
 async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_assets(
+        found = await assets.list_asset_records(
             db, organization_id=visit.caller.organization_id, page=page_of(PICTURES, visit.query)
         )
     return visit.page(
@@ -122,5 +121,5 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     )
 
 
-def _title(visit: Visit, picture: Asset) -> str:
+def _title(visit: Visit, picture: AssetRecord) -> str:
     return picture.title or visit.words("Picture without a name")

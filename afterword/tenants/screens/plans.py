@@ -9,8 +9,8 @@ from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.ui.lists import Listing
 from afterword.kit.web import fields
-from afterword.tenants.organizations.plans import store
-from afterword.tenants.organizations.plans.api import Plan
+from afterword.tenants.organizations import plans
+from afterword.tenants.organizations.plans import Plan
 from afterword.tenants.screens.members import applications_of
 
 PLANS: Final = "/console/settings/plan"
@@ -25,7 +25,7 @@ routes = Screens()
 async def list_plans(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_plans(
+        found = await plans.list_plan_records(
             db,
             organization_id=visit.caller.organization_id,
             among=visit.caller.application_ids,
@@ -54,7 +54,7 @@ async def list_plans(visit: Visit) -> Response:
     )
 
 
-def _sentence(visit: Visit, plan: store.Plan) -> str:
+def _sentence(visit: Visit, plan: plans.PlanRecord) -> str:
     words = visit.words
     if plan.credits is None or plan.remaining_credits is None:
         left = words("Without a limit.")

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from afterword.asking.instances.answers import service as answers
+from afterword.asking.instances import answers
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import code128, qr

@@ -9,9 +9,9 @@ import httpx2
 import pytest
 
 from afterword import ids
-from afterword.asking.instances.answers.service import Saved, lock_context, save_answers
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances import issuing
+from afterword.asking.instances.answers import Saved, lock_context, save_answers
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given

@@ -5,7 +5,7 @@ import pytest
 from afterword import errors
 from afterword.asking.instances import answer_page
 from afterword.asking.instances.answer_page import AnswerPage, answer_page_of, page_address
-from afterword.asking.instances.answers.service import lock_context
+from afterword.asking.instances.answers import lock_context
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from tests.asking.instances.conftest import MULTI, NPS, SINGLE, TEXT, World

@@ -7,11 +7,10 @@ from datetime import timedelta
 import pytest
 
 from afterword import errors
+from afterword.asking.instances import answers as answers_service
 from afterword.asking.instances import service, store
-from afterword.asking.instances.answers import service as answers_service
-from afterword.asking.instances.answers import store as answers_store
-from afterword.asking.instances.answers.service import Closed, Expired, Finalized, Inactive
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.answers import Closed, Expired, Finalized, Inactive
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.service import Change
 from afterword.asking.instances.store import Instance
 from afterword.core.answers.values import Given
@@ -25,7 +24,7 @@ DAY = timedelta(days=1)
 
 async def stored(world: World, instance: Instance) -> dict[str, object]:
     async with db.connection(world.pool) as database:
-        answers = await answers_store.list_answers(
+        answers = await answers_service.list_answers(
             database, organization_id=instance.organization_id, instance_id=instance.instance_id
         )
     return {answer.question_id: answer.value for answer in answers}
@@ -190,7 +189,7 @@ class TestSave:
 
         assert {NPS: 0, SINGLE: 2, MULTI: [1, 2], TEXT: "fine\nyes"} == await stored(world, instance)
         async with db.connection(world.pool) as database:
-            answers = await answers_store.list_answers(
+            answers = await answers_service.list_answers(
                 database, organization_id=instance.organization_id, instance_id=instance.instance_id
             )
         assert ["Φίλος"] == [answer.other_text for answer in answers if answer.question_id == SINGLE]

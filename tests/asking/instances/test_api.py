@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.issuing import IssueInput
 from tests.asking.instances.conftest import NOW, NPS, PUBLIC_URL, SINGLE, Shop
 
 FIELDS = [

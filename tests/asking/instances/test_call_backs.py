@@ -2,9 +2,8 @@
 
 import pytest
 
+from afterword.asking.instances import answers, call_backs
 from afterword.asking.instances.answer_page import Placement, answer_page_of
-from afterword.asking.instances.answers import service as answers
-from afterword.asking.instances.call_backs import service
 from afterword.kit import db
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api
@@ -22,7 +21,7 @@ async def test_offered(api: Api, kind: str | None, days: int, is_offered: bool) 
         )
         context = await answers.read_context(database, instance_id=page[3:])
         placement = Placement(kind="kiosk", path="/l/x/kiosk") if kind else None
-        found = await service.offered(
+        found = await call_backs.offered(
             database,
             answer_page=answer_page_of(context).placed(placement),
             secret=b"secret",

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from afterword import ids
-from afterword.asking.instances import resources, store
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import ItemIssueInput
+from afterword.asking.instances import issuing, resources, store
+from afterword.asking.instances.issuing import ItemIssueInput
 from afterword.asking.instances.store import Instance
 from afterword.kit import db
 from tests.asking.instances.conftest import NOW, Shop, World

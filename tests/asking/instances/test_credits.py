@@ -5,12 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from afterword.asking.instances import service
-from afterword.asking.instances.answers.service import Closed, lock_context, record_view, save_answers
-from afterword.asking.instances.issuing import service as issuing
+from afterword.asking.instances import issuing, service
+from afterword.asking.instances.answers import Closed, lock_context, record_view, save_answers
 from afterword.core.answers.values import Given
 from afterword.kit import db
-from afterword.tenants.organizations.plans import service as plans
+from afterword.tenants.organizations import plans
 from tests.asking.instances.conftest import NOW, NPS, TEXT, Shop, World
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

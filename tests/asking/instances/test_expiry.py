@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
+from afterword.asking.instances import expiry, issuing
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.expiry import service as expiry
-from afterword.asking.instances.expiry import store
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.service import Change
 from afterword.asking.instances.store import Instance
 from afterword.kit import db
@@ -176,10 +174,10 @@ async def test_reads_what_went_out_then(pool: db.Pool, house: House, issue: Issu
         now = database.clock.now()
         until = now - timedelta(days=30)
         known = db.Database(explaining, database.clock)
-        await store.list_ended(
+        await expiry.list_ended(
             known, valid_days=30, after=(until - timedelta(hours=1), ""), until=until, limit=expiry.EVENTS_MAX
         )
-        await store.insert_cursors(known, after=until - timedelta(hours=1), until=until)
+        await expiry.insert_cursors(known, after=until - timedelta(hours=1), until=until)
     for plan in explaining.plans:
         text = json.dumps(plan)
         assert "questionnaire_instance_went_out" in text

@@ -4,7 +4,7 @@ from datetime import date
 
 from afterword import ids
 from afterword.asking.instances import facts, service
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.metadata import Changes

@@ -8,10 +8,9 @@ from datetime import timedelta
 import pytest
 
 from afterword import errors, ids
-from afterword.asking.instances import service, store
-from afterword.asking.instances.answers.service import Closed, Inactive
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput, ItemIssueInput, NotPublished
+from afterword.asking.instances import issuing, service, store
+from afterword.asking.instances.answers import Closed, Inactive
+from afterword.asking.instances.issuing import IssueInput, ItemIssueInput, NotPublished
 from afterword.asking.instances.store import Instance
 from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from afterword.asking.instances import store
+from afterword.asking.instances import responders, store
+from afterword.asking.instances import values as values_store
 from afterword.asking.instances.resources import INSTANCES
-from afterword.asking.instances.responders import store as responders_store
-from afterword.asking.instances.responders.api import RESPONDERS
-from afterword.asking.instances.values import store as values_store
-from afterword.asking.instances.values.api import QUESTIONNAIRE_VALUES, RESPONDER_VALUES
+from afterword.asking.instances.responders import RESPONDERS
+from afterword.asking.instances.values import QUESTIONNAIRE_VALUES, RESPONDER_VALUES
 from afterword.core.wire.lists import Listing, Page
 from afterword.kit import db
 from afterword.sending.queue import store as queue_store
@@ -170,7 +169,7 @@ async def test_values_of_a_questionnaire(lists: Lists) -> None:
     )
     first, deep = [
         await lists.plan(
-            lambda database, after=after: values_store.list_questionnaire_values(
+            lambda database, after=after: values_store.list_questionnaire_value_records(
                 database,
                 organization_id=lists.house.organization_id,
                 questionnaire_id=lists.house.questionnaire_id,
@@ -205,7 +204,7 @@ async def test_responders(lists: Lists) -> None:
     after = await lists.key("select created_time, responder_id from responder order by 1 desc, 2 limit 1")
     first, deep = [
         await lists.plan(
-            lambda database, after=after: responders_store.list_responders(
+            lambda database, after=after: responders.list_responder_records(
                 database,
                 organization_id=lists.house.organization_id,
                 page=page(RESPONDERS, after),
@@ -220,7 +219,7 @@ async def test_search(lists: Lists) -> None:
     """By the addresses' index, and then by key; never along all responders."""
     for beginning, rows_max in (("a77@", 1), ("nobody@", 0), ("a777", 11)):
         plan = await lists.plan(
-            lambda database, beginning=beginning: responders_store.list_responders(
+            lambda database, beginning=beginning: responders.list_responder_records(
                 database,
                 organization_id=lists.house.organization_id,
                 prefixes=[beginning],

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
+from afterword.asking.instances import responders as instances_responders
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.issuing.service import IssueInput
-from afterword.asking.instances.responders import service
+from afterword.asking.instances.issuing import IssueInput
 from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db
@@ -233,10 +233,10 @@ class TestGet:
         responder_id = await asked(shop, email="ann@example.com")
         counts: list[int] = []
         async with db.connection(shop.world.pool) as database:
-            responder = await service.get(database, caller=whole, responder_id=responder_id)
+            responder = await instances_responders.get(database, caller=whole, responder_id=responder_id)
             for application_ids in ((), (shop.world.application_id,), ("0" * 22,)):
                 caller = replace(whole, application_ids=application_ids)
-                known = await service.views_of(database, caller=caller, responders=[responder], now=NOW)
+                known = await instances_responders.views_of(database, caller=caller, responders=[responder], now=NOW)
                 counts.append(known[responder_id].figures.instances_count)
         assert [1, 1, 0] == counts
 

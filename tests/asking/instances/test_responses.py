@@ -7,7 +7,7 @@ import pytest
 
 from afterword import ids
 from afterword.asking.instances import service
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES

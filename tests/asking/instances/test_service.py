@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from afterword import errors
-from afterword.asking.instances import service, store
-from afterword.asking.instances.answers import store as answers_store
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances import answers, service, store
+from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.service import Change
 from afterword.asking.instances.store import Instance
 from afterword.core.questionnaires.metadata import Changes
@@ -176,7 +175,7 @@ class TestDelete:
         async with db.connection(world.pool) as database:
             assert await store.get_public_instance(database, instance_id=instance.instance_id) is None
             assert await store.get_instance_by_short_code(database, short_code=instance.short_code) is None
-            assert 0 == await answers_store.count_responses(
+            assert 0 == await answers.count_responses(
                 database,
                 organization_id=instance.organization_id,
                 questionnaire_id=instance.questionnaire_id,

@@ -12,8 +12,8 @@ from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.web.limits import Limits
 from afterword.run.app import create_app
-from afterword.tenants.mails import service as mails
-from afterword.tenants.mails.compose import compose
+from afterword.tenants import mails
+from afterword.tenants.mails import compose
 from tests.asking.instances.conftest import NPS, PUBLIC_URL, SECRET, SINGLE, Shop
 from tests.asking.instances.test_statements import get, post
 from tests.asking.links.test_public_links import made

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from afterword.asking.questionnaires.visuals import service
+from afterword.asking.questionnaires import visuals
 from tests.asking.questionnaires.http import Api
 from tests.conftest import House
 
@@ -53,7 +53,7 @@ class TestRefused:
             assert 404 == response.status_code
 
     async def test_too_many(self, api: Api, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "VISUALS_MAX", 1)
+        monkeypatch.setattr(visuals, "VISUALS_MAX", 1)
         await made(api, path)
         assert [("", "too_many")] == api.wrong(await api.post(path, {"title": "Second", "configuration": {}}))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx2
 
+from afterword.asking.questionnaires import drafts
 from afterword.asking.questionnaires import service as questionnaires
-from afterword.asking.questionnaires.drafts import store
 from afterword.kit import db
 from tests.browser.conftest import EVERY_TYPE
 from tests.contract.world import PIXEL
@@ -72,7 +72,7 @@ async def saved(client: httpx2.AsyncClient, question: str, **form: Any) -> str:
 
 async def draft_of(office: Office, path: str) -> dict[str, Any]:
     async with db.connection(office.pool) as database:
-        found = await store.get_draft(
+        found = await drafts.get_draft_record(
             database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
         )
     assert found is not None

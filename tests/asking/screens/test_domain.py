@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.asking.links.domains import service
+from afterword.asking.links import domains
 from afterword.kit import db
 from tests.asking.screens.test_builder import begun, text_of
 from tests.tenants.logins.conftest import Office
@@ -12,7 +12,7 @@ FORM = {"host": "ask.shop.example"}
 
 
 async def test_domain(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "ASK_SECONDS_MAX", 0.001)  # no name server is quicker
+    monkeypatch.setattr(domains, "ASK_SECONDS_MAX", 0.001)  # no name server is quicker
     async with begun(office) as (client, _):
         assert f'href="{PATH}"' in text_of(await client.get("/console/settings/organization"))
         wrong = await client.post(PATH, data={"host": "shop"})

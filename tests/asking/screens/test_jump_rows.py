@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from afterword.asking.questionnaires.drafts.store import Draft
+from afterword.asking.questionnaires.drafts import DraftRecord
 from afterword.asking.screens import condition_form
 from afterword.asking.screens.questionnaires import Work
 from afterword.core.questionnaires import editing
@@ -30,7 +30,7 @@ def test_sentences() -> None:
     ]
     definition: dict[str, Any] = {"groups": [{"group_id": "g" * 22, "questions": questions}]}
     now = datetime(2026, 11, 26, tzinfo=UTC)
-    draft = Draft(
+    draft = DraftRecord(
         organization_id="o", questionnaire_id="q", base_version_id=None, revision=1, definition=definition,
         updated_time=now, updated_by=None, translated_sources=None,
     )  # fmt: skip

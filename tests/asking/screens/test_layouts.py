@@ -1,7 +1,7 @@
 """The layout of pages: one field of the active look changes, the others stay as they came."""
 
 from afterword import ids
-from afterword.asking.questionnaires.visuals import store
+from afterword.asking.questionnaires import visuals
 from afterword.kit import db
 from tests.asking.screens.test_builder import begun, seen_of, text_of
 from tests.asking.screens.test_settings import FORM, version_of
@@ -16,10 +16,10 @@ async def test_layout(office: Office) -> None:
         form = {**FORM, "layout": "by_group", "show_progress": "1", "seen": seen}
         assert 303 == (await client.post(f"{path}/settings", data={**form, "version": version_of(page)})).status_code
         async with db.transaction(office.pool) as database:
-            layers = await store.get_layers(database, **key)
+            layers = await visuals.get_layers(database, **key)
             assert layers is not None
             assert layers.visual_id is None  # nothing differs
-            await store.insert_visual(
+            await visuals.insert_visual(
                 database,
                 **key,
                 visual_id=ids.ordered(database.clock.now()),
@@ -34,7 +34,7 @@ async def test_layout(office: Office) -> None:
         assert 422 == (await client.post(f"{path}/settings", data={**form, "layout": "sideways"})).status_code
         assert 303 == (await client.post(f"{path}/settings", data=form)).status_code
         async with db.transaction(office.pool) as database:
-            layers = await store.get_layers(database, **key)
+            layers = await visuals.get_layers(database, **key)
         assert layers is not None
         assert layers.visual == {
             "widget": {"side": "left"},
@@ -57,7 +57,7 @@ async def test_layout_of_a_new_look(office: Office) -> None:
         form = {**FORM, "layout": "by_question", "show_progress": "1", "seen": seen_of(page)}
         assert 303 == (await client.post(f"{path}/settings", data={**form, "version": version_of(page)})).status_code
         async with db.transaction(office.pool) as database:
-            layers = await store.get_layers(
+            layers = await visuals.get_layers(
                 database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
             )
         assert layers is not None

@@ -8,7 +8,7 @@ import pytest
 from afterword.asking.screens import condition_form
 from afterword.core.answers.values import field_name
 from afterword.kit import db
-from afterword.listening.responses.rows import service as rows
+from afterword.listening.responses import rows
 from tests.asking.instances.test_pages import send
 from tests.asking.screens.test_builder import added, begun, saved, text_of
 from tests.asking.screens.test_publication import revision_of

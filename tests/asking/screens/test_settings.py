@@ -3,9 +3,8 @@
 import re
 
 from afterword import ids
-from afterword.asking.questionnaires import store
+from afterword.asking.questionnaires import store, visuals
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.asking.questionnaires.visuals import store as visuals
 from afterword.kit import db
 from tests.asking.screens.test_builder import LIST, added, begun, draft_of, saved, text_of
 from tests.browser.conftest import EVERY_TYPE

@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx2
 
-from afterword.asking.instances.answers import service as answers
-from afterword.asking.instances.call_backs.service import PURPOSE
+from afterword.asking.instances import answers
+from afterword.asking.instances.call_backs import PURPOSE
 from afterword.core.answers.form_tokens import token_of
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES

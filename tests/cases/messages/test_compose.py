@@ -6,12 +6,11 @@ from typing import cast
 
 import pytest
 
-from afterword.cases.messages.compose import compose
-from afterword.cases.messages.store import Message
+from afterword.cases.messages import Message, compose
 from afterword.core.messaging.proofs import replied_to
 from afterword.core.wire.site import Site
 from afterword.sending.messages.email import SenderNotAllowed
-from afterword.sending.queue.lanes.store import LaneSettings
+from afterword.sending.queue.lanes import LaneSettings
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 SITE = Site("https://ask.example", b"k" * 32)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.cases.messages import service
+from afterword.cases import messages
 from afterword.kit import db
 from afterword.sending.channels.answers import Answer
 from tests.cases.conftest import Desk
@@ -39,7 +39,7 @@ async def answer(
 ) -> bool:
     found = Answer(message_id=message_id, key=key, sender=sender, subject="Re: We are sorry", text=text)
     async with db.transaction(desk.pool) as database:
-        return await service.receive(database, answer=found, now=database.clock.now())
+        return await messages.receive(database, answer=found, now=database.clock.now())
 
 
 async def test_refused(desk: Desk) -> None:

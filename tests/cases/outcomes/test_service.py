@@ -5,7 +5,7 @@ from typing import Any
 
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
-from afterword.listening.responses.rows import service as rows
+from afterword.listening.responses import rows
 from tests.cases.conftest import Client, Desk
 from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.contract.alerting import read_all

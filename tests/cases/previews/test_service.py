@@ -4,9 +4,9 @@ from datetime import datetime
 
 import pytest
 
-from afterword.cases.previews import service
+from afterword.cases import previews
 from afterword.kit import db
-from afterword.listening.responses.rows import service as rows
+from afterword.listening.responses import rows
 from tests.cases.conftest import Desk
 from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.contract.alerting import read_all
@@ -29,7 +29,7 @@ async def test_refusals(desk: Desk) -> None:
 
 
 async def test_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "BATCH", 2)
+    monkeypatch.setattr(previews, "BATCH", 2)
     request = {"application_id": desk.house.application_id, "conditions": desk.low()}
     assert {"responses": 0, "matched": 0, "from_time": None, "owners": []} == await desk.api.ok("POST", PATH, request)
     for score, test in ((1, True), (1, False), (2, False), (3, False), (5, False), (1, False)):
@@ -51,5 +51,5 @@ async def test_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     found = await desk.api.ok("POST", PATH, {**request, "conditions": None, "assignment": assignment})
     assert [(people[1], 3), (people[0], 2)] == [tuple(one.values()) for one in found["owners"]]
     assert [] == (await desk.api.get("/alert"))["results"]
-    monkeypatch.setattr(service, "RESPONSES_MAX", 3)
+    monkeypatch.setattr(previews, "RESPONSES_MAX", 3)
     assert (3, 1) == await tried()

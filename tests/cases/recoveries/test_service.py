@@ -1,6 +1,6 @@
 """Answers to recovery items: noted once, told once, corrected when the response changes."""
 
-from afterword.cases.recoveries import service
+from afterword.cases import recoveries
 from afterword.kit import db
 from tests.cases.conftest import Desk
 from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
@@ -43,4 +43,4 @@ async def test_answered_and_changed(desk: Desk) -> None:
 
 async def _note(desk: Desk, keys: list[tuple[str, str]]) -> None:
     async with db.transaction(desk.pool) as database:
-        await service.record_recovery_answers(database, keys=keys, now=database.clock.now())
+        await recoveries.record_recovery_answers(database, keys=keys, now=database.clock.now())

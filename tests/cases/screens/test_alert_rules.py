@@ -2,7 +2,7 @@
 
 import re
 
-from afterword.listening.responses.rows import service as rows
+from afterword.listening.responses import rows
 from tests.cases.conftest import Desk
 from tests.cases.previews.test_service import follow
 from tests.cases.screens.test_cases import desk as desk  # noqa: PLC0414  a fixture

@@ -8,7 +8,7 @@ import pytest
 
 from afterword.cases.screens import cases
 from afterword.kit import db
-from afterword.listening.responses.rows import service as rows
+from afterword.listening.responses import rows as responses_rows
 from tests.cases.conftest import Desk
 from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import add_staff, browser_of, log_in
@@ -132,7 +132,7 @@ async def test_words_and_order_of_the_customer(office: Desk) -> None:
     async with db.transaction(office.pool) as database:
         found = await database.fetch("select instance_id from questionnaire_instance")
         organization_id, ids = office.house.organization_id, [row["instance_id"] for row in found]
-        assert await rows.rewrite(database, organization_id=organization_id, instance_ids=ids)
+        assert await responses_rows.rewrite(database, organization_id=organization_id, instance_ids=ids)
     await office.execute("update response set comment = 'The box was <b>open', external_reference = 'W-1042'")
     await office.execute("""update questionnaire_instance set metadata = '{"store_id": "Old Town"}'""")
     async with browser_of(office.pool) as client:

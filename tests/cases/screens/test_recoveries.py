@@ -7,7 +7,7 @@ from datetime import datetime
 from afterword.asking.instances import service as instances
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.listening.responses.rows import service as rows
+from afterword.listening.responses import rows
 from tests.cases.conftest import Desk
 from tests.cases.messages.test_messages import case_of_ann
 from tests.cases.screens.test_cases import desk as desk  # noqa: PLC0414  a fixture

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from afterword.cases.history.store import Entry
+from afterword.cases.history import Entry
 from afterword.cases.screens.timeline import Timeline
 from afterword.kit.texts import texts
 

@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[3].joinpath("docs/rules.md").read_text(encoding="u
 PLACES = {"_skip": 1, "Check": 2, "Block": 0, "Decision": 1}  # which argument of a call is a reason
 FILES = (
     "core/scheduling/decisions.py",
-    "sending/queue/lanes/service.py",
+    "sending/queue/lanes.py",
     "sending/queue/sending/dispatches.py",
     "sending/queue/sending/outcomes.py",
 )

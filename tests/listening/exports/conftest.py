@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.kit import db

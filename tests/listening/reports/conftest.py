@@ -9,12 +9,11 @@ import httpx2
 import pytest
 
 from afterword import ids
+from afterword.asking.instances import issuing, spam
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.answers.service import Start, lock_context, save_answers
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
-from afterword.asking.instances.spam import service as judgements
-from afterword.asking.instances.spam.service import Decision
+from afterword.asking.instances.answers import Start, lock_context, save_answers
+from afterword.asking.instances.issuing import IssueInput
+from afterword.asking.instances.spam import Decision
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given
@@ -24,7 +23,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Changes
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.listening.responses.rows import service as responses
+from afterword.listening.responses import rows
 from afterword.run.app import create_app
 from afterword.tenants.organizations import service as accounts
 from tests.conftest import settled
@@ -165,7 +164,7 @@ class House:
     async def judge(self, *there: Instance, decision: Decision, now: datetime) -> int:
         async with db.transaction(self.pool) as database:
             ids = [one.instance_id for one in there]
-            return await judgements.judge(database, caller=self.caller, instance_ids=ids, decision=decision, now=now)
+            return await spam.judge(database, caller=self.caller, instance_ids=ids, decision=decision, now=now)
 
     async def add_user(self, email: str = "reader@demo.example") -> str:
         return await make_user(self.pool, self.caller.organization_id, email)
@@ -174,7 +173,7 @@ class House:
         """Write the rows of responses, as a worker does."""
         await settled(self.pool)
         async with db.transaction(self.pool) as database:
-            while await responses.follow(database, now=database.clock.now()):
+            while await rows.follow(database, now=database.clock.now()):
                 pass
 
     async def delete(self, instance: Instance, *, now: datetime) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.listening.reports import results, service
-from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports import counts, results, service
 from tests.listening.reports.conftest import NPS, House
 
 

@@ -83,8 +83,8 @@ async def test_a_wrong_hour_of_today(house: House, monkeypatch: pytest.MonkeyPat
 
 async def test_what_is_too_large_is_skipped(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     await kept(house)
-    monkeypatch.setattr("afterword.listening.reports.counts.service.RESPONSES_MAX", 2)
-    monkeypatch.setattr("afterword.listening.reports.counts.service.CASES_MAX", 2)
+    monkeypatch.setattr("afterword.listening.reports.counts.RESPONSES_MAX", 2)
+    monkeypatch.setattr("afterword.listening.reports.counts.CASES_MAX", 2)
     found = await compared(house)
     assert found.spans - 1 == found.skipped, "all but the hours of today, which has no answers"
 

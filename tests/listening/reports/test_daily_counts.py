@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.answers.service import Start, lock_context, save_answers
+from afterword.asking.instances.answers import Start, lock_context, save_answers
 from afterword.asking.instances.service import Change
 from afterword.asking.instances.store import Instance
 from afterword.core.answers.values import Given
@@ -20,7 +20,7 @@ from afterword.core.figures.queries import CountQuery, Part
 from afterword.core.figures.reports import STAGES
 from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db
-from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports import counts
 from afterword.listening.reports.daily_counts import service as rollups
 from afterword.listening.reports.daily_counts import store as daily_counts_store
 from tests.conftest import settled

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports import counts
 from tests.listening.reports.conftest import CES, CHOICE, CSAT, NPS, TEXT, House
 from tests.listening.reports.test_api import ABSENT, give
 from tests.listening.reports.test_api import now as now  # noqa: PLC0414  a fixture

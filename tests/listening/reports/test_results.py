@@ -8,7 +8,7 @@ import pytest
 
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.kit import db
-from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports import counts
 from tests.listening.reports.conftest import (
     CES,
     CHOICE,

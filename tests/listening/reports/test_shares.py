@@ -7,8 +7,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.listening.reports import results
-from afterword.listening.reports.shares import service
+from afterword.listening.reports import results, shares
 from tests.listening.reports.conftest import CSAT, NPS, House
 from tests.pruning import prune
 
@@ -78,7 +77,7 @@ async def test_reader_of_figures_alone(house: House, now: datetime) -> None:
     report_id = await saved(house, template_id="by_metadata", metadata=STORE, bucket=None, last_days=90)
     share = await shared(house, report_id)
     async with db.connection(house.pool) as database:
-        report, plan = await service.read(
+        report, plan = await shares.read(
             database, organization_id=house.caller.organization_id, secret=secret_of(share), now=now
         )
         result = await results.run_plan(database, plan)
@@ -96,11 +95,11 @@ async def test_ended(house: House, now: datetime) -> None:
     secret = secret_of(await shared(house, report_id, days=1))
     organization_id = house.caller.organization_id
     async with db.connection(house.pool) as database:
-        with pytest.raises(service.ShareEnded):
-            await service.read(database, organization_id=organization_id, secret=secret, now=now + timedelta(days=2))
+        with pytest.raises(shares.ShareEnded):
+            await shares.read(database, organization_id=organization_id, secret=secret, now=now + timedelta(days=2))
         for other, text in ((ABSENT, secret), (organization_id, ABSENT)):
             with pytest.raises(errors.NotFound):
-                await service.read(database, organization_id=other, secret=text, now=now)
+                await shares.read(database, organization_id=other, secret=text, now=now)
     async with db.transaction(house.pool) as database:
         assert 0 == await prune(database, "links to reports", now=now + timedelta(days=30))
         assert 1 == await prune(database, "links to reports", now=now + timedelta(days=32))

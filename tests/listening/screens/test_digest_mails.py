@@ -8,8 +8,8 @@ from afterword import errors
 from afterword.kit import db
 from afterword.kit.transport.base import Message
 from afterword.listening.screens import digest_mails
-from afterword.tenants.mails import service as mails
-from afterword.tenants.mails.compose import compose
+from afterword.tenants import mails
+from afterword.tenants.mails import compose
 from tests.listening.reports.conftest import NPS, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 from tests.listening.reports.test_digests import caller_of, create

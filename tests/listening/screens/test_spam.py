@@ -4,7 +4,7 @@ import html
 import re
 from datetime import timedelta
 
-from afterword.asking.instances.answers.service import Start
+from afterword.asking.instances.answers import Start
 from afterword.kit import db
 from tests.listening.reports.conftest import NPS, TEXT, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.sending.intake.test_messages import api as test_messages
-from afterword.sending.intake.test_messages import store
+from afterword.sending.intake import test_messages
 from tests.contract.world import PIXEL
 from tests.tenants.logins.conftest import EMAIL, Office, browser_of, found, log_in
 
@@ -63,8 +62,8 @@ async def test_refusals(office: Office) -> None:
 def answering(outcome: str, reply: str) -> Any:
     """In place of a worker that sends the message."""
 
-    async def send(*_: object, **__: object) -> tuple[None, store.TestResult]:
-        return None, store.TestResult(
+    async def send(*_: object, **__: object) -> tuple[None, test_messages.TestResult]:
+        return None, test_messages.TestResult(
             state="done", subject="", body="", outcome=outcome, reply=reply, finished_time=None
         )
 

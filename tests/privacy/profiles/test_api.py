@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from afterword.privacy.profiles import readable
+from afterword.privacy import profiles
 from tests.privacy.conftest import CANARY, Desk, people
 from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 
@@ -17,9 +17,9 @@ async def test_the_page_says_what_the_document_says(desk: Desk) -> None:
     assert f'attachment; filename="person-{known.responder_id}.html"' in page.headers["content-disposition"]
     assert "<script" not in page.text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text
-    for title in readable.TITLES.values():
+    for title in profiles.TITLES.values():
         assert f"<h2>{title}</h2>" in page.text
-    assert set(readable.TITLES) == set(document) - {"generated_time"}
+    assert set(profiles.TITLES) == set(document) - {"generated_time"}
     missing = [text for text in texts_of(document) if escape(text) not in page.text]
     assert [document["generated_time"]] == missing or [] == missing
 
@@ -39,5 +39,5 @@ async def test_wrong_format(desk: Desk) -> None:
 
 
 def test_values() -> None:
-    assert "<dl>\n<dt>given name</dt><dd>yes</dd>\n</dl>\n" == readable.part({"given_name": True, "nothing": None})
-    assert "<br>" in readable.part({"lines": ["a", "b"]})
+    assert "<dl>\n<dt>given name</dt><dd>yes</dd>\n</dl>\n" == profiles.part({"given_name": True, "nothing": None})
+    assert "<br>" in profiles.part({"lines": ["a", "b"]})

@@ -10,7 +10,7 @@ import pytest
 import afterword
 from afterword.core.keys import Secret
 from afterword.kit import db, sealing
-from afterword.privacy.resealing import service, store
+from afterword.privacy import resealing
 from tests.contract.test_catalogue import OURS, THEIRS, _fill
 from tests.privacy.columns import FREE, HOLDS, SEALED
 
@@ -18,21 +18,21 @@ OLD, NEW = Secret(b"o" * 32), Secret(b"n" * 32, before=[b"o" * 32], addresses=b"
 ALONE = Secret(b"n" * 32, addresses=b"o" * 32)
 # The functions that seal, each with the columns in which its values stay; none: they travel in a cookie or an address.
 CALLS: Final[Mapping[str, Sequence[str]]] = {
-    "tenants/mails/service.py:schedule_link": ["notice_mail.link"],
+    "tenants/mails.py:schedule_link": ["notice_mail.link"],
     "events/webhooks.py:_new_secret": ["webhook.secret", "webhook.previous_secret"],
-    "asking/instances/anonymity/service.py:close": ["anonymous_pool.sealed"],
-    "sending/previews/service.py:address_of": [],
+    "asking/instances/anonymity.py:close": ["anonymous_pool.sealed"],
+    "sending/previews.py:address_of": [],
     "asking/links/public_links.py:_sealed": [],
     "tenants/logins/identities/service.py:_sealed": ["identity_provider.client_secret"],
     "tenants/logins/identities/service.py:_opened": ["login_session.id_token"],
     "tenants/logins/identities/service.py:begin": [],
-    "tenants/logins/passkeys/service.py:_challenge": [],
+    "tenants/logins/passkeys.py:_challenge": [],
     "tenants/logins/service.py:pending": [],
     "tenants/logins/service.py:propose_totp": ["login.totp_secret"],
     "sending/providers/service.py:_sealed": ["channel_account.settings"],
-    "sending/receipts/inbound/service.py:open_endpoint": ["inbound_endpoint.settings"],
+    "sending/receipts/inbound.py:open_endpoint": ["inbound_endpoint.settings"],
 }
-RESEALING: Final = "privacy/resealing/service.py:_reseal"
+RESEALING: Final = "privacy/resealing.py:_reseal"
 # Other columns of such a row.
 BESIDE: dict[str, LiteralString] = {
     "channel_account.settings": "kind = 'smtp', channel_id = 1, ",
@@ -46,7 +46,7 @@ async def sealed_everywhere(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         for tenant in (OURS, THEIRS):
             await _fill(database, tenant)
-            for column, context in store.CONTEXTS.items():
+            for column, context in resealing.CONTEXTS.items():
                 table, name = column.split(".")
                 value = sealing.seal(f"{column} of {tenant}", secret=OLD, context=context(tenant, tenant))
                 key = "login_id" if table == "login" else "organization_id"
@@ -58,9 +58,9 @@ async def readable(pool: db.Pool, secret: Secret) -> set[str]:
     """The texts that this secret opens."""
     texts: set[str] = set()
     async with db.connection(pool) as database:
-        for column in store.CONTEXTS:
-            for one in await store.list_sealed(database, column=column, head=b"\xff", after=("", ""), limit=1_000):
-                context = store.CONTEXTS[column](one.organization_id, one.id)
+        for column in resealing.CONTEXTS:
+            for one in await resealing.list_sealed(database, column=column, head=b"\xff", after=("", ""), limit=1_000):
+                context = resealing.CONTEXTS[column](one.organization_id, one.id)
                 try:
                     texts.add(sealing.unseal(one.value, secret=secret, context=context))
                 except sealing.Unreadable:
@@ -70,7 +70,7 @@ async def readable(pool: db.Pool, secret: Secret) -> set[str]:
 
 async def left(pool: db.Pool) -> int:
     async with db.connection(pool) as database:
-        return await store.count_sealed(database, head=sealing.head_of(NEW))
+        return await resealing.count_sealed(database, head=sealing.head_of(NEW))
 
 
 class TestColumns:
@@ -83,13 +83,13 @@ class TestColumns:
             for column, reason in columns.items()
             if reason.startswith(SEALED)
         }
-        assert judged == store.CONTEXTS.keys()
+        assert judged == resealing.CONTEXTS.keys()
 
     def test_functions_that_seal(self) -> None:
         """A new function that seals says here in which column its values stay."""
         assert {*CALLS, RESEALING} == set(sealing_functions())
         stored = {column for columns in CALLS.values() for column in columns}
-        assert stored == store.CONTEXTS.keys()
+        assert stored == resealing.CONTEXTS.keys()
 
     @pytest.mark.parametrize(
         "text",
@@ -131,12 +131,12 @@ def _sealing_in(text: str, file: str) -> Iterator[str]:
 async def test_each_column(pool: db.Pool) -> None:
     await sealed_everywhere(pool)
     everything = await readable(pool, OLD)
-    assert 2 * len(store.CONTEXTS) == len(everything) == await left(pool)
+    assert 2 * len(resealing.CONTEXTS) == len(everything) == await left(pool)
     reports: list[tuple[str | int, ...]] = []
-    lost = await service.reseal(pool, secret=NEW, report=lambda *one: reports.append(one), batch=1)
+    lost = await resealing.reseal(pool, secret=NEW, report=lambda *one: reports.append(one), batch=1)
     assert (0, 0, everything, set()) == (lost, await left(pool), await readable(pool, ALONE), await readable(pool, OLD))
-    assert {(column, 2, 0) for column in store.CONTEXTS} <= set(reports)
-    await service.reseal(pool, secret=NEW, report=lambda *one: reports.append(one))
+    assert {(column, 2, 0) for column in resealing.CONTEXTS} <= set(reports)
+    await resealing.reseal(pool, secret=NEW, report=lambda *one: reports.append(one))
     assert everything == await readable(pool, ALONE)
 
 
@@ -145,15 +145,15 @@ async def test_unreadable_ones_stay(pool: db.Pool) -> None:
     await sealed_everywhere(pool)
     async with db.transaction(pool) as database:
         await database.execute("update webhook set secret = '\\x01aa' where organization_id = $1", OURS)
-    assert 1 == await service.reseal(pool, secret=NEW, report=lambda *_: None, batch=1)
-    assert (1, 2 * len(store.CONTEXTS) - 1) == (await left(pool), len(await readable(pool, ALONE)))
+    assert 1 == await resealing.reseal(pool, secret=NEW, report=lambda *_: None, batch=1)
+    assert (1, 2 * len(resealing.CONTEXTS) - 1) == (await left(pool), len(await readable(pool, ALONE)))
 
 
 async def test_what_somebody_wrote_meanwhile_stays(pool: db.Pool) -> None:
     await sealed_everywhere(pool)
     column = "webhook.secret"
     async with db.connection(pool) as database:
-        [one, _] = await store.list_sealed(database, column=column, head=b"\xff", after=("", ""), limit=9)
+        [one, _] = await resealing.list_sealed(database, column=column, head=b"\xff", after=("", ""), limit=9)
     async with db.transaction(pool) as database:
         await database.execute("update webhook set secret = '\\x0102' where organization_id = $1", one.organization_id)
-        assert not await store.update_sealed(database, column=column, before=one, value=b"\x03")
+        assert not await resealing.update_sealed(database, column=column, before=one, value=b"\x03")

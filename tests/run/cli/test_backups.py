@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from afterword.events.log import service as event_log
+from afterword.events import log
 from afterword.kit import db
-from afterword.privacy.erasure_replay import service as replays
+from afterword.privacy import erasure_replay
 from afterword.run import migrations
 from afterword.run.backups.locations import location_of
 from afterword.run.cli import backups
@@ -243,7 +243,7 @@ class TestForgotten:
         async with desk_on(original.url, original.house) as desk:
             await adopted(desk)
             await keep(desk, **{period: days - 10})
-            await replays.forget(desk.pool, kept=[])
+            await erasure_replay.forget(desk.pool, kept=[])
             wanted = await left(desk, CANARY), await counted(desk)
         await done(original.url, tmp_path, "backup", "--organization", "demo")
         back = await run(empty_database_url, tmp_path, "restore", old)
@@ -285,7 +285,7 @@ async def make_foreign(original: Original) -> None:
 
 async def adopted(desk: Desk) -> None:
     async with db.transaction(desk.pool) as database:
-        assert await event_log.adopt(database) is not None
+        assert await log.adopt(database) is not None
 
 
 async def counted(desk: Desk) -> object:

@@ -13,7 +13,7 @@ from afterword.run.cli import demo
 from afterword.run.cli.demo import Form, ended
 from afterword.run.cli.seed import Seeded
 from afterword.sending.providers import service as providers
-from afterword.sending.queue.restores import service as restores
+from afterword.sending.queue import restores
 from afterword.sending.screens import pipelines
 from afterword.sending.screens.queue_items import SENDING
 from tests.conftest import SITE, House

@@ -8,8 +8,8 @@ import pytest
 
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.providers.health import service as health
-from afterword.sending.queue.restores import service as guard
+from afterword.sending.providers import health
+from afterword.sending.queue import restores
 from tests.conftest import House
 from tests.journeys.processes import free_port
 from tests.run.cli.shell import MORE, shell
@@ -73,9 +73,9 @@ class TestConfirmSending:
         queue = Queue(pool, house, house.pipeline_id)
         await queue.schedule()
         async with db.transaction(pool) as database:
-            mark = (await guard.check_log(database, mark=None, is_first=False)).mark
+            mark = (await restores.check_log(database, mark=None, is_first=False)).mark
             assert mark is not None
-            view = await guard.check_log(database, mark=replace(mark, seq=10_000), is_first=False)
+            view = await restores.check_log(database, mark=replace(mark, seq=10_000), is_first=False)
             assert view.is_new
         assert [] == await queue.worker().claim()
         assert "doctor --confirm-sending" in shell(database_url, tmp_path, "doctor").stdout

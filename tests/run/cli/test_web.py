@@ -11,7 +11,7 @@ from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.run.cli import CommandError, web
 from afterword.run.cli.context import Context
-from afterword.tenants.logins.sessions.last_seen import SessionUses
+from afterword.tenants.logins.sessions import SessionUses
 from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens.access import TokenUses
 from tests.conftest import SITE, House

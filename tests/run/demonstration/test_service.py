@@ -8,7 +8,7 @@ import pytest
 
 from afterword.core.organizations import access
 from afterword.kit import db
-from afterword.listening.reports.overview import service as overviews
+from afterword.listening.reports import overview as overviews
 from afterword.run.cli.seed import Seeded, seed
 from afterword.run.demonstration import service
 from tests.run.cli.shell import SITE

@@ -11,7 +11,7 @@ from tests.sending.queue.test_batches import BATCHES, ended, start, work
 
 
 async def test_stop_and_go_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afterword.sending.queue.batches.service.ITEMS_A_STEP", 1)
+    monkeypatch.setattr("afterword.sending.queue.batches.ITEMS_A_STEP", 1)
     monkeypatch.setattr("afterword.run.worker.long_work.STEPS_A_TURN", 2)
     for day in range(1, 5):
         await client.create(send_time=f"{YEAR}-05-0{day}T10:00:00+00:00")

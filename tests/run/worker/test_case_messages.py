@@ -6,7 +6,7 @@ from email.message import EmailMessage
 
 import pytest
 
-from afterword.cases.messages import service
+from afterword.cases import messages
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.kit.transport.base import EMAIL, Begin, Channel, Message, Outcome, Refused, Retry, Sent, Unknown
@@ -94,12 +94,12 @@ async def test_lost_worker(desk: Desk, path: str) -> None:
     """Claimed and lost: sent by another. Lost while it was sent: not again."""
     await desk.api.ok("POST", f"{path}/message", BODY)
     async with db.transaction(desk.pool) as database:
-        [message] = await service.claim(database, now=database.clock.now(), limit=5)
+        [message] = await messages.claim(database, now=database.clock.now(), limit=5)
     await desk.execute("update alert_message set lease_until = now() - interval '1 second'")
     async with db.transaction(desk.pool) as database:
-        [again] = await service.claim(database, now=database.clock.now(), limit=5)
-        assert not await service.begin(database, message=message, now=database.clock.now())
-        assert await service.begin(database, message=again, now=database.clock.now())
+        [again] = await messages.claim(database, now=database.clock.now(), limit=5)
+        assert not await messages.begin(database, message=message, now=database.clock.now())
+        assert await messages.begin(database, message=again, now=database.clock.now())
     await desk.execute("update alert_message set lease_until = now() - interval '1 second'")
     channel = scripted(Sent())
     await send_due(desk, channel)

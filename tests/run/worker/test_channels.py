@@ -25,7 +25,7 @@ from afterword.sending.channels.webhook import WebhookChannel
 from afterword.sending.providers import service as accounts
 from afterword.sending.providers.store import Account
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.traces import service as history
+from afterword.sending.queue import traces
 from tests.conftest import SITE, House
 from tests.extras.test_smpp import carrier
 from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench
@@ -117,7 +117,7 @@ class TestText:
         assert (SCHEDULED, 0) == (row["status"], row["attempts"])
         async with db.transaction(sms.queue.pool) as database:
             current = await queue.get(database, caller=sms.queue.house.caller, item_id=item.item_id)
-            found = await history.explain(database, item=current, now=database.clock.now(), zone=UTC)
+            found = await traces.explain(database, item=current, now=database.clock.now(), zone=UTC)
         assert ("no_account", "hold") == (found.reason, found.verdict)
 
     async def test_sent(self, sms: Bench) -> None:

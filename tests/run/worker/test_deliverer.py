@@ -3,7 +3,7 @@
 import pytest
 
 from afterword import errors
-from afterword.events.sending import service as sending
+from afterword.events import sending
 from afterword.kit import db
 from afterword.run.worker import deliverer as deliverers
 from afterword.run.worker.deliverer import Deliverer

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from afterword.kit import db
 from afterword.run.worker.guard import FILE_NAME, Guard
-from afterword.sending.queue.restores import service as guards
+from afterword.sending.queue import restores
 from tests.run.worker.conftest import Bench
 
 
@@ -44,6 +44,6 @@ async def test_an_older_database(bench: Bench, tmp_path: Path) -> None:
         await bench.until("select paused_time is not null from sending_guard")
         assert 1 == await bench.queue.status(item)
         async with db.transaction(bench.queue.pool) as database:
-            assert await guards.confirm(database)
+            assert await restores.confirm(database)
         await bench.until_done()
     assert {item.item_id: 1} == bench.channel.accepted

@@ -11,8 +11,8 @@ from afterword.kit.transport.base import EMAIL, Channel, Message, Outcome, Refus
 from afterword.run.worker import captured
 from afterword.run.worker.notices import Notices
 from afterword.sending.channels.email import EmailChannel
-from afterword.tenants.mails import service as mails
-from afterword.tenants.mails.store import NOTICES_SHOWN_MAX
+from afterword.tenants import mails
+from afterword.tenants.mails import NOTICES_SHOWN_MAX
 from tests.cases.conftest import Desk, desk
 from tests.pruning import prune
 from tests.run.worker.conftest import DEADLINE_SECONDS, Scripted

@@ -9,8 +9,8 @@ import pytest
 from afterword.run.worker import Pace, sender
 from afterword.run.worker.pace import POLL_CIRCLES_SECONDS_MAX, idle_seconds
 from afterword.run.worker.waiting import first_of
-from afterword.sending.queue.lanes import store
-from afterword.sending.queue.lanes.store import Lane
+from afterword.sending.queue import lanes
+from afterword.sending.queue.lanes import Lane
 from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench
 
 SLOW_SECONDS = 0.3
@@ -40,7 +40,7 @@ def test_what_operators_make_rarer_stays_so() -> None:
 async def test_a_slow_look_is_no_reason_to_look_away(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty times as long as it took would be a time in which nothing is sent."""
     pauses: list[float] = []
-    left, real = [2], store.list_lanes  # a look asks twice: behind its cursor, and before it
+    left, real = [2], lanes.list_lanes  # a look asks twice: behind its cursor, and before it
 
     async def short(*events: asyncio.Event, seconds: float | None = None) -> None:
         pauses.extend([] if seconds is None else [seconds])
@@ -53,7 +53,7 @@ async def test_a_slow_look_is_no_reason_to_look_away(bench: Bench, monkeypatch: 
         return await real(*values, **named)
 
     monkeypatch.setattr(sender, "first_of", short)
-    monkeypatch.setattr(store, "list_lanes", slow)
+    monkeypatch.setattr(lanes, "list_lanes", slow)
     async with bench.worker(), asyncio.timeout(DEADLINE_SECONDS):
         while len(pauses) < 4:
             await asyncio.sleep(0.01)

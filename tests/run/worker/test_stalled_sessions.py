@@ -15,7 +15,7 @@ import pytest
 from afterword.kit import db
 from afterword.kit.db import hosts
 from afterword.run.worker import jobs
-from afterword.sending.queue.restores import service, store
+from afterword.sending.queue import restores
 from tests.conftest import House
 from tests.journeys.processes import until
 from tests.run.worker.conftest import Bench
@@ -44,7 +44,7 @@ async def locking(url: str, *, name: str = "afterword worker", **settings: str) 
 
 async def prune(queue: Queue) -> int:
     async with db.transaction(queue.pool) as database:
-        return await store.prune_stalled_sessions(database, seconds=LIMIT_SECONDS)
+        return await restores.prune_stalled_sessions(database, seconds=LIMIT_SECONDS)
 
 
 async def has_stood(queue: Queue, client: Any) -> None:
@@ -131,7 +131,7 @@ async def test_the_pool_has_the_limit(queue: Queue, database_url: str) -> None:
 async def test_a_worker_sends_what_a_stopped_client_held(
     bench: Bench, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "IDLE_TRANSACTION_TIMEOUT_SECONDS", LIMIT_SECONDS)
+    monkeypatch.setattr(restores, "IDLE_TRANSACTION_TIMEOUT_SECONDS", LIMIT_SECONDS)
     monkeypatch.setattr(jobs, "STALLED_SECONDS", LIMIT_SECONDS)
     item = await bench.queue.schedule()
     async with locking(database_url, **TIMEOUTS) as client:

@@ -5,7 +5,7 @@ import pytest
 from afterword.core.organizations.access import SCOPES
 from afterword.kit.transport.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.sending.channels.email import EmailChannel
-from afterword.sending.intake.test_messages import service
+from afterword.sending.intake import test_messages
 from afterword.sending.messages import email as mail
 from tests.sending.channels.sink import Sink, say
 from tests.sending.intake.test_test_messages import Scripted, sending, sent
@@ -22,7 +22,7 @@ async def test_over_smtp(client: Client) -> None:
         await channel.close()
     assert "accepted" == found["outcome"]
     assert ["Ann@example.com"] == sink.mails[0].recipients
-    assert str(sink.mails[0].parsed["Subject"]).startswith(service.MARK)
+    assert str(sink.mails[0].parsed["Subject"]).startswith(test_messages.MARK)
 
 
 async def test_of_a_test_token(client: Client) -> None:

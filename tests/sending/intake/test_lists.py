@@ -3,20 +3,20 @@
 import pytest
 
 from afterword.kit import db
-from afterword.sending.intake.lists import service, store
+from afterword.sending.intake import lists
 from tests.pruning import prune
 from tests.sending.queue.conftest import Queue
 
 
 async def stage(queue: Queue) -> str:
     async with db.transaction(queue.pool) as database:
-        return await service.stage(
+        return await lists.stage(
             database,
             caller=queue.house.caller,
             questionnaire_id=queue.house.questionnaire_id,
             pipeline_id=queue.pipeline_id,
             file_name="a.csv",
-            read=service.read_file(b"Mail\na@b.example\n"),
+            read=lists.read_file(b"Mail\na@b.example\n"),
             mapping={},
             now=database.clock.now(),
         )
@@ -29,11 +29,11 @@ async def test_kept_for_days(queue: Queue) -> None:
         await queue.execute("update queue_list set created_time = now() - make_interval(days => $1)", days)
         async with db.transaction(queue.pool) as database:
             await prune(database, "files of lists", "lists")
-            found = await store.get_list(database, **key)
+            found = await lists.get_list(database, **key)
         assert is_there == (found is not None)
         if found is not None and not has_file:
-            with pytest.raises(service.FileGone):
-                service.text_of(found, found.layout.reading)
+            with pytest.raises(lists.FileGone):
+                lists.text_of(found, found.layout.reading)
 
 
 async def test_remembers_the_last_used_columns(queue: Queue) -> None:
@@ -41,7 +41,7 @@ async def test_remembers_the_last_used_columns(queue: Queue) -> None:
     async with db.transaction(queue.pool) as database:
         now = database.clock.now()
         for number in range(3):
-            await store.update_columns(database, **key, mapping={f"c{number}": "locale"}, now=now, keep_max=5)
+            await lists.update_columns(database, **key, mapping={f"c{number}": "locale"}, now=now, keep_max=5)
             await database.execute("update queue_list_column set used_time = used_time - interval '1 day'")
-        await store.update_columns(database, **key, mapping={"c0": ""}, now=now, keep_max=2)
-        assert {"c0": "", "c2": "locale"} == await store.list_columns(database, **key)
+        await lists.update_columns(database, **key, mapping={"c0": ""}, now=now, keep_max=2)
+        assert {"c0": "", "c2": "locale"} == await lists.list_known_columns(database, **key)

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from afterword import errors
-from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import service as alerts
 from afterword.core.answers.values import Given

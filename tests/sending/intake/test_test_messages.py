@@ -16,7 +16,7 @@ from afterword.kit.transport.base import EMAIL, Begin, Channel, Message, Outcome
 from afterword.run import worker
 from afterword.run.worker import test_messages
 from afterword.run.worker.channels import ChannelRegistry
-from afterword.sending.intake.test_messages import api, service
+from afterword.sending.intake import test_messages as intake_test_messages
 from afterword.sending.messages import context as mail
 from tests.pruning import prune
 from tests.sending.queue.conftest import Client, Queue, codes
@@ -98,7 +98,7 @@ class TestRefused:
         assert (409, "questionnaire_not_published") == (response.status_code, response.json()["code"])
 
     async def test_nobody_there_to_send(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(api, "TAKEN_SECONDS_MAX", 0.2)
+        monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 0.2)
         response = await ask(client)
         assert (503, "5") == (response.status_code, response.headers["Retry-After"])
         assert "nothing was sent" in response.json()["detail"]
@@ -107,11 +107,11 @@ class TestRefused:
         assert [] == channel.messages
 
     async def test_too_many(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "TEST_MESSAGES_MAX", 2)
+        monkeypatch.setattr(intake_test_messages, "TEST_MESSAGES_MAX", 2)
         async with sending(client):
             assert [200, 200, 429] == [(await ask(client)).status_code for _ in range(3)]
             response = await ask(client)
-        assert 1 <= int(response.headers["Retry-After"]) <= service.TEST_MESSAGES_SECONDS + 1
+        assert 1 <= int(response.headers["Retry-After"]) <= intake_test_messages.TEST_MESSAGES_SECONDS + 1
         await client.queue.execute("update trial set created_time = created_time - interval '10 minutes'")
         async with sending(client):
             assert 200 == (await ask(client)).status_code
@@ -120,9 +120,9 @@ class TestRefused:
         async def keep(*_: object, **__: object) -> bool:
             return True  # nobody took it; it stays as if somebody still waited
 
-        monkeypatch.setattr(api, "TAKEN_SECONDS_MAX", 0.0)
-        monkeypatch.setattr(service, "take_back", keep)
-        monkeypatch.setattr(service, "OPEN_MAX", 2)  # the probes of the whole interface lift it
+        monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 0.0)
+        monkeypatch.setattr(intake_test_messages, "take_back", keep)
+        monkeypatch.setattr(intake_test_messages, "OPEN_MAX", 2)  # the probes of the whole interface lift it
         assert [503, 503, 429] == [(await ask(client)).status_code for _ in range(3)]
 
     async def test_suppressed(self, client: Client) -> None:
@@ -178,7 +178,7 @@ class TestSent:
             await go.wait()
             return await accept(message, begin)
 
-        monkeypatch.setattr(api, "ACT_SECONDS_MAX", 2.0)
+        monkeypatch.setattr(intake_test_messages, "ACT_SECONDS_MAX", 2.0)
         async with sending(client, Scripted(slowly)):
             found = await sent(client)
             go.set()
@@ -212,7 +212,7 @@ class TestSent:
         now = await client.queue.now()
         async with db.transaction(client.queue.pool) as database:
             assert 0 == await prune(database, "test messages", now=now)
-            later = now + timedelta(seconds=service.KEPT_SECONDS + 1)
+            later = now + timedelta(seconds=intake_test_messages.KEPT_SECONDS + 1)
             assert 1 == await prune(database, "test messages", now=later)
 
 
@@ -238,7 +238,11 @@ class TestThroughAnAccount:
         before = await counts(client.queue)
         async with sending(client, channel := Scripted()):
             found = (await client.send("POST", f"/provider/{account_id}/test", body)).json()
-        assert ("accepted", "250 2.0.0 Ok", service.TEXT) == (found["outcome"], found["reply"], found["body"])
+        assert ("accepted", "250 2.0.0 Ok", intake_test_messages.TEXT) == (
+            found["outcome"],
+            found["reply"],
+            found["body"],
+        )
         assert ["survey@shop.example"] == [message.sender for message in channel.messages]
         assert before == await counts(client.queue)
 

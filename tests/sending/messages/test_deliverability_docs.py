@@ -10,7 +10,7 @@ from afterword.core.messaging.refusals import SUPPRESSING
 from afterword.kit.transport.reports import KINDS, REPORTS_MAX
 from afterword.people.responders.suppressions import REASONS
 from afterword.sending.channels import callbacks
-from afterword.sending.receipts.inbound.service import ADAPTERS
+from afterword.sending.receipts.inbound import ADAPTERS
 from afterword.sending.receipts.service import REPORTED_DAYS_MAX
 from tests.sending.receipts.test_inbound import headers_of
 

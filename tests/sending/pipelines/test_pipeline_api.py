@@ -273,10 +273,10 @@ class TestDelete:
 async def open_lanes(client: Client) -> list[str]:
     """The lanes that a worker sees as open."""
     from afterword.kit import db  # noqa: PLC0415
-    from afterword.sending.queue.lanes import store  # noqa: PLC0415
+    from afterword.sending.queue.lanes import list_lanes  # noqa: PLC0415
 
     async with db.connection(client.queue.pool) as database:
-        lanes = await store.list_lanes(
+        lanes = await list_lanes(
             database, after=("", ""), until=("z" * 22, "z" * 22), channel_ids=[1], busy=[], limit=10
         )
     return [lane.pipeline_id for lane in lanes]

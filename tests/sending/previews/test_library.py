@@ -7,7 +7,7 @@ import pytest
 from afterword.asking.questionnaires import files
 from afterword.asking.questionnaires.library import service as library
 from afterword.core.questionnaires import visuals
-from afterword.sending.previews.pages import first_page
+from afterword.sending.previews import first_page
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 

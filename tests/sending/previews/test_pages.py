@@ -10,7 +10,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.sending.previews import service
+from afterword.sending import previews
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import FORM, Api, made
 from tests.conftest import House
@@ -96,18 +96,18 @@ async def test_refused(api: Api, neighbour: House, path: str) -> None:
 async def test_it_ends(api: Api, path: str) -> None:
     async with db.connection(api.pool) as database:
         questionnaire_id = path.rpartition("/")[2]
-        old = service.Permission(
+        old = previews.Permission(
             api.house.organization_id, questionnaire_id, None, int(database.clock.now().timestamp())
         )
-    address = service.address_of(old, site=api.house.site).removeprefix(api.house.site.public_url)
+    address = previews.address_of(old, site=api.house.site).removeprefix(api.house.site.public_url)
     page = await api.client.get(address)
     assert (410, True) == (page.status_code, "This preview has ended" in page.text)
     assert 410 == (await api.client.get(f"{address}/mail")).status_code
     now = datetime.now(UTC)
-    with pytest.raises(service.Ended):
-        service.read(address.removeprefix(service.PATH), secret=api.house.site.secret, now=now + timedelta(seconds=5))
+    with pytest.raises(previews.Ended):
+        previews.read(address.removeprefix(previews.PATH), secret=api.house.site.secret, now=now + timedelta(seconds=5))
     with pytest.raises(errors.NotFound):
-        service.read(address.removeprefix(service.PATH), secret=b"other" * 7, now=now)
+        previews.read(address.removeprefix(previews.PATH), secret=b"other" * 7, now=now)
 
 
 async def test_walked_through(api: Api, path: str) -> None:

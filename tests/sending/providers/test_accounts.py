@@ -13,9 +13,8 @@ from afterword.kit import db, sealing
 from afterword.kit.transport.base import Refused, Sent
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels.sms import twilio
+from afterword.sending.providers import health, store
 from afterword.sending.providers import service as accounts
-from afterword.sending.providers import store
-from afterword.sending.providers.health import service as health
 from afterword.sending.providers.store import Account
 from tests.conftest import SITE, House
 from tests.conftest import client as client  # noqa: PLC0414  a fixture

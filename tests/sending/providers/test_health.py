@@ -8,15 +8,15 @@ import pytest
 
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.providers.health import service
-from afterword.sending.queue.lanes import service as lanes_service
+from afterword.sending.providers import health
+from afterword.sending.queue import lanes as lanes_service
 from tests.sending.queue.conftest import Client, Queue
 from tests.sending.queue.test_lanes import account, lanes
 
 
 async def resume(queue: Queue) -> None:
     async with db.transaction(queue.pool) as database:
-        await service.resume(database, account=await account(queue))
+        await health.resume(database, account=await account(queue))
 
 
 class TestProbe:
@@ -28,7 +28,7 @@ class TestProbe:
 
         async def probe() -> bool:
             async with db.transaction(queue.pool) as database:
-                return await service.win_probe(database, account=key, open_until=open_until)
+                return await health.win_probe(database, account=key, open_until=open_until)
 
         assert [False, False, False, True] == sorted(await asyncio.gather(*(probe() for _ in range(4))))
         assert [] == await lanes(queue)
@@ -51,7 +51,7 @@ class TestRates:
         assert [] == await lanes(queue)
 
     async def test_a_throttle_halves_the_rate(self, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "RATE_PAUSE_SECONDS", 600.0)
+        monkeypatch.setattr(health, "RATE_PAUSE_SECONDS", 600.0)
         await queue.execute(
             "update channel_account set rate = 40, rate_ceiling = 100, updated_time = now() - interval '1 hour'"
         )
@@ -93,7 +93,7 @@ class TestRates:
         await self.slow_down(queue)
 
         row = (await queue.fetch("select rate, rate_ceiling from channel_account"))[0]
-        assert (2.5, service.RATE_CEILING_MIN) == (row["rate"], row["rate_ceiling"])
+        assert (2.5, health.RATE_CEILING_MIN) == (row["rate"], row["rate_ceiling"])
 
     async def test_it_recovers_up_to_its_ceiling(self, queue: Queue) -> None:
         await queue.execute(
@@ -115,7 +115,7 @@ class TestRates:
         key = await account(queue)
         async with db.transaction(queue.pool) as database:
             await database._connection.execute(first)
-            await service.slow_down(database, account=key)
+            await health.slow_down(database, account=key)
 
 
 class TestBreaker:
@@ -149,7 +149,7 @@ class TestBreaker:
             await self.fail(queue)
 
         async with db.transaction(queue.pool) as database:
-            await service.record_success(database, account=await account(queue))
+            await health.record_success(database, account=await account(queue))
 
         assert (0, None) == tuple((await queue.fetch("select failures, open_until from channel_account"))[0].values())
         assert 0 == await self.fail(queue)
@@ -169,7 +169,7 @@ class TestBreaker:
     ) -> float:
         since = since or await queue.now()
         async with db.transaction(queue.pool) as database:
-            return await service.record_failure(
+            return await health.record_failure(
                 database, account=await account(queue), since=since, is_probe=is_probe, is_failing=is_failing
             )
 
@@ -179,24 +179,24 @@ class TestPause:
         key = await account(queue)
 
         async with db.transaction(queue.pool) as database:
-            assert await service.pause(database, account=key, reason="535 " + "x" * 600)
-            assert not await service.pause(database, account=key, reason="again")
+            assert await health.pause(database, account=key, reason="535 " + "x" * 600)
+            assert not await health.pause(database, account=key, reason="again")
         assert 500 == await queue.value("select length(paused_reason) from channel_account")
 
         async with db.transaction(queue.pool) as database:
-            assert await service.resume(database, account=key)
-            assert not await service.resume(database, account=key)
+            assert await health.resume(database, account=key)
+            assert not await health.resume(database, account=key)
 
     async def test_a_late_answer_does_not_pause_again_what_a_person_resumed(self, queue: Queue) -> None:
         key, claimed = await account(queue), await queue.now()
         async with db.transaction(queue.pool) as database:
-            await service.pause(database, account=key, reason="535", since=claimed)
+            await health.pause(database, account=key, reason="535", since=claimed)
         await resume(queue)
         later = await queue.now()
 
         async with db.transaction(queue.pool) as database:
-            assert not await service.pause(database, account=key, reason="535", since=claimed)
-            assert await service.pause(database, account=key, reason="535", since=later)
+            assert not await health.pause(database, account=key, reason="535", since=claimed)
+            assert await health.pause(database, account=key, reason="535", since=later)
 
 
 async def test_figures(http: httpx2.AsyncClient, queue: Queue) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.sending.providers.health import store as health
-from afterword.sending.providers.rates import store as rates
-from afterword.sending.queue.lanes import store as lanes
+from afterword.sending.providers import health, rates
+from afterword.sending.queue import lanes
 from tests.bar import Tell
 from tests.conftest import House, filled_database
 from tests.sending.queue import test_plans

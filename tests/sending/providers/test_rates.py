@@ -9,8 +9,8 @@ import pytest
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.providers.health import service as health
-from afterword.sending.providers.rates import service
+from afterword.sending.providers import health
+from afterword.sending.providers import rates as providers_rates
 from tests.sending.queue.conftest import Queue
 from tests.sending.queue.test_lanes import account
 
@@ -27,7 +27,7 @@ async def throttle(queue: Queue, domain: str | None = SLOW, *, first: str = "sel
 
 async def prune(queue: Queue) -> int:
     async with db.transaction(queue.pool) as database:
-        return await service.prune(database, limit=100)
+        return await providers_rates.prune(database, limit=100)
 
 
 async def rates(queue: Queue) -> dict[str, float]:
@@ -41,7 +41,7 @@ async def of_account(queue: Queue) -> tuple[Any, ...]:
 @pytest.fixture
 def long_burst(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the test takes, its throttles are one burst."""
-    monkeypatch.setattr(service, "PAUSE_SECONDS", 600.0)
+    monkeypatch.setattr(providers_rates, "PAUSE_SECONDS", 600.0)
 
 
 async def claim(queue: Queue, count: int = 20, *, by_domain: frozenset[AccountKey] | None = None) -> list[str]:
@@ -54,7 +54,7 @@ async def claim(queue: Queue, count: int = 20, *, by_domain: frozenset[AccountKe
 class TestThrottled:
     async def test_a_domain_goes_slower_and_its_account_does_not(self, queue: Queue) -> None:
         await throttle(queue)
-        assert {SLOW: service.CEILING_MIN / 2} == await rates(queue)
+        assert {SLOW: providers_rates.CEILING_MIN / 2} == await rates(queue)
         assert (None, True) == await of_account(queue)
 
     @pytest.mark.usefixtures("long_burst")
@@ -65,7 +65,7 @@ class TestThrottled:
 
     async def test_again(self, queue: Queue) -> None:
         await throttle(queue)
-        for expected in (0.25, 0.125, 0.0625, service.FLOOR, service.FLOOR):
+        for expected in (0.25, 0.125, 0.0625, providers_rates.FLOOR, providers_rates.FLOOR):
             await throttle(
                 queue,
                 first="""update domain_rate set throttled_time = now() - interval '2 seconds', refilled_time = now(),
@@ -89,7 +89,7 @@ class TestThrottled:
         assert (None, True) == await of_account(queue)
 
     async def test_too_many_are_the_account(self, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "DOMAINS_MAX", 1)
+        monkeypatch.setattr(providers_rates, "DOMAINS_MAX", 1)
         await throttle(queue)
         await queue.execute("update domain_rate set throttled_time = now() - interval '61 seconds'")
         await throttle(queue, "other.example")

@@ -18,7 +18,7 @@ from afterword.kit.web.fields import MetadataGroups
 from afterword.run.app import create_app
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.queue import service
-from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.dispatches import Dispatch

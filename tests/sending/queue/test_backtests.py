@@ -6,7 +6,7 @@ from typing import Any
 from afterword.core.organizations.access import installation
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.queue.backtests import service
+from afterword.sending.queue import backtests
 from tests.sending.queue.conftest import Client, codes
 
 
@@ -26,7 +26,7 @@ async def replayed(client: Client) -> dict[str, str]:
     organization_id, pipeline_id = client.queue.house.organization_id, client.queue.house.pipeline_id
     async with db.connection(client.queue.pool) as database:
         now = database.clock.now() + timedelta(seconds=1)
-        tried = await service.try_change(
+        tried = await backtests.try_change(
             database,
             caller=installation(organization_id),
             questionnaire_id=client.queue.house.questionnaire_id,
@@ -42,11 +42,11 @@ async def replayed(client: Client) -> dict[str, str]:
 async def test_caps_count_what_the_replay_sends(client: Client) -> None:
     ids = [await sent(client, days) for days in (9, 7, 1)]
     other = await sent(client, 5, "bob")
-    assert dict.fromkeys([*ids, other], service.ASKED) == await replayed(client)
+    assert dict.fromkeys([*ids, other], backtests.ASKED) == await replayed(client)
     await client.queue.change_pipeline("frequency_cap_days = 3")
     found = await replayed(client)
     assert ["", "frequency_cap", ""] == [found[item_id] for item_id in ids]
-    assert service.ASKED == found[other]
+    assert backtests.ASKED == found[other]
 
 
 async def test_what_came_later_does_not_count(client: Client) -> None:
@@ -54,8 +54,8 @@ async def test_what_came_later_does_not_count(client: Client) -> None:
     await client.send("POST", "/suppression", {"channel_id": 1, "identifier": "ann@example.com"})
     await client.queue.execute("update suppression set created_time = now() - interval '5 days'")
     found = await replayed(client)
-    assert service.ASKED == found[early]
-    assert found[late] not in {service.ASKED, "frequency_cap"}
+    assert backtests.ASKED == found[early]
+    assert found[late] not in {backtests.ASKED, "frequency_cap"}
 
 
 async def test_left_out(client: Client) -> None:
@@ -77,7 +77,7 @@ async def test_holds_end(client: Client) -> None:
     item_id = await sent(client, 8)
     await client.queue.execute("update queue_item set not_after = now() + interval '9 days'")
     await client.queue.change_pipeline("dispatch_start_time = '03:00', dispatch_end_time = '03:30'")
-    assert {item_id: service.ASKED} == await replayed(client)
+    assert {item_id: backtests.ASKED} == await replayed(client)
 
 
 class TestRoute:

@@ -13,8 +13,8 @@ from afterword.kit import db
 from afterword.kit.db.leases import LeaseLost
 from afterword.kit.transport.base import Refused, Sent, Unknown
 from afterword.run.worker.long_work import BatchWorker
-from afterword.sending.queue.batches import service
-from afterword.sending.queue.batches.store import BATCHES as BATCHES_LEASES
+from afterword.sending.queue import batches
+from afterword.sending.queue.batches import LEASES as BATCHES_LEASES
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.sending.intake.test_imports import Importing, lines
@@ -80,7 +80,7 @@ class TestRefusals:
 class TestWork:
     async def test_repeat_what_failed_once(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         """Foreseen by the rules; neither what may have arrived nor what was sent again is sent once more."""
-        monkeypatch.setattr("afterword.sending.queue.batches.service.ITEMS_A_STEP", 2)
+        monkeypatch.setattr("afterword.sending.queue.batches.ITEMS_A_STEP", 2)
         await client.create(responder_channel_identifier="lost@example.com")
         await client.queue.execute("update queue_item set resend_after_seconds = null")
         await client.queue.worker().send(Unknown("silence"))
@@ -105,7 +105,7 @@ class TestWork:
         assert ["ann", "eve", "lost"] == sorted(one.item.responder_channel_identifier.split("@")[0] for one in sent)
 
     async def test_the_items_of_an_import_alone(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("afterword.sending.queue.batches.service.ITEMS_A_STEP", 2)
+        monkeypatch.setattr("afterword.sending.queue.batches.ITEMS_A_STEP", 2)
         await client.create(send_time=LATER)
         import_id = await imported(client, *(f"a{number}@example.com" for number in range(5)))
         other = await imported(client, "other@example.com")
@@ -137,7 +137,7 @@ class TestWork:
         assert 2 == await client.queue.value("select count(*) from audit_entry where thing_kind = 'queue_batch'")
 
     async def test_send_now_and_move_in_steps(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("afterword.sending.queue.batches.service.ITEMS_A_STEP", 2)
+        monkeypatch.setattr("afterword.sending.queue.batches.ITEMS_A_STEP", 2)
         for day in range(1, 6):
             await client.create(send_time=f"{YEAR}-05-0{day}T10:00:00+00:00")
         made = await start(client, action="move", send_time=f"{YEAR}-05-03T10:00:00+00:00")
@@ -173,7 +173,7 @@ class TestWork:
         assert job is not None
         with pytest.raises(LeaseLost):
             async with db.transaction(client.queue.pool) as database:
-                await service.work(
+                await batches.work(
                     database, job=job, owner=uuid.uuid4(), secret=client.queue.secret, now=database.clock.now()
                 )
         assert 0 == await client.queue.value("select count(*) from queue_item where status = 7")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from afterword.asking.instances.answers.service import lock_context, save_answers
+from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.cells import COUNTED
@@ -13,11 +13,11 @@ from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports import counts
 from afterword.listening.reports.daily_counts import service as rollups
 from afterword.run.migrations import FOLDER
-from afterword.sending.queue.retention import service as retention
-from afterword.sending.queue.retention.service import RetentionCursor
+from afterword.sending.queue import retention
+from afterword.sending.queue.retention import RetentionCursor
 from tests.conftest import TIME_ZONE, settled
 from tests.sending.queue.conftest import EMAIL, OUTBOX, Queue
 

@@ -10,10 +10,10 @@ import pytest
 from afterword.core.scheduling.lanes import START
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.queue.lanes import store as lanes_store
-from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue import lanes as lanes_store
+from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
-from afterword.tenants.organizations.plans import service as plans
+from afterword.tenants.organizations import plans
 from tests.sending.queue.conftest import Queue
 from tests.sending.queue.test_lanes import lanes
 

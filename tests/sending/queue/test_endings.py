@@ -12,8 +12,8 @@ from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
 from afterword.kit.transport.reports import Report
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import SuppressionInput
-from afterword.sending.intake.references import service as references
-from afterword.sending.intake.references.service import Reference
+from afterword.sending.intake import references
+from afterword.sending.intake.references import Reference
 from afterword.sending.queue import service
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits

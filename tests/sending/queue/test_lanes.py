@@ -6,8 +6,8 @@ import pytest
 
 from afterword.core.scheduling.lanes import START
 from afterword.kit import db
-from afterword.sending.queue.lanes import service, store
-from afterword.sending.queue.lanes.store import Lane
+from afterword.sending.queue import lanes as queue_lanes
+from afterword.sending.queue.lanes import Lane
 from tests.sending.queue.conftest import EMAIL, LINK, Queue
 
 END = ("~", "~")
@@ -21,7 +21,7 @@ async def lanes(queue: Queue, **values: object) -> list[Lane]:
 
 async def list_lanes(database: db.Database, **values: object) -> list[Lane]:
     known: dict[str, object] = {"after": START, "until": END, "channel_ids": [EMAIL, LINK], "busy": [], "limit": 32}
-    return await store.list_lanes(database, **{**known, **values})  # pyrefly: ignore[bad-argument-type]
+    return await queue_lanes.list_lanes(database, **{**known, **values})  # pyrefly: ignore[bad-argument-type]
 
 
 async def account(queue: Queue) -> tuple[str, str]:
@@ -94,21 +94,21 @@ class TestListLanes:
 
 class TestSettingsCache:
     async def test_a_change_is_seen_at_once(self, queue: Queue) -> None:
-        cache = service.SettingsCache()
+        cache = queue_lanes.SettingsCache()
         titles: list[str] = []
         for statement in ("title = 'One'", "title = 'Two'"):
             await queue.change_pipeline(statement)
             async with db.connection(queue.pool) as database:
-                settings = await service.settings_of(database, lanes=[queue.lane], cache=cache)
+                settings = await queue_lanes.settings_of(database, lanes=[queue.lane], cache=cache)
             titles.append(settings[queue.lane].pipeline.title)
 
         assert ["One", "Two"] == titles
 
     async def test_it_is_bounded(self, queue: Queue) -> None:
-        cache = service.SettingsCache()
+        cache = queue_lanes.SettingsCache()
         async with db.connection(queue.pool) as database:
-            settings = await service.settings_of(database, lanes=[queue.lane], cache=cache)
-        cache.kept = {(str(number), ""): settings[queue.lane] for number in range(service.LANES_KEPT_MAX)}
+            settings = await queue_lanes.settings_of(database, lanes=[queue.lane], cache=cache)
+        cache.kept = {(str(number), ""): settings[queue.lane] for number in range(queue_lanes.LANES_KEPT_MAX)}
 
         cache.keep(list(settings.values()))
 

@@ -8,8 +8,8 @@ from afterword.core.organizations.access import SCOPES
 from afterword.core.scheduling.statuses import Item
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.queue.lists import store
-from afterword.sending.queue.lists.store import Filter
+from afterword.sending.queue import lists
+from afterword.sending.queue.lists import Filter
 from tests.conftest import House
 from tests.making import make_application
 from tests.sending.queue.conftest import Client, Queue, codes
@@ -71,7 +71,7 @@ class TestList:
         assert expected[::-1] == await pages(client, "oldest_first=1", limit=3)
 
     async def test_filters(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("afterword.sending.queue.lists.service.SCANNED_MAX", 2)
+        monkeypatch.setattr("afterword.sending.queue.lists.SCANNED_MAX", 2)
         ids = await fill(client.queue, count=24)
         pipeline = client.queue.pipeline_id
         ours = [one for one in ids if int(one) % 2 == 0]
@@ -136,7 +136,7 @@ class TestCount:
     async def test_ends_at_its_limit(self, client: Client) -> None:
         await fill(client.queue, count=30)
         async with db.connection(client.queue.pool) as database:
-            found = await store.count_items(
+            found = await lists.count_items_record(
                 database, organization_id=client.queue.house.organization_id, chosen=Filter(), limit=7
             )
         counts = {(one.status, one.reason): (one.count, one.is_capped) for one in found}
@@ -178,7 +178,7 @@ class TestHours:
         assert [2] == [one["count"] for one in narrow]
         async with db.connection(client.queue.pool) as database:
             place = {"organization_id": client.queue.house.organization_id, "time_zone": "UTC"}
-            capped = await store.count_hours(database, **place, chosen=Filter(), limit=1)
+            capped = await lists.count_hours_record(database, **place, chosen=Filter(), limit=1)
         assert any(one.is_capped for one in capped)
 
 
@@ -203,11 +203,13 @@ async def test_plans_over_many_items(queue: Queue) -> None:
         explained: Any = Explained(database)
         organization_id = queue.house.organization_id
         for chosen in (Filter(), Filter(statuses=[Item.IGNORED], pipeline_ids=["0" * 22])):
-            await store.list_items(explained, organization_id=organization_id, chosen=chosen, limit=50, scanned=500)
+            await lists.list_item_records(
+                explained, organization_id=organization_id, chosen=chosen, limit=50, scanned=500
+            )
             assert "Seq Scan on queue_item" not in explained.plan, explained.plan
             assert "queue_item_state" in explained.plan
             assert buffers(explained.plan) < 3_000, explained.plan
-        await store.count_items(explained, organization_id=organization_id, chosen=Filter(), limit=1_000)
+        await lists.count_items_record(explained, organization_id=organization_id, chosen=Filter(), limit=1_000)
         assert "Seq Scan on queue_item" not in explained.plan, explained.plan
         assert buffers(explained.plan) < 5_000, explained.plan
 

@@ -21,9 +21,8 @@ from afterword.core.scheduling.statuses import MOVES, Item, Move
 from afterword.core.wire.times import Moment
 from afterword.kit import db
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.sending.queue import service
-from afterword.sending.queue.late_outcomes import service as late_outcomes
-from afterword.sending.queue.late_outcomes.store import LateAcceptance
+from afterword.sending.queue import late_outcomes, service
+from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.queue.resources import QueueItemUpdate
 from afterword.sending.queue.sending import outcomes, store
 from afterword.sending.queue.sending import service as sending

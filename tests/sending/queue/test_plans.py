@@ -14,7 +14,7 @@ import pytest
 from afterword.kit import db
 from afterword.run.worker.loop import PLANNER
 from afterword.sending.pipelines import store as pipelines_store
-from afterword.sending.queue.lanes import store as lanes_store
+from afterword.sending.queue import lanes as lanes_store
 from afterword.sending.queue.sending import store as sending_store
 from afterword.sending.queue.sending.store import Settlement
 from tests.conftest import House, filled_database

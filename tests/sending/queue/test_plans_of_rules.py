@@ -10,9 +10,8 @@ from afterword.kit import db
 from afterword.people.responders import store as responders
 from afterword.people.responders.store import AddressId
 from afterword.run.worker.loop import PLANNER
+from afterword.sending.queue import deciding, reminders
 from afterword.sending.queue import store as queue_store
-from afterword.sending.queue.deciding import store as deciding
-from afterword.sending.queue.reminders import store as reminders
 from afterword.sending.receipts import store as reports
 from tests.conftest import House, filled_database
 from tests.sending.queue.conftest import Queue

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.sending.queue.late_outcomes import store as truth_store
-from afterword.sending.queue.late_outcomes.store import LateAcceptance
-from afterword.sending.queue.restores import store as guard_store
+from afterword.sending.queue import late_outcomes, restores
+from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.queue.sending import store as sending_store
 from afterword.sending.queue.sending.store import Settlement
 from tests.sending.queue.conftest import Queue
@@ -36,12 +35,12 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
         ):
             await settle(generic, settlements=[settlement])  # pyrefly: ignore[bad-argument-type]
         late = LateAcceptance("o", "i", "e", epoch=1)
-        await truth_store.settle_late_items(generic, acceptances=[late])  # pyrefly: ignore[bad-argument-type]
-        await truth_store.list_locked_items(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
-        await truth_store.list_accepted_late(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
+        await late_outcomes.settle_late_items(generic, acceptances=[late])  # pyrefly: ignore[bad-argument-type]
+        await late_outcomes.list_locked_items(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
+        await late_outcomes.list_accepted_late(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
         await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)  # pyrefly: ignore[bad-argument-type]
         await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
-        await guard_store.count_late_items(generic, minutes=15, limit=101)  # pyrefly: ignore[bad-argument-type]
+        await restores.count_late_items(generic, minutes=15, limit=101)  # pyrefly: ignore[bad-argument-type]
 
     assert 12 == len(generic.plans)
     for plan in generic.plans:

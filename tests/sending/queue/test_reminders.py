@@ -11,8 +11,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
 from afterword.sending.messages import email
 from afterword.sending.messages.context import MessageContext
-from afterword.sending.queue import service
-from afterword.sending.queue.reminders import service as reminders
+from afterword.sending.queue import reminders, service
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.store import QueueItem
 from tests.conftest import settled

@@ -4,20 +4,20 @@ from dataclasses import replace
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.sending.queue.restores import service as guard
-from afterword.sending.queue.restores.service import LATE_ITEMS_MAX, SendingMark, View
+from afterword.sending.queue import restores
+from afterword.sending.queue.restores import LATE_ITEMS_MAX, SendingMark, View
 from afterword.sending.queue.sending import service as sending
 from tests.sending.queue.conftest import Queue
 
 
 async def look(queue: Queue, mark: SendingMark | None = None, *, is_first: bool = True) -> View:
     async with db.transaction(queue.pool) as database:
-        return await guard.check_log(database, mark=mark, is_first=is_first)
+        return await restores.check_log(database, mark=mark, is_first=is_first)
 
 
 async def confirm(queue: Queue) -> bool:
     async with db.transaction(queue.pool) as database:
-        return await guard.confirm(database)
+        return await restores.confirm(database)
 
 
 async def remembered(queue: Queue) -> SendingMark:

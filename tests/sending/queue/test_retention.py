@@ -7,9 +7,8 @@ import pytest
 from afterword.core.scheduling.statuses import Item
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.queue.retention import service as retention
-from afterword.sending.queue.retention import store
-from afterword.sending.queue.retention.service import FAILED_DAYS_MIN, RetentionCursor
+from afterword.sending.queue import retention
+from afterword.sending.queue.retention import FAILED_DAYS_MIN, RetentionCursor
 from tests.bar import Tell
 from tests.conftest import House, settled
 from tests.sending.queue.conftest import Queue
@@ -54,7 +53,7 @@ async def test_what_has_ended_long_ago_goes_with_its_attempts(read: Queue) -> No
     assert [waiting.item_id] == [row["item_id"] for row in await read.fetch("select item_id from queue_item")]
     assert 0 == await read.value("select count(*) from attempt")
     async with db.connection(read.pool) as database:
-        assert {Item.SENT: 1} == await store.count_pruned(database)
+        assert {Item.SENT: 1} == await retention.count_pruned(database)
 
 
 @pytest.mark.parametrize("end", DEAD, ids=lambda end: end.__name__)
@@ -66,7 +65,7 @@ async def test_a_dead_letter_stays_for_thirty_days(read: Queue, end: End, tell: 
     await prune(read, days=1, later=FAILED_DAYS_MIN + HOUR)
     removed = kept - len(await left(read))
     async with db.connection(read.pool) as database:
-        counted = await store.count_pruned(database)
+        counted = await retention.count_pruned(database)
     tell(
         "{dead} dead letters: {kept} kept before 30 days, {removed} removed after, {counted} counted as removed",
         dead=1, kept=kept, removed=removed, counted=sum(counted.values()), whole=len(DEAD),

@@ -27,9 +27,8 @@ from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.sending.providers import service as accounts
 from afterword.sending.queue.store import QueueItem
-from afterword.sending.receipts.inbound import service as inbound
-from afterword.sending.receipts.inbound import store
-from afterword.sending.receipts.inbound.service import Adapter
+from afterword.sending.receipts import inbound
+from afterword.sending.receipts.inbound import Adapter
 from tests.bar import Tell
 from tests.conftest import House
 from tests.sending.channels.receiver import closed_port
@@ -517,7 +516,7 @@ class TestNotifications:
         body = json.dumps(notification(signer, "", kind="SubscriptionConfirmation")).encode()
         assert 204 == await post(http, path, body)
         async with db.connection(queue.pool) as database:
-            [endpoint] = await store.list_endpoints(database, organization_id=queue.house.organization_id)
+            [endpoint] = await inbound.list_endpoints(database, organization_id=queue.house.organization_id)
         assert "https://sns.example.com/?Action=ConfirmSubscription" == endpoint.confirm_url
         assert [] == outgoing
 

@@ -8,7 +8,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Sent
 from afterword.run.worker import captured
 from afterword.run.worker.notices import Notices
-from afterword.sending.queue.outbox import store
+from afterword.sending.queue import outbox
 from tests.sending.providers.test_accounts import add as add_account
 from tests.sending.queue.conftest import Client, http, queue
 from tests.sending.queue.outbox.test_api import capture
@@ -76,7 +76,9 @@ async def test_mails_to_users_are_the_operators(client: Client) -> None:
                 assert 404 == (await client.send("GET", f"/q/outbox/{one}")).status_code
         assert [] == (await client.send("GET", "/q/outbox")).json()["results"]
         async with db.transaction(queue.pool) as database:
-            assert {message_id, "7" * 22} == {one.message_id for one in await store.list_messages(database, limit=5)}
+            assert {message_id, "7" * 22} == {
+                one.message_id for one in await outbox.list_message_records(database, limit=5)
+            }
 
 
 async def test_clock(client: Client) -> None:

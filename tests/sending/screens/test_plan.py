@@ -25,5 +25,5 @@ async def test_hours(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "3 messages become due in the next seven days." in page
         assert (1, 1) == (page.count("hour level-4"), page.count("hour level-2"))
         assert "What leaves when" not in (await browser.get(f"{WAITING}&reason=quiet_hours")).text
-        monkeypatch.setattr("afterword.sending.queue.lists.service.COUNT_MAX", 1)
+        monkeypatch.setattr("afterword.sending.queue.lists.COUNT_MAX", 1)
         assert "There are more" in (await browser.get(WAITING)).text

@@ -11,7 +11,7 @@ from afterword.kit.transport.base import EMAIL
 from afterword.run import worker
 from afterword.run.worker import test_messages
 from afterword.run.worker.channels import ChannelRegistry
-from afterword.sending.intake.test_messages import api
+from afterword.sending.intake import test_messages as intake_test_messages
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.providers import service
 from afterword.sending.screens.providers import PROVIDERS
@@ -82,7 +82,7 @@ async def test_in_use(office: Office) -> None:
 
 
 async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "TAKEN_SECONDS_MAX", 0.1)
+    monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 0.1)
     async with db.transaction(office.pool) as database:
         await database.execute(
             "insert into channel_account (organization_id, account_id, channel_id) values ($1, $2, 1)",
@@ -94,7 +94,7 @@ async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
         assert 'value="olga@kalamata.example"' in (await client.get(path)).text
         assert 422 == (await client.post(f"{path}/test", data={"responder_channel_identifier": "ann"})).status_code
         assert 503 == (await client.post(f"{path}/test", data=body)).status_code  # nobody sends
-        monkeypatch.setattr(api, "TAKEN_SECONDS_MAX", 5.0)
+        monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 5.0)
         registry = ChannelRegistry(
             pool=office.pool, site=SITE, defaults=worker.captured(office.pool, [EMAIL]), versions={}
         )

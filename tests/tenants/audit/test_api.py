@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from afterword.kit import db
-from afterword.tenants.audit import api, service
+from afterword.tenants import audit
 from tests.run.test_app import client_of
 from tests.tenants.logins.conftest import SITE, Office, found
 from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
@@ -79,7 +79,7 @@ class TestFile:
 
     async def test_equal_to_the_list(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
         """Read in pages of two, of this organization alone; formulas are texts; the download is noted."""
-        monkeypatch.setattr(api, "PAGE_ENTRIES", 2)
+        monkeypatch.setattr(audit, "PAGE_ENTRIES", 2)
         other = await found(office.pool, domain="patras", email="pan@patras.example")
         headers = await token_of(office)
         await change_name(office, headers, "=1+1")
@@ -91,7 +91,7 @@ class TestFile:
                 "&from_time=2026-01-01T00:00:00Z",
                 headers=headers,
             )
-            monkeypatch.setattr(api, "FILE_ENTRIES_MAX", 3)
+            monkeypatch.setattr(audit, "FILE_ENTRIES_MAX", 3)
             few = await client.get("/v3.2/audit/file?format=jsonl", headers=headers)
         own, *others = [json.loads(line) for line in lines.text.splitlines()]
         assert ("downloaded", "audit", entries) == (own["action"], own["thing_kind"], others)
@@ -112,7 +112,7 @@ async def test_retention(office: Office) -> None:
     """Entries younger than two years stay, older ones go by the job alone."""
     async with db.transaction(office.pool) as database:
         now = database.clock.now()
-        assert 0 == await service.prune(database, now=now, limit=100)
-        whole = await service.prune(database, now=now + timedelta(days=service.KEPT_DAYS + 1), limit=100)
+        assert 0 == await audit.prune(database, now=now, limit=100)
+        whole = await audit.prune(database, now=now + timedelta(days=audit.KEPT_DAYS + 1), limit=100)
         assert whole > 0
         assert 0 == await database.fetch_value("select count(*) from audit_entry")

@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.tenants.logins import service, store
-from afterword.tenants.logins.sessions import service as sessions
+from afterword.tenants.logins import service, sessions, store
 from tests.pruning import prune
 from tests.tenants.logins.conftest import EMAIL, SITE, Office, browser_of, log_in
 

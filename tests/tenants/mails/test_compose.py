@@ -9,9 +9,7 @@ import pytest
 from afterword.kit import sealing
 from afterword.kit.texts import LANGUAGES
 from afterword.kit.transport.base import Message
-from afterword.tenants.mails.compose import LINKS, SUBJECT_CHARACTERS_MAX, compose
-from afterword.tenants.mails.service import link_context
-from afterword.tenants.mails.store import Mail, Notice
+from afterword.tenants.mails import LINKS, SUBJECT_CHARACTERS_MAX, Mail, Notice, compose, link_context
 from tests.conftest import SITE
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

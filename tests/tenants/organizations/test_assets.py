@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from PIL import Image
 
-from afterword.tenants.organizations.assets import encoding, service
+from afterword.tenants.organizations import assets
 from tests.conftest import build_house
 from tests.tenants.organizations.conftest import Desk
 
@@ -26,14 +26,14 @@ class TestRefused:
         _, some = await desk.person("owner", application_ids=[await desk.application()])
         for headers in ({"Content-Type": "image/svg+xml"}, {"Content-Type": "text/html"}, {}):
             assert 415 == (await desk.ask("POST", "/asset", content=picture(), headers=headers)).status_code
-        long = {**PNG, "Content-Length": str(encoding.UPLOAD_BYTES_MAX + 1)}
+        long = {**PNG, "Content-Length": str(assets.UPLOAD_BYTES_MAX + 1)}
         assert 413 == (await desk.ask("POST", "/asset", content=b"", headers=long)).status_code
         assert 422 == (await desk.ask("POST", "/asset", content=SCRIPT, headers=PNG)).status_code
         assert 422 == (await desk.ask("POST", "/asset?side_max=1601", content=picture(), headers=PNG)).status_code
         made = await desk.ask("POST", "/asset", some, content=picture(), headers=PNG)
         assert 201 == made.status_code, made.text
         assert 403 == (await desk.ask("DELETE", f"/asset/{made.json()['asset_id']}", some)).status_code
-        monkeypatch.setattr(service, "BYTES_MAX", made.json()["bytes"])
+        monkeypatch.setattr(assets, "BYTES_MAX", made.json()["bytes"])
         full = await desk.ask("POST", "/asset", content=picture(color=(1, 2, 3)), headers=PNG)
         assert ["too_many"] == [each["code"] for each in full.json()["errors"]]
 

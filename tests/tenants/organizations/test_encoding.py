@@ -9,8 +9,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from afterword import errors
-from afterword.tenants.organizations.assets import encoding
-from afterword.tenants.organizations.assets.encoding import encode
+from afterword.tenants.organizations import assets
+from afterword.tenants.organizations.assets import encode
 
 SCRIPT = b"<script>alert(1)</script>"
 
@@ -42,7 +42,7 @@ class TestRefused:
         ("content", "code"),
         [
             (b"", "required"),
-            (b"x" * (encoding.UPLOAD_BYTES_MAX + 1), "too_long"),
+            (b"x" * (assets.UPLOAD_BYTES_MAX + 1), "too_long"),
             (SCRIPT, "invalid_format"),
             (b'<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>', "invalid_format"),
             (picture("BMP"), "invalid_format"),
@@ -100,7 +100,7 @@ class TestEncoded:
         file = io.BytesIO()
         Image.merge("RGBA", [noise, noise, noise, noise]).save(file, "PNG")
         found = encode(file.getvalue())
-        assert len(found.content) <= encoding.ENCODED_BYTES_MAX
+        assert len(found.content) <= assets.ENCODED_BYTES_MAX
         assert "RGBA" == read(found.content).mode
         file = io.BytesIO()
         Image.merge("CMYK", [noise, noise, noise, noise]).save(file, "JPEG")

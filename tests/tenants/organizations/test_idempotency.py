@@ -6,8 +6,8 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
+from afterword.tenants.organizations import idempotency
 from afterword.tenants.organizations import service as accounts
-from afterword.tenants.organizations.idempotency import service
 from tests.pruning import prune
 
 KEY = "order-1042"
@@ -16,13 +16,13 @@ KEY = "order-1042"
 class TestIdempotency:
     async def claim(
         self, database: db.Database, organization_id: str, *, digest: bytes = b"1"
-    ) -> service.Replay | None:
-        return await service.claim_idempotency_key(
+    ) -> idempotency.Replay | None:
+        return await idempotency.claim_idempotency_key(
             database, organization_id=organization_id, key=KEY, digest=digest, now=database.clock.now()
         )
 
     async def keep(self, database: db.Database, organization_id: str, *, body: bytes = b'{"a": 1}') -> None:
-        await service.keep_idempotent_answer(
+        await idempotency.keep_idempotent_answer(
             database,
             organization_id=organization_id,
             key=KEY,
@@ -36,7 +36,7 @@ class TestIdempotency:
             assert await self.claim(database, organization_id) is None
             await self.keep(database, organization_id)
         async with db.connection(pool) as database:
-            with pytest.raises(service.IdempotencyKeyReused) as refused:
+            with pytest.raises(idempotency.IdempotencyKeyReused) as refused:
                 await self.claim(database, organization_id, digest=b"2")
         assert (422, "idempotency_key_reused") == (refused.value.status, refused.value.code)
         assert ["Idempotency-Key"] == [error.header for error in refused.value.errors]
@@ -44,10 +44,10 @@ class TestIdempotency:
     async def test_first_takes_too_long(
         self, pool: db.Pool, organization_id: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(service, "WAIT_SECONDS", 0.05)
+        monkeypatch.setattr(idempotency, "WAIT_SECONDS", 0.05)
         async with db.transaction(pool) as first:
             assert await self.claim(first, organization_id) is None
-            with pytest.raises(service.IdempotencyInProgress) as refused:
+            with pytest.raises(idempotency.IdempotencyInProgress) as refused:
                 async with db.transaction(pool) as second:
                     await self.claim(second, organization_id)
         assert (409, "idempotency_in_progress") == (refused.value.status, refused.value.code)
@@ -55,15 +55,15 @@ class TestIdempotency:
 
     async def test_row_without_an_answer(self, database: db.Database, organization_id: str) -> None:
         assert await self.claim(database, organization_id) is None
-        with pytest.raises(service.IdempotencyInProgress):
+        with pytest.raises(idempotency.IdempotencyInProgress):
             await self.claim(database, organization_id)
 
     async def test_waits_for_the_first(
         self, pool: db.Pool, organization_id: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(service, "WAIT_SECONDS", 60)
+        monkeypatch.setattr(idempotency, "WAIT_SECONDS", 60)
 
-        async def again() -> service.Replay | None:
+        async def again() -> idempotency.Replay | None:
             async with db.transaction(pool) as database:
                 return await self.claim(database, organization_id)
 
@@ -73,7 +73,7 @@ class TestIdempotency:
             await self.until_waiting(pool)
             await self.keep(first, organization_id)
         replay = await second
-        assert service.Replay(201, {"ETag": '"1"', "Location": "/x"}, b'{"a": 1}') == replay
+        assert idempotency.Replay(201, {"ETag": '"1"', "Location": "/x"}, b'{"a": 1}') == replay
 
     async def test_first_was_refused(self, pool: db.Pool, organization_id: str) -> None:
         async def refuse() -> None:

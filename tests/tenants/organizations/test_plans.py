@@ -8,15 +8,15 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.tenants.organizations.plans import service, store
-from afterword.tenants.organizations.plans.store import Plan
+from afterword.tenants.organizations import plans
+from afterword.tenants.organizations.plans import PlanRecord
 from tests.conftest import House
 from tests.tenants.organizations.conftest import Desk
 
 DAY = timedelta(days=1)
 
 
-async def add(desk: Desk, kind: Any = "once", **changes: Any) -> Plan:
+async def add(desk: Desk, kind: Any = "once", **changes: Any) -> PlanRecord:
     async with db.transaction(desk.pool) as database:
         now = database.clock.now()
         wanted: dict[str, Any] = {
@@ -24,7 +24,7 @@ async def add(desk: Desk, kind: Any = "once", **changes: Any) -> Plan:
             "start_time": now - timedelta(seconds=1),
             **changes,
         }  # the server's clock may be behind
-        return await service.add_plan(
+        return await plans.add_plan(
             database, organization_id=desk.house.organization_id, title="Plan", kind=kind, now=now, **wanted
         )
 
@@ -32,7 +32,7 @@ async def add(desk: Desk, kind: Any = "once", **changes: Any) -> Plan:
 async def use(desk: Desk, count: int = 1, *, application_id: str = "", now: datetime | None = None) -> None:
     for _ in range(count):
         async with db.transaction(desk.pool) as database:
-            await service.use_credit(
+            await plans.use_credit(
                 database,
                 organization_id=desk.house.organization_id,
                 application_id=application_id or desk.house.application_id,
@@ -42,7 +42,7 @@ async def use(desk: Desk, count: int = 1, *, application_id: str = "", now: date
 
 async def has_credits(desk: Desk, application_id: str = "") -> bool:
     async with db.connection(desk.pool) as database:
-        return await store.get_has_credits(
+        return await plans.get_has_credits(
             database,
             organization_id=desk.house.organization_id,
             application_id=application_id or desk.house.application_id,
@@ -51,16 +51,16 @@ async def has_credits(desk: Desk, application_id: str = "") -> bool:
 
 async def turn(desk: Desk, now: datetime, *, limit: int = 100) -> int:
     async with db.transaction(desk.pool) as database:
-        return await service.turn_plans(database, now=now, limit=limit)
+        return await plans.turn_plans(database, now=now, limit=limit)
 
 
-async def plan_of(desk: Desk, plan: Plan) -> Plan:
+async def plan_of(desk: Desk, plan: PlanRecord) -> PlanRecord:
     async with db.connection(desk.pool) as database:
-        found = await store.list_all_plans(database, limit=100)
+        found = await plans.list_all_plans(database, limit=100)
     return next(each for _, each in found if each.plan_id == plan.plan_id)
 
 
-async def balance(desk: Desk, plan: Plan) -> tuple[int | None, int]:
+async def balance(desk: Desk, plan: PlanRecord) -> tuple[int | None, int]:
     found = await plan_of(desk, plan)
     return found.remaining_credits, found.extra_credits
 
@@ -93,7 +93,7 @@ class TestAdd:
             await add(desk, start_time=now + DAY, end_time=now + DAY)
 
     async def test_too_many(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "PLANS_MAX", 1)
+        monkeypatch.setattr(plans, "PLANS_MAX", 1)
         await add(desk)
         with pytest.raises(errors.Invalid):
             await add(desk)
@@ -265,7 +265,7 @@ class TestTurn:
 
 class TestOperate:
     async def test_unknown(self, desk: Desk) -> None:
-        for call in (service.renew_plan, service.cancel_plan):
+        for call in (plans.renew_plan, plans.cancel_plan):
             async with db.transaction(desk.pool) as database:
                 with pytest.raises(errors.NotFound):
                     await call(database, plan_id="z" * 22, now=database.clock.now())
@@ -275,13 +275,11 @@ class TestOperate:
         plan = await add(desk, "once", credits=4, end_time=now + DAY)
         await desk.execute("update plan set remaining_credits = 0, state = 'expired' where plan_id = $1", plan.plan_id)
         async with db.transaction(desk.pool) as database:
-            renewed = await service.renew_plan(
-                database, plan_id=plan.plan_id, now=now + 5 * DAY, end_time=now + 9 * DAY
-            )
+            renewed = await plans.renew_plan(database, plan_id=plan.plan_id, now=now + 5 * DAY, end_time=now + 9 * DAY)
         assert ("active", 4, now + 9 * DAY) == (renewed.state, renewed.remaining_credits, renewed.end_time)
         async with db.transaction(desk.pool) as database:
             with pytest.raises(errors.Invalid):
-                await service.renew_plan(database, plan_id=plan.plan_id, now=now + 5 * DAY, end_time=now)
+                await plans.renew_plan(database, plan_id=plan.plan_id, now=now + 5 * DAY, end_time=now)
 
     async def test_extra_credits(self, desk: Desk) -> None:
         plan = await add(desk, "monthly", credits=4)
@@ -289,15 +287,15 @@ class TestOperate:
         assert not await has_credits(desk)
         async with db.transaction(desk.pool) as database:
             now = database.clock.now()
-            more = await service.add_extra_credits(database, plan_id=plan.plan_id, extra_credits=5, now=now)
+            more = await plans.add_extra_credits(database, plan_id=plan.plan_id, extra_credits=5, now=now)
             with pytest.raises(errors.Invalid):
-                await service.add_extra_credits(database, plan_id=plan.plan_id, extra_credits=-6, now=now)
+                await plans.add_extra_credits(database, plan_id=plan.plan_id, extra_credits=-6, now=now)
         assert (0, 5, plan.renew_time) == (more.remaining_credits, more.extra_credits, more.renew_time)
         assert await has_credits(desk)
 
     async def test_cancel(self, desk: Desk) -> None:
         plan = await add(desk, "monthly")
         async with db.transaction(desk.pool) as database:
-            cancelled = await service.cancel_plan(database, plan_id=plan.plan_id, now=database.clock.now())
+            cancelled = await plans.cancel_plan(database, plan_id=plan.plan_id, now=database.clock.now())
         assert ("cancelled", None) == (cancelled.state, cancelled.renew_time)
         assert not await has_credits(desk)

@@ -9,7 +9,7 @@ from afterword.core.organizations.access import SCOPES, Caller
 from afterword.kit import db
 from afterword.run import migrations
 from afterword.sending.pipelines import service as pipelines
-from afterword.tenants.organizations.senders import service, store
+from afterword.tenants.organizations import senders as organizations_senders
 from tests.conftest import House
 
 EMAIL: Final = 1
@@ -47,12 +47,12 @@ async def change(pool: db.Pool, house: House, pipeline_id: str, **changes: Any) 
 
 async def allow(pool: db.Pool, house: House, text: str) -> str:
     async with db.transaction(pool) as database:
-        return await service.allow_sender(database, organization_id=house.organization_id, text=text)
+        return await organizations_senders.allow_sender(database, organization_id=house.organization_id, text=text)
 
 
 async def senders(pool: db.Pool, house: House) -> list[str]:
     async with db.connection(pool) as database:
-        return await store.list_senders(database, organization_id=house.organization_id)
+        return await organizations_senders.list_senders(database, organization_id=house.organization_id)
 
 
 def refused(refusal: pytest.ExceptionInfo[errors.Invalid]) -> list[tuple[str | None, str]]:
@@ -78,7 +78,9 @@ class TestSave:
         await allow(pool, house, "demo.example")
         template = await save(pool, house, OURS)
         async with db.transaction(pool) as database:
-            await service.forbid_sender(database, organization_id=house.organization_id, text="demo.example")
+            await organizations_senders.forbid_sender(
+                database, organization_id=house.organization_id, text="demo.example"
+            )
         with pytest.raises(errors.Invalid) as refusal:
             await save(pool, house, OURS, template_pipeline_id=template)
         assert [("/sender_address", "unknown_value")] == refused(refusal)
@@ -121,7 +123,9 @@ class TestSave:
         await allow(pool, house, "demo.example")
         pipeline_id = await save(pool, house, OURS)
         async with db.transaction(pool) as database:
-            await service.forbid_sender(database, organization_id=house.organization_id, text="demo.example")
+            await organizations_senders.forbid_sender(
+                database, organization_id=house.organization_id, text="demo.example"
+            )
         await change(pool, house, pipeline_id, paused=True)
 
     async def test_alone_on_the_installation(self, pool: db.Pool, house: House) -> None:
@@ -138,7 +142,7 @@ class TestAllow:
             await allow(pool, house, text)
 
     async def test_too_many(self, pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "SENDERS_MAX", 1)
+        monkeypatch.setattr(organizations_senders, "SENDERS_MAX", 1)
         assert ["one.example", "one.example"] == [await allow(pool, house, "one.example") for _ in range(2)]
         with pytest.raises(errors.Invalid, match="at most 1"):
             await allow(pool, house, "two.example")
@@ -147,7 +151,9 @@ class TestAllow:
         await allow(pool, house, "demo.example")
         with pytest.raises(errors.NotFound):
             async with db.transaction(pool) as database:
-                await service.forbid_sender(database, organization_id=neighbour.organization_id, text="demo.example")
+                await organizations_senders.forbid_sender(
+                    database, organization_id=neighbour.organization_id, text="demo.example"
+                )
         assert ["demo.example"] == await senders(pool, house)
 
 

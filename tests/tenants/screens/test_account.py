@@ -5,7 +5,7 @@ import re
 import pytest
 
 from afterword.kit import db
-from afterword.tenants.logins.links.service import LINKS_PER_HOUR
+from afterword.tenants.logins.links import LINKS_PER_HOUR
 from afterword.tenants.screens.account import ACCOUNT
 from afterword.tenants.screens.members import PEOPLE
 from tests.tenants.logins.conftest import PASSWORD, Office, browser_of, log_in

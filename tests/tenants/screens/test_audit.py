@@ -10,7 +10,7 @@ import pytest
 
 from afterword.kit import db
 from afterword.kit.texts import texts
-from afterword.tenants.audit.store import Entry
+from afterword.tenants.audit import Entry
 from afterword.tenants.screens import audit
 from afterword.tenants.screens.audit import AUDIT, history_url, sentence_of
 from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in

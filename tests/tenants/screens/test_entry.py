@@ -15,7 +15,7 @@ from afterword.kit import db, sealing
 from afterword.run.cli.setup import setup_url
 from afterword.tenants.logins import hashing
 from afterword.tenants.logins import service as logins
-from afterword.tenants.mails.service import link_context
+from afterword.tenants.mails import link_context
 from afterword.tenants.screens import entry
 from tests.tenants.logins.conftest import EMAIL, PASSWORD, SITE, Office, browser_of, found, log_in
 

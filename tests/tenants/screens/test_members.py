@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from afterword.kit import db
-from afterword.tenants.logins.links.service import LINKS_PER_HOUR
+from afterword.tenants.logins.links import LINKS_PER_HOUR
 from afterword.tenants.screens.account import ACCOUNT
 from afterword.tenants.screens.members import PEOPLE, SERVICES
 from tests.making import make_application

@@ -1,7 +1,7 @@
 """Plans in the console: the credits that are left."""
 
 from afterword.kit import db
-from afterword.tenants.organizations.plans import service
+from afterword.tenants.organizations import plans
 from tests.sending.screens.test_queue_items import plain
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 
@@ -14,7 +14,7 @@ async def test_credits(office: Office) -> None:
         assert "No plan" in (await browser.get(PLAN)).text
         async with db.transaction(office.pool) as database:
             now = database.clock.now()
-            await service.add_plan(
+            await plans.add_plan(
                 database,
                 organization_id=office.organization_id,
                 title="Small",

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.asking.instances import facts
+from afterword.asking.instances import answers, facts
 from afterword.asking.instances import store as instances
-from afterword.asking.instances.answers import store as answers
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.answers.progress import PageSequence, asked_of
 from afterword.core.answers.values import Given

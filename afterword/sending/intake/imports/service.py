@@ -29,9 +29,8 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database, savepoint
 from afterword.kit.db.leases import LeaseLost
-from afterword.sending.intake.batches import service as bulk
-from afterword.sending.intake.batches.service import Outcome, Policy
-from afterword.sending.intake.dry_runs import service as dry_runs
+from afterword.sending.intake import batches, dry_runs
+from afterword.sending.intake.batches import Outcome, Policy
 from afterword.sending.intake.imports import resources, store
 from afterword.sending.intake.imports.store import Import, ImportRow, ProblemKind
 from afterword.sending.queue.resources import QueueItemRequest
@@ -71,7 +70,7 @@ async def create(
 ) -> Import:
     """Queue the import of a file. Raises NotFound, NotPublished, TooMany, Invalid for its header."""
     where = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
-    await bulk.scheduler_of(db, caller=caller, **where, secret=secret)
+    await batches.scheduler_of(db, caller=caller, **where, secret=secret)
     await store.IMPORTS.require_capacity(db, organization_id=caller.organization_id, noun="imports")
     declared = await metadata_service.declared_of(
         db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
@@ -315,7 +314,7 @@ async def _scheduled(
     outcomes: list[Outcome] = []
     with contextlib.suppress(_Undone):
         async with savepoint(db):
-            outcomes = await bulk.schedule_batch(
+            outcomes = await batches.schedule_requests(
                 db,
                 caller=_caller(job),
                 questionnaire_id=job.questionnaire_id,

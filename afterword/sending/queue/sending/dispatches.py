@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from afterword.asking.instances import issuing
+from afterword.asking.instances import responders as people_store
 from afterword.asking.instances import store as instances_store
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import ItemIssueInput
-from afterword.asking.instances.responders import store as people_store
+from afterword.asking.instances.issuing import ItemIssueInput
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Version
@@ -17,8 +17,8 @@ from afterword.kit.db import Database
 from afterword.people.responders import service as responders
 from afterword.people.responders.service import Found, ResponderInput
 from afterword.people.responders.store import AddressId, Recipient
-from afterword.sending.queue.deciding.service import address_id_of
-from afterword.sending.queue.lanes.store import LaneSettings
+from afterword.sending.queue.deciding import address_id_of
+from afterword.sending.queue.lanes import LaneSettings
 from afterword.sending.queue.records import Claimed, ItemKey
 from afterword.sending.queue.sending import outcomes
 from afterword.sending.queue.sending.store import Settlement

@@ -10,9 +10,9 @@ from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.kit.db import Database
 from afterword.kit.transport.base import WEBHOOK
 from afterword.kit.transport.http import host_of
-from afterword.sending.providers.rates import service as rates
-from afterword.sending.providers.rates.store import DomainKey
-from afterword.sending.queue.lanes.store import LaneSettings
+from afterword.sending.providers import rates
+from afterword.sending.providers.rates import DomainKey
+from afterword.sending.queue.lanes import LaneSettings
 from afterword.sending.queue.records import Claimed
 from afterword.sending.queue.sending import outcomes
 from afterword.sending.queue.sending.store import Settlement

@@ -24,13 +24,12 @@ from afterword.kit import sealing
 from afterword.kit.db import Database, Pool
 from afterword.kit.transport import http
 from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import sessions
 from afterword.tenants.logins import store as logins_store
 from afterword.tenants.logins.identities import openid, store
 from afterword.tenants.logins.identities.openid import Challenge, Client, ProviderFailed, WrongCode, said
 from afterword.tenants.logins.identities.store import IdentityProvider, Member
-from afterword.tenants.logins.sessions import service as sessions
-from afterword.tenants.logins.sessions.service import Source
-from afterword.tenants.logins.sessions.store import Session
+from afterword.tenants.logins.sessions import Session, Source
 from afterword.tenants.organizations import users
 
 NO_PROVIDER: Final = "The organization has no identity provider."

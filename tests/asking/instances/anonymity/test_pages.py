@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from afterword.asking.instances.anonymity.service import TOGETHER_MIN
+from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.core.answers.values import field_name
 from afterword.kit import db
 from tests.asking.instances.anonymity.test_service import COMMENT, SCORE, Survey

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 import httpx2
 import pytest
 
-from afterword.asking.instances.anonymity import service, store
-from afterword.asking.instances.anonymity.service import TOGETHER_MIN
+from afterword.asking.instances import anonymity
+from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.core.answers.values import field_name
 from afterword.kit import db
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
@@ -222,9 +222,9 @@ async def test_planted_link(survey: Survey, monkeypatch: pytest.MonkeyPatch, pla
     """The attacks find a link that is there: the proof above can fail."""
     match plant:
         case "order":
-            monkeypatch.setattr(service, "_in_random_order", lambda waiting: waiting)
+            monkeypatch.setattr(anonymity, "_in_random_order", lambda waiting: waiting)
         case _:
-            update = store.update_to_used
+            update = anonymity.update_to_used
 
             async def noted(database: db.Database, **key: str) -> None:
                 await update(database, **key)
@@ -234,7 +234,7 @@ async def test_planted_link(survey: Survey, monkeypatch: pytest.MonkeyPatch, pla
                     *key.values(),
                 )
 
-            monkeypatch.setattr(store, "update_to_used", noted)
+            monkeypatch.setattr(anonymity, "update_to_used", noted)
     await survey.answer(PEOPLE)
     attack = Attack(survey, await dump(survey.api.pool))
     if plant == "row":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.asking.instances.files import folder
+from afterword.asking.instances import files
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from afterword.asking.instances.files import folder
 )
 async def test_results(command: list[str], result: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERWORD_SECRET", "s" * 32)
-    assert result == await folder.scan(command, b"EICAR" + b"x" * 200_000, seconds=0.5)
+    assert result == await files.scan(command, b"EICAR" + b"x" * 200_000, seconds=0.5)

@@ -13,10 +13,10 @@ import httpx2
 import pytest
 from PIL import Image
 
-from afterword.asking.instances.files import service
+from afterword.asking.instances import files as instances_files
 from afterword.core.answers.values import field_name
 from afterword.kit import db
-from afterword.privacy.rows import store as privacy
+from afterword.privacy import rows
 from afterword.run.app import create_app
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api, definition, published
@@ -159,7 +159,7 @@ async def test_gone_with_the_answer(api: Api, pool: db.Pool, ends: str) -> None:
         ids.append(issued["instance_id"])
     if ends == "erased":
         async with db.transaction(pool) as database:
-            await privacy.delete_texts(database, organization_id=api.house.organization_id, instance_ids=ids)
+            await rows.delete_texts(database, organization_id=api.house.organization_id, instance_ids=ids)
     assert len(ids) - 1 == await count(pool)
 
 
@@ -195,16 +195,16 @@ async def test_scanned_and_in_a_folder(api: Api, pool: db.Pool, tmp_path: Path) 
         async with db.transaction(pool) as database:
             now = database.clock.now()
             assert 0 == await database.fetch_value("select count(content) from response_file")
-            assert 0 == await service.remove_strays(database, file_folder=str(tmp_path), now=now)
+            assert 0 == await instances_files.remove_strays(database, file_folder=str(tmp_path), now=now)
         async with db.transaction(pool) as database:
-            later = now + service.UNLISTED_MAX + timedelta(minutes=1)
-            assert 1 == await service.remove_strays(database, file_folder=str(tmp_path), now=later)
+            later = now + instances_files.UNLISTED_MAX + timedelta(minutes=1)
+            assert 1 == await instances_files.remove_strays(database, file_folder=str(tmp_path), now=later)
         assert [entry["file_id"]] == on_disk(tmp_path)
         async with db.transaction(pool) as database:
             key = {"organization_id": api.house.organization_id, "instance_ids": [issued["instance_id"]]}
-            await privacy.delete_texts(database, **key)
+            await rows.delete_texts(database, **key)
         async with db.transaction(pool) as database:
-            assert 1 == await service.remove_strays(database, file_folder=str(tmp_path), now=later)
+            assert 1 == await instances_files.remove_strays(database, file_folder=str(tmp_path), now=later)
         assert ([], 404) == (on_disk(tmp_path), (await shop.get(path)).status_code)
         (tmp_path / api.house.organization_id).rmdir()
         (tmp_path / api.house.organization_id).touch()  # no folder can be made there

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from afterword.asking.instances.answers import service as answers
+from afterword.asking.instances import answers
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture

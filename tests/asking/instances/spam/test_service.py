@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from afterword.asking.instances.answers.service import Start
+from afterword.asking.instances.answers import Start
 from afterword.asking.instances.store import Instance
 from afterword.cases import service as alerts
 from afterword.kit import db

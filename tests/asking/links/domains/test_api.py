@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from afterword.asking.links.domains import service, store
+from afterword.asking.links import domains
 from afterword.kit import db
 from afterword.run.worker.domain_checks import DomainChecks
 from tests.asking.links.domains.conftest import HOST, Place
@@ -45,9 +45,9 @@ async def test_proven_reached_lost_and_back(place: Place) -> None:
     assert 200 == (await place.at("x.example", f"/domains/ask?domain={HOST}")).status_code
     assert place.site.public_url == await link()
     async with db.connection(shop.world.pool) as database:
-        claimed = await store.get_domain(database, organization_id=shop.world.caller.organization_id)
+        claimed = await domains.get_domain(database, organization_id=shop.world.caller.organization_id)
     assert claimed is not None
-    reach = service.reach_url(claimed, site=place.site).removeprefix(place.site.url_of(HOST))
+    reach = domains.reach_url(claimed, site=place.site).removeprefix(place.site.url_of(HOST))
     for host, path in (("x.example", reach), (HOST, f"{reach[:-1]}-")):
         assert 404 == (await place.at(host, path)).status_code
     async with place.open():
@@ -62,13 +62,13 @@ async def test_proven_reached_lost_and_back(place: Place) -> None:
     async with place.open():
         assert ("active", None) == _state(await place.checked(shop))
     assert 204 == (await shop.delete(place.path(shop))).status_code
-    await service.refresh(shop.world.pool, site=place.site)
+    await domains.refresh(shop.world.pool, site=place.site)
     assert place.site.public_url == await link()
 
 
 async def test_no_name_server_changes_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     before = await place.active(place.shop)
-    monkeypatch.setattr(service, "ASK_SECONDS_MAX", 0.1)
+    monkeypatch.setattr(domains, "ASK_SECONDS_MAX", 0.1)
     object.__setattr__(place.site, "name_servers", (("127.0.0.1", 9),))
     after = await place.checked(place.shop)
     assert ("active", "not_asked") == _state(after)
@@ -99,7 +99,7 @@ async def test_another_host_begins_anew(place: Place) -> None:
     assert domain["state"] == (await place.claimed(place.shop))["state"]
     assert ("pending", None) == _state(await place.claimed(place.shop, "other.shop.example"))
     async with db.connection(place.shop.world.pool) as database:
-        assert await store.get_holder(database, host=HOST) is None
+        assert await domains.get_holder(database, host=HOST) is None
 
 
 def _state(domain: dict[str, object]) -> tuple[object, object]:

@@ -7,8 +7,8 @@ import httpx2
 
 from afterword.core.answers.values import field_name
 from afterword.kit import db
-from afterword.tenants.mails import service as mails
-from afterword.tenants.mails.compose import compose
+from afterword.tenants import mails
+from afterword.tenants.mails import compose
 from tests.asking.instances.conftest import NPS, Shop
 from tests.asking.links.domains.conftest import HOST, Place
 from tests.asking.links.test_public_links import made

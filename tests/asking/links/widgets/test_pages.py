@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 
 from afterword import ids
-from afterword.asking.instances.call_backs.service import PURPOSE
+from afterword.asking.instances.call_backs import PURPOSE
 from afterword.core.answers.form_tokens import token_of
 from afterword.core.answers.values import field_name
 from afterword.kit import db

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword.core.figures import metrics
-from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports import counts
 from tests.listening.reports.conftest import CES, CSAT, NPS, House
 from tests.listening.reports.test_daily_counts import survey, work
 

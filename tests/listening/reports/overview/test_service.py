@@ -8,8 +8,8 @@ import pytest
 
 from afterword.core.figures import periods
 from afterword.kit import db
-from afterword.listening.reports.overview import service
-from afterword.listening.reports.overview.service import Overview
+from afterword.listening.reports import overview as reports_overview
+from afterword.listening.reports.overview import Overview
 from tests.listening.reports.conftest import CSAT, NPS, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -23,7 +23,7 @@ async def overview(house: House, **given: Any) -> Overview | None:
             "now": database.clock.now(),
             **given,
         }
-        return await service.overview(database, **asked)
+        return await reports_overview.overview(database, **asked)
 
 
 async def test_without_answers(house: House) -> None:
@@ -91,7 +91,7 @@ async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.Monkey
     found = await overview(house, days=90)
     assert found is not None
     assert ("month", True) == (found.bucket, found.is_coarse)
-    monkeypatch.setattr(service, "BIN_ANSWERS", 1)
+    monkeypatch.setattr(reports_overview, "BIN_ANSWERS", 1)
     found = await overview(house, days=90)
     assert found is not None
     assert ("week", False) == (found.bucket, found.is_coarse)  # 90 points could not be told apart

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.listening.responses.comments import service
+from afterword.listening.responses import comments
 from tests.listening.reports.conftest import NPS, TEXT, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -70,7 +70,7 @@ class TestCountWords:
         assert (6, 5, 11) == (of_north["late"], of_north["staff"], of_north["delivery"])
 
     async def test_the_newest_alone(self, told: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "COMMENTS_MAX", 9)
+        monkeypatch.setattr(comments, "COMMENTS_MAX", 9)
         found = (await told.get(PATH)).json()
         listed = (await told.get("/q/response/count", only="comment", from_time=found["from_time"])).json()
         assert 9 == found["n"] == listed["count"]

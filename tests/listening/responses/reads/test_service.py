@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from afterword.kit import db
-from afterword.listening.responses.reads import service
+from afterword.listening.responses import reads
 from tests.listening.reports.conftest import NPS, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 from tests.listening.responses.test_service import ids_of, listed, now_of
@@ -24,23 +24,23 @@ class TestRead:
         await house.follow()
 
         async def unread() -> list[str]:
-            seen = service.unread_since(now)
+            seen = reads.unread_since(now)
             return ids_of(await listed(house, tab="unread", user_id=user_id, seen_time=seen))
 
         async def read(instance_id: str) -> None:
             async with db.transaction(house.pool) as database:
-                await service.read(database, caller=reader, instance_id=instance_id, now=now)
+                await reads.read(database, caller=reader, instance_id=instance_id, now=now)
 
         assert made[:3] == await unread()
         await read(made[1])
         await read(made[1])
         assert [made[0], made[2]] == await unread()
-        monkeypatch.setattr(service, "READ_MAX", 1)
+        monkeypatch.setattr(reads, "READ_MAX", 1)
         await read(made[0])  # the older one of two is kept no longer, and all before it counts as read
         assert [] == await unread()
         await house.respond({NPS: 9}, now=now)
         await house.follow()
         assert 1 == len(await unread())
         async with db.transaction(house.pool) as database:
-            await service.read_all(database, caller=reader, now=await now_of(house))
+            await reads.read_all(database, caller=reader, now=await now_of(house))
         assert [] == await unread()

@@ -7,7 +7,7 @@ import pytest
 
 from afterword.events import service as events
 from afterword.kit import db
-from afterword.listening.responses.rows import service
+from afterword.listening.responses import rows as responses_rows
 from tests.conftest import settled
 from tests.listening.reports.conftest import CSAT, NPS, TEXT, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
@@ -60,7 +60,7 @@ async def test_key_question(house: House) -> None:
 
 async def test_older_responses(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Filled a part at a time, to the end, also where the log tells nothing of them any more."""
-    monkeypatch.setattr(service, "FILLED_MAX", 2)
+    monkeypatch.setattr(responses_rows, "FILLED_MAX", 2)
     now = await now_of(house)
     for hours in range(5):
         await house.respond({NPS: 9}, now=now - timedelta(hours=hours))
@@ -69,20 +69,20 @@ async def test_older_responses(house: House, monkeypatch: pytest.MonkeyPatch) ->
 
     async def fill() -> int:
         async with db.transaction(house.pool) as database:
-            return await service.fill(database, now=now)
+            return await responses_rows.fill(database, now=now)
 
     later = now + timedelta(hours=1)
     async with db.transaction(house.pool) as database:
-        assert not (await service.compare(database, now=later)).is_filled
+        assert not (await responses_rows.compare(database, now=later)).is_filled
     assert [2, 2, 1, 0] == [await fill() for _ in range(4)]
     assert 5 == len(await rows_of(house))
     async with db.transaction(house.pool) as database:
-        found = await service.compare(database, now=later)
+        found = await responses_rows.compare(database, now=later)
         assert (True, 5, []) == (found.is_filled, found.compared, found.wrong)
         await database.execute("update response set score = 1 where submitted_time = $1", now)
         await database.execute("delete from response where submitted_time < $1", now - timedelta(hours=3))
-        assert 2 == len((await service.compare(database, now=later)).wrong)
-        await service.fill_again(database)
+        assert 2 == len((await responses_rows.compare(database, now=later)).wrong)
+        await responses_rows.fill_again(database)
     assert [2, 2, 1, 0] == [await fill() for _ in range(4)]
     assert [9] * 5 == [row["score"] for row in await rows_of(house)]
 
@@ -93,11 +93,11 @@ async def test_one_writer_at_a_time(house: House) -> None:
     made = await house.respond({NPS: 9}, now=await now_of(house))
     await settled(house.pool)
     async with db.transaction(house.pool) as first, db.transaction(house.pool) as second:
-        assert await events.claim_reader(first, reader=service.READER)
+        assert await events.claim_reader(first, reader=responses_rows.READER)
         ids = [made.instance_id]
-        assert not await service.rewrite(second, organization_id=house.caller.organization_id, instance_ids=ids)
-        assert 0 == await service.fill(second, now=second.clock.now())
-        assert 0 == await service.follow(second, now=second.clock.now())
+        assert not await responses_rows.rewrite(second, organization_id=house.caller.organization_id, instance_ids=ids)
+        assert 0 == await responses_rows.fill(second, now=second.clock.now())
+        assert 0 == await responses_rows.follow(second, now=second.clock.now())
     assert [] == await rows_of(house)
 
 
@@ -107,4 +107,4 @@ async def test_one_writer_at_a_time(house: House) -> None:
      ("csat", 3, "passive"), ("ces", 7, "promoter"), ("rating", 5, None)],
 )  # fmt: skip
 def test_band(kind: str, score: int, band: str | None) -> None:
-    assert band == service.band_of(kind, score)
+    assert band == responses_rows.band_of(kind, score)

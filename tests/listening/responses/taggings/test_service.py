@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from afterword import errors
-from afterword.asking.instances.tags import service as tags
+from afterword.asking.instances import tags
 from afterword.core.organizations.access import Caller
 from afterword.kit import db
-from afterword.listening.responses.taggings import service
+from afterword.listening.responses import taggings
 from tests.listening.reports.conftest import NPS, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 from tests.listening.responses.test_service import now_of
@@ -46,7 +46,7 @@ async def ask(house: House, body: dict[str, Any], **headers: str) -> dict[str, A
 
 async def work(house: House) -> int:
     async with db.transaction(house.pool) as database:
-        return await service.work_next(database, now=database.clock.now())
+        return await taggings.work_next(database, now=database.clock.now())
 
 
 async def maker_of(database: db.Database, tagging_id: str, house: House) -> Caller:
@@ -67,11 +67,11 @@ async def test_refusals(house: House, answered: list[str], monkeypatch: pytest.M
     key = {"tagging_id": made["tagging_id"], "now": await now_of(house)}
     async with db.transaction(house.pool) as database:
         maker = await maker_of(database, made["tagging_id"], house)
-        assert await service.get(database, caller=maker, tagging_id=made["tagging_id"])
+        assert await taggings.get(database, caller=maker, tagging_id=made["tagging_id"])
         for lesser in (replace(maker, test=True), replace(maker, application_ids=("0" * 22,))):
             with pytest.raises(errors.NotFound):  # one's own, by a token that sees less
-                await service.undo(database, caller=lesser, **key)
-    monkeypatch.setattr(service, "FOUND_MAX", 2)
+                await taggings.undo(database, caller=lesser, **key)
+    monkeypatch.setattr(taggings, "FOUND_MAX", 2)
     assert 422 == (await house.send("POST", PATH, {"tag": "late"})).status_code
 
 
@@ -102,7 +102,7 @@ async def test_these(house: House, answered: list[str]) -> None:
 
 async def test_parts(house: House, answered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The request does the first part, the job the others; undone half way, so much alone is changed back."""
-    monkeypatch.setattr(service, "PART", 2)
+    monkeypatch.setattr(taggings, "PART", 2)
     made = await ask(house, {"tag": "late"})
     assert ("running", 5, 2) == (made["state"], made["found"], made["passed"])
     assert [1, 1, 0] == [await work(house) for _ in range(3)]
@@ -119,6 +119,6 @@ async def test_forgotten(house: House, answered: list[str]) -> None:
     async with db.transaction(house.pool) as database:
         now = database.clock.now()
         assert 0 == await prune(database, "taggings", now=now)
-        assert 1 == await prune(database, "taggings", now=now + timedelta(days=service.KEEP_DAYS, minutes=1))
+        assert 1 == await prune(database, "taggings", now=now + timedelta(days=taggings.KEEP_DAYS, minutes=1))
     assert 404 == (await house.get(f"{PATH}/{made['tagging_id']}")).status_code
     assert answered == await tagged(house)

@@ -11,17 +11,16 @@ import httpx2
 import pytest
 
 from afterword import errors
-from afterword.asking.instances.answers.service import lock_context, save_answers
-from afterword.asking.instances.issuing import service as issuing
-from afterword.asking.instances.issuing.service import IssueInput
+from afterword.asking.instances import issuing
+from afterword.asking.instances.answers import lock_context, save_answers
+from afterword.asking.instances.issuing import IssueInput
 from afterword.core.answers.values import Given, field_name
 from afterword.core.figures import periods
 from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
 from afterword.kit import db
-from afterword.listening.reports import comparison
-from afterword.listening.reports.counts import service as counts
+from afterword.listening.reports import comparison, counts
 from afterword.listening.reports.daily_counts import service as rollups
 from tests.browser import markup
 from tests.conftest import TIME_ZONE, House, settled

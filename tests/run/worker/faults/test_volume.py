@@ -17,8 +17,8 @@ from afterword import ids
 from afterword.core.scheduling.statuses import Item
 from afterword.kit import db
 from afterword.run.worker.loop import PLANNER
-from afterword.sending.queue.retention import service as retention
-from afterword.sending.queue.retention.service import RetentionCursor
+from afterword.sending.queue import retention
+from afterword.sending.queue.retention import RetentionCursor
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.service import Lease
 from tests.conftest import House

@@ -4,7 +4,7 @@ from typing import Any
 
 from afterword.kit import db
 from afterword.sending.pipelines import service as pipelines
-from afterword.sending.pipelines.versions import service
+from afterword.sending.pipelines import versions as pipelines_versions
 from tests.sending.pipelines.test_pipeline_api import change
 from tests.sending.queue.conftest import Client
 from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
@@ -60,8 +60,8 @@ async def test_taken_back(client: Client) -> None:
     place = {"questionnaire_id": house.questionnaire_id, "pipeline_id": client.queue.pipeline_id}
     async with db.connection(client.queue.pool) as database:
         pipeline = await pipelines.get(database, caller=house.caller, **place)
-        known = await service.list_newest(database, pipeline=pipeline)
-    taken = [service.changes_to(one, pipeline=pipeline) for one in known]
+        known = await pipelines_versions.list_newest(database, pipeline=pipeline)
+    taken = [pipelines_versions.changes_to(one, pipeline=pipeline) for one in known]
     assert {} == taken[0]
     assert {"end_time": None} == taken[1]
     assert taken[2] is None

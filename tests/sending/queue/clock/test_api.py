@@ -4,7 +4,7 @@ import pytest
 
 from afterword.core.organizations.access import SCOPES
 from afterword.kit.transport.base import Sent
-from afterword.sending.queue.clock import service
+from afterword.sending.queue import clock
 from tests.dates import YEAR
 from tests.sending.queue.conftest import Client, codes
 from tests.sending.queue.test_lists import other_application
@@ -22,12 +22,12 @@ async def test_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     confined = await client.with_token(SCOPES, application_ids=[await other_application(client)])
     assert 403 == (await confined.send("POST", CLOCK, {"hours": 1})).status_code
     assert 403 == (await confined.send("DELETE", CLOCK)).status_code
-    await move(client, service.AHEAD_HOURS_MAX)
+    await move(client, clock.AHEAD_HOURS_MAX)
     response = await client.send("POST", CLOCK, {"hours": 1})
     assert [("/hours", "out_of_range")] == codes(response)
     await client.create(test=True)
     await client.send("DELETE", CLOCK)
-    monkeypatch.setattr(service, "ITEMS_MAX", 0)
+    monkeypatch.setattr(clock, "ITEMS_MAX", 0)
     assert "too_many_items" == (await client.send("POST", CLOCK, {"hours": 1})).json()["code"]
 
 

@@ -9,8 +9,8 @@ import pytest
 from afterword.core.scheduling.decisions import CONTACTS_MAX
 from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
-from afterword.sending.queue.lanes import store as lanes_store
-from afterword.sending.queue.lanes.service import SettingsCache
+from afterword.sending.queue import lanes
+from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from tests.sending.queue.conftest import LEASE_SECONDS, SMS, Queue
 
@@ -303,7 +303,7 @@ class TestClosedLanes:
         worker = queue.worker()
 
         async with db.transaction(queue.pool) as database:
-            closed = await lanes_store.list_closed_lanes(database, after=("", ""), limit=10)
+            closed = await lanes.list_closed_lanes(database, after=("", ""), limit=10)
             count = await sending.claim_expired(
                 database,
                 closed=closed,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.transport.base import SMS, WEBHOOK, Message, Sent
-from afterword.sending.queue.outbox import service
+from afterword.sending.queue import outbox
 from tests.conftest import SITE
 from tests.sending.channels.conftest import MESSAGE
 from tests.sending.queue.conftest import Client, Queue
@@ -18,7 +18,7 @@ async def capture(queue: Queue, item_id: str, **changed: object) -> None:
     own = {"organization_id": queue.house.organization_id, "item_id": item_id, **changed}
     message: Message = replace(MESSAGE, **own)  # pyrefly: ignore[bad-argument-type]
     async with db.transaction(queue.pool) as database:
-        await service.capture(database, message=message)
+        await outbox.capture(database, message=message)
 
 
 async def listed(client: Client, query: str = "") -> list[str]:

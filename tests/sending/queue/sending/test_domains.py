@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.sending.providers.rates import store
+from afterword.sending.providers import rates
 from tests.sending.providers.test_rates import SLOW, claim, of_account, throttle
 from tests.sending.queue.conftest import Queue
 from tests.sending.queue.test_lanes import lanes as open_lanes
@@ -27,13 +27,13 @@ async def filled(queue: Queue, *, rate: float, tokens: float) -> datetime:
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the test takes, no bucket fills up by the time between."""
-    real = store.update_tokens
+    real = rates.update_tokens
 
     async def update_tokens(database: db.Database, **values: Any) -> Any:
         await database.execute("update domain_rate set refilled_time = now()")
         return await real(database, **values)
 
-    monkeypatch.setattr(store, "update_tokens", update_tokens)
+    monkeypatch.setattr(rates, "update_tokens", update_tokens)
 
 
 class TestClaims:
@@ -43,7 +43,7 @@ class TestClaims:
 
         await queue.schedule()
         assert [False] == [lane.has_domain_rates for lane in await open_lanes(queue)]
-        monkeypatch.setattr(store, "update_tokens", never)
+        monkeypatch.setattr(rates, "update_tokens", never)
         assert ["ann@example.com"] == await claim(queue, by_domain=frozenset())
 
     @pytest.mark.usefixtures("still")

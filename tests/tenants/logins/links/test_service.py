@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from afterword.kit import db
-from afterword.tenants.logins.links import service
-from afterword.tenants.logins.links.store import Link
+from afterword.tenants.logins import links
+from afterword.tenants.logins.links import Link
 
 SETUP = Link("setup", None, None, None, None)
 
@@ -14,23 +14,23 @@ SETUP = Link("setup", None, None, None, None)
 async def test_once(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         now = database.clock.now()
-        secret = await service.make(database, link=SETUP, now=now)
-        assert SETUP == await service.read(database, secret=secret, purpose="setup", now=now)
-        for purpose, moment in (("reset", now), ("setup", now + service.LIFETIMES["setup"])):
-            with pytest.raises(service.LinkGone):
-                await service.use(database, secret=secret, purpose=purpose, now=moment)
-        assert SETUP == await service.use(database, secret=secret, purpose="setup", now=now)
-        with pytest.raises(service.LinkGone):
-            await service.read(database, secret=secret, purpose="setup", now=now)
+        secret = await links.make(database, link=SETUP, now=now)
+        assert SETUP == await links.read(database, secret=secret, purpose="setup", now=now)
+        for purpose, moment in (("reset", now), ("setup", now + links.LIFETIMES["setup"])):
+            with pytest.raises(links.LinkGone):
+                await links.use(database, secret=secret, purpose=purpose, now=moment)
+        assert SETUP == await links.use(database, secret=secret, purpose="setup", now=now)
+        with pytest.raises(links.LinkGone):
+            await links.read(database, secret=secret, purpose="setup", now=now)
 
 
 async def test_the_newest_alone(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         now = database.clock.now()
-        first, second = [await service.make(database, link=SETUP, now=now) for _ in range(2)]
-        with pytest.raises(service.LinkGone):
-            await service.read(database, secret=first, purpose="setup", now=now)
-        assert SETUP == await service.read(database, secret=second, purpose="setup", now=now)
+        first, second = [await links.make(database, link=SETUP, now=now) for _ in range(2)]
+        with pytest.raises(links.LinkGone):
+            await links.read(database, secret=first, purpose="setup", now=now)
+        assert SETUP == await links.read(database, secret=second, purpose="setup", now=now)
 
 
 async def test_set_up_of_another_organization(pool: db.Pool) -> None:
@@ -38,13 +38,13 @@ async def test_set_up_of_another_organization(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         now = database.clock.now()
         one, other = [replace(SETUP, organization_id=22 * letter) for letter in "ab"]
-        secret = await service.make(database, link=one, now=now)
-        await service.make(database, link=other, now=now)
-        assert one == await service.read(database, secret=secret, purpose="setup", now=now)
+        secret = await links.make(database, link=one, now=now)
+        await links.make(database, link=other, now=now)
+        assert one == await links.read(database, secret=secret, purpose="setup", now=now)
 
 
 async def test_stored_nowhere(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
-        secret = await service.make(database, link=SETUP, now=database.clock.now())
+        secret = await links.make(database, link=SETUP, now=database.clock.now())
         rows = await database.fetch("select * from login_link")
     assert secret not in str([dict(row) for row in rows])

@@ -3,7 +3,7 @@
 import pytest
 
 from afterword.core.wire.site import Site
-from afterword.tenants.logins.passkeys.service import relying_party
+from afterword.tenants.logins.passkeys import relying_party
 
 
 @pytest.mark.parametrize(

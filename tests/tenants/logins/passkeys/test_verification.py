@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from afterword.tenants.logins.passkeys.verification import RelyingParty, new_count, new_credential, read_claim
+from afterword.tenants.logins.passkeys import RelyingParty, new_count, new_credential, read_claim
 from tests.tenants.logins.passkeys.authenticator import Authenticator, text_of
 
 CLIENT = text_of(json.dumps({"challenge": "AAAA"}).encode())

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.tenants.logins.sessions import service as sessions
-from afterword.tenants.logins.sessions.last_seen import SessionUses
+from afterword.tenants.logins import sessions
+from afterword.tenants.logins.sessions import SessionUses
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
 

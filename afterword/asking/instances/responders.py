@@ -1,0 +1,653 @@
+"""Reads and changes responders within the rights of a caller."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from operator import itemgetter
+from typing import Annotated, Any, Final, LiteralString, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.asking.instances.store import OF_APPLICATIONS
+from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import GLOBAL, Declared
+from afterword.core.wire import times
+from afterword.core.wire.lists import Page, Rows
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import qualified
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.people.responders import service as responders
+from afterword.people.responders.service import Actor, Change
+
+FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
+# The words of a person's values, without accents and with one sigma, and the organization as a word: the expression of
+# the index `responder_words`. Signs within words divide them. Addresses have an index of their own.
+_WORDS: Final[LiteralString] = """(to_tsvector('simple', organization_id) || jsonb_to_tsvector('simple',
+    translate(regexp_replace(normalize((metadata - '{email,phone_number}'::text[])::text, nfd),
+      '[\\u0300-\\u036f]', '', 'g'), '\u03c2-./@+_', '\u03c3      ')::jsonb, '["string"]'))"""
+
+
+class ShownResponder(msgspec.Struct, frozen=True):
+    organization_id: str
+    responder_id: str
+    locale: str | None
+    time_zone: str | None
+    anonymized_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+    is_whole: bool
+    """Whether the caller reaches all that the person was ever asked."""
+
+
+_KEY: Final[LiteralString] = """coalesce(m.metadata -> 'questionnaire' ->> 'transaction_id',
+  m.metadata -> 'questionnaire' ->> 'booking_no', m.metadata -> 'questionnaire' ->> 'case_id')"""
+OF_ORDER_KEY: Final[LiteralString] = f"""m.organization_id = $1 and m.deleted_time is null and {_KEY} is not null
+  and left({_KEY}, 100)"""  # of a queue item; as its index has it
+_COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, anonymized_time, version,
+  created_time, updated_time, created_by, updated_by"""
+_COLUMNS_R: Final = qualified(_COLUMNS, "r")
+IS_WHOLE: Final[LiteralString] = """((cardinality(reach.application_ids) = 0 and not reach.test_only) or not exists (
+  select 1 from questionnaire_instance o
+  join questionnaire p on p.organization_id = o.organization_id and p.questionnaire_id = o.questionnaire_id
+  where o.organization_id = r.organization_id and o.responder_id = r.responder_id
+    and ((reach.test_only and not o.test)
+      or (cardinality(reach.application_ids) > 0 and p.owner_application_id <> all(reach.application_ids)))))"""
+_IS_SEEN: Final[LiteralString] = f"""(cardinality(reach.application_ids) = 0 and not reach.test_only) or exists (
+  select 1 from questionnaire_instance i
+  join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+  where i.organization_id = r.organization_id and i.responder_id = r.responder_id and i.deleted_time is null
+    and (i.test or not reach.test_only)
+    and (cardinality(reach.application_ids) = 0 or q.owner_application_id = any(reach.application_ids)))
+  and (not reach.test_only or {IS_WHOLE})"""
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    responder_id: str
+    channel_id: int
+    identifier: str
+    suppressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    responder_id: str
+    instances_count: int
+    last_contacted_time: datetime | None
+    last_submitted_time: datetime | None
+    only_tests: bool
+
+
+async def get_responder_record(
+    db: Database,
+    *,
+    organization_id: str,
+    responder_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> ShownResponder | None:
+    row = await db.fetch_row(
+        f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
+           cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
+           where r.organization_id = $1 and r.responder_id = $2 and ({_IS_SEEN})""",
+        *(organization_id, responder_id, list(application_ids), test_only),
+    )
+    return None if row is None else _responder(row)
+
+
+async def _get_is_whole(
+    db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str], test_only: bool
+) -> bool:
+    return await db.fetch_value(
+        f"""select {IS_WHOLE} from responder r
+           cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
+           where r.organization_id = $1 and r.responder_id = $2""",
+        *(organization_id, responder_id, list(application_ids), test_only),
+    )
+
+
+async def list_shared(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, asked: Sequence[tuple[str, str, str]]
+) -> set[tuple[str, str, str]]:
+    """Those of (organization, responder, questionnaire) whom another application than the questionnaire's asked too."""
+    rows = await db.fetch(
+        """select b.organization_id, b.responder_id, b.questionnaire_id
+           from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, responder_id, questionnaire_id)
+           join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
+           where exists (
+             select from questionnaire_instance i
+             join questionnaire o on o.organization_id = i.organization_id and o.questionnaire_id = i.questionnaire_id
+             where i.organization_id = b.organization_id and i.responder_id = b.responder_id
+               and o.owner_application_id <> q.owner_application_id)""",
+        *(list(column) for column in zip(*asked, strict=True)),
+    )
+    return {(row["organization_id"], row["responder_id"], row["questionnaire_id"]) for row in rows}
+
+
+_FOUND: Final[LiteralString] = f"""with found as materialized (
+  select distinct f.responder_id from (
+    select a.responder_id from unnest($4::text[]) as b (beginning)
+    join responder_address a on a.organization_id = $1
+      and lower(a.identifier collate "C") >= b.beginning
+      and lower(a.identifier collate "C") < b.beginning || chr(1114111)
+    limit $5) f
+  union
+  (select responder_id from responder
+   where organization_id = $1 and metadata - '{{email,phone_number}}'::text[] <> '{{}}'
+     and {_WORDS} @@ to_tsquery('simple', $6)
+   limit $5)
+  union
+  select a.responder_id from pipeline p
+    join queue_item m on m.organization_id = p.organization_id and m.pipeline_id = p.pipeline_id
+      and m.external_reference = $7 and m.status <> 7 and m.deleted_time is null
+    join responder_address a on a.organization_id = p.organization_id
+      and a.channel_id = p.channel_id and a.address_key = m.address_key
+    where p.organization_id = $1
+  union
+  select a.responder_id from (
+      select m.pipeline_id, m.address_key from queue_item m
+      where {OF_ORDER_KEY} = left($8::text, 100) limit $5) m
+    join pipeline p on p.organization_id = $1 and p.pipeline_id = m.pipeline_id
+    join responder_address a on a.organization_id = $1
+      and a.channel_id = p.channel_id and a.address_key = m.address_key)"""  # its values are those of `list_responders`
+
+
+async def list_responder_records(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+    prefixes: Sequence[str] = (),
+    words: Sequence[str] = (),
+    reference: str | None = None,
+    order_key: str | None = None,
+    page: Page,
+) -> Rows[ShownResponder]:
+    """A page of the responders that the caller sees; with prefixes, those with a matching address, or the others.
+
+    Prefixes are in lower case (ASCII only). `words` begin words of the person's values, without accents. `reference`
+    is the `external_reference` of an item to the person, `order_key` stands in its metadata. Each finds at most
+    `FOUND_MAX`.
+    """
+    if prefixes:
+        # The limits force this plan: addresses by their index, then responders by key. Without them the planner
+        # may read all responders and look up the addresses of each.
+        rows = await db.fetch_list(
+            f"""{_FOUND}
+               select r.*, true as is_whole from found cross join lateral (
+                 select {_COLUMNS} from responder
+                 where organization_id = $1 and responder_id = found.responder_id limit 1) r
+               cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
+               where ({_IS_SEEN}) and {IS_WHOLE}""",
+            *(organization_id, list(application_ids), test_only, list(prefixes), FOUND_MAX),
+            " & ".join([organization_id, *(f"{word}:*" for word in words)]) if words else None,
+            *(reference, order_key),
+            page=page,
+        )
+    elif application_ids or test_only:
+        rows = await db.fetch_list(
+            f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
+               cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
+               where r.organization_id = $1 and ({_IS_SEEN})""",
+            *(organization_id, list(application_ids), test_only),
+            page=page,
+        )
+    else:
+        rows = await db.fetch_list(
+            f"select {_COLUMNS_R}, true as is_whole from responder r where r.organization_id = $1",
+            organization_id,
+            page=page,
+        )
+    return rows.map(_responder)
+
+
+async def list_identifiers(
+    db: Database, *, organization_id: str, responder_ids: Sequence[str], now: datetime
+) -> list[Identifier]:
+    """The addresses of these responders, by channel, the oldest first, with their suppression state."""
+    rows = await db.fetch(
+        """select a.responder_id, a.channel_id, a.identifier, exists (
+             select 1 from suppression s
+             where s.organization_id = a.organization_id and s.channel_id = a.channel_id
+               and s.address_key = a.address_key and (s.expires_time is null or s.expires_time > $3)) as suppressed
+           from responder_address a
+           where a.organization_id = $1 and a.responder_id = any($2::text[])
+           order by a.channel_id, a.created_time, a.address_key""",
+        *(organization_id, list(responder_ids), now),
+    )
+    return [Identifier(**row) for row in rows]
+
+
+async def list_figures(
+    db: Database,
+    *,
+    organization_id: str,
+    responder_ids: Sequence[str],
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> list[Figures]:
+    rows = await db.fetch(
+        f"""select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
+             max(i.submitted_time) as last_submitted_time,
+             bool_and(i.test) as only_tests
+           from questionnaire_instance i
+           where i.organization_id = $1 and i.responder_id = any($2::text[]) and i.deleted_time is null
+             and (i.test or not $4)
+             and {OF_APPLICATIONS}
+           group by i.responder_id""",
+        *(organization_id, list(responder_ids), list(application_ids), test_only),
+    )
+    return [Figures(**row) for row in rows]
+
+
+async def _get_last_questionnaire_id(
+    db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str] = ()
+) -> str | None:
+    return await db.fetch_value(
+        f"""select i.questionnaire_id from questionnaire_instance i
+           where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null
+             and {OF_APPLICATIONS}
+           order by i.created_time desc limit 1""",
+        *(organization_id, responder_id, list(application_ids)),
+    )
+
+
+_values: Final = itemgetter(*ShownResponder.__struct_fields__)
+
+
+def _responder(row: Row) -> ShownResponder:
+    return ShownResponder(*_values(row))
+
+
+NO_RESPONDER: Final = "There is no such responder."
+_UPPER_TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}  # as the index folds: ASCII alone
+_PHONE: Final = re.compile(r"\+[\d\s().\-/]+\Z", re.ASCII)
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_WORD: Final = re.compile(r"[^\W_]+")
+WORDS_MAX: Final = 5  # of a search text that count
+_NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponderView:
+    responder: ShownResponder
+    identifiers: Sequence[Identifier]
+    figures: Figures
+
+
+async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
+    found = await get_responder_record(db, **caller.reach, responder_id=responder_id)
+    return errors.found(found, NO_RESPONDER)
+
+
+async def find(db: Database, *, caller: Caller, search: str | None, page: Page) -> Rows[ShownResponder]:
+    if search is None:
+        return await list_responder_records(db, **caller.reach, page=page)
+    return await list_responder_records(
+        db,
+        **caller.reach,
+        prefixes=prefixes(search, locale=caller.default_locale),
+        words=words(search) if "Responder Value.Read" in caller.scopes else (),
+        reference=search.strip() if "Queue.Read" in caller.scopes else None,
+        order_key=search.strip() if {"Queue.Read", "Questionnaire Value.Read"} <= caller.scopes else None,
+        page=page,
+    )
+
+
+async def count(db: Database, *, caller: Caller, search: str | None, page: Page) -> int:
+    counted = replace(page, with_total=True, with_results=False)
+    return (await find(db, caller=caller, search=search, page=counted)).total or 0
+
+
+async def views_of(
+    db: Database, *, caller: Caller, responders: Sequence[ShownResponder], now: datetime
+) -> dict[str, ResponderView]:
+    """Adds addresses and figures to these responders, by id; two statements for any number."""
+    responder_ids = [one.responder_id for one in responders]
+    if not responder_ids:
+        return {}
+    identifiers: defaultdict[str, list[Identifier]] = defaultdict(list)
+    for one in await list_identifiers(db, organization_id=caller.organization_id, responder_ids=responder_ids, now=now):
+        identifiers[one.responder_id].append(one)
+    figures = await list_figures(db, **caller.reach, responder_ids=responder_ids)
+    by_id = {one.responder_id: one for one in figures}
+    return {
+        one.responder_id: ResponderView(
+            one,
+            identifiers[one.responder_id] if one.is_whole else [],
+            by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None, only_tests=False),
+        )
+        for one in responders
+    }
+
+
+async def change(
+    db: Database,
+    *,
+    caller: Caller,
+    responder_id: str,
+    change: Change,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> ShownResponder:
+    """Change what a PATCH names; raises NotFound, Forbidden, Invalid `too_many`, and what `expect` raises."""
+    found = await get(db, caller=caller, responder_id=responder_id)
+    if not found.is_whole:
+        raise _others_too()
+    await responders.update(
+        db,
+        organization_id=caller.organization_id,
+        responder_id=responder_id,
+        change=change,
+        now=now,
+        actor=Actor.of(caller),
+        expect=expect,
+    )
+    return await get(db, caller=caller, responder_id=responder_id)
+
+
+async def create(
+    db: Database, *, caller: Caller, change: Change, now: datetime, secret: bytes
+) -> tuple[ShownResponder, bool]:
+    """The person with an address of the metadata, changed accordingly, else a new one; and whether it is new.
+
+    Raises Invalid, and Forbidden for limited callers: nobody of theirs asked the person yet.
+    """
+    caller.require_whole()
+    caller.require_real()
+    request = responders.ResponderInput(
+        organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale
+    )
+    [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
+    if change.time_zone:
+        await responders.update(
+            db,
+            organization_id=caller.organization_id,
+            responder_id=found.responder_id,
+            change=Change(has_time_zone=True, time_zone=change.time_zone),
+            now=now,
+            actor=Actor.of(caller),
+        )
+    return await get(db, caller=caller, responder_id=found.responder_id), found.created
+
+
+async def declared_names(db: Database, *, caller: Caller, responder_id: str) -> Declared:
+    """The metadata names of the application that asked this responder last, else the product's."""
+    questionnaire_id = await _get_last_questionnaire_id(db, **caller.part, responder_id=responder_id)
+    if questionnaire_id is None:
+        return GLOBAL
+    return await metadata_service.declared_of(
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
+    )
+
+
+async def find_or_create(
+    db: Database,
+    *,
+    caller: Caller,
+    responder_id: str | None,
+    metadata: Mapping[str, str | None],
+    locale: str | None,
+    now: datetime,
+    secret: bytes,
+) -> str:
+    """The responder given, else a new one; metadata are merged into an existing one.
+
+    A caller limited to some applications or to tests changes no responder whom others ask too. Raises Invalid.
+    """
+    if responder_id is not None:
+        await require_seen(db, caller=caller, responder_id=responder_id)
+    request = responders.ResponderInput(
+        organization_id=caller.organization_id,
+        responder_id=responder_id,
+        metadata=metadata,
+        locale=locale,
+        is_limited=caller.is_limited,
+    )
+    [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
+    if caller.is_limited and not found.created and await _is_whole(db, caller=caller, responder_id=found.responder_id):
+        await responders.update(
+            db,
+            organization_id=caller.organization_id,
+            responder_id=found.responder_id,
+            change=Change(metadata=metadata),
+            now=now,
+            actor=Actor.of(caller),
+        )
+    return found.responder_id
+
+
+async def require_seen(db: Database, *, caller: Caller, responder_id: str) -> None:
+    """Raise Invalid `unknown_id` for a responder that the caller does not see."""
+    try:
+        await get(db, caller=caller, responder_id=responder_id)
+    except errors.NotFound:
+        raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.") from None
+
+
+async def require_whole(db: Database, *, caller: Caller, responder_id: str) -> None:
+    """Raise Forbidden if a limited caller would change a responder whom others ask too."""
+    if caller.is_limited and not await _is_whole(db, caller=caller, responder_id=responder_id):
+        raise _others_too()
+
+
+def prefixes(search: str, *, locale: str | None = None) -> list[str]:
+    """The prefixes of normalized addresses that a search text matches.
+
+    As written; a telephone number without its spaces; and the whole of an address in its normal form.
+    """
+    text = unicodedata.normalize("NFC", search).strip()
+    found = {text}
+    if _PHONE.match(text):
+        found.add(_NO_DIGITS.sub("", text))
+    found |= {normal_or_none(channel_id, text, locale=locale) or text for channel_id in (CHANNEL_EMAIL, CHANNEL_SMS)}
+    return sorted(one.translate(_UPPER_TO_LOWER) for one in found)
+
+
+def words(search: str) -> list[str]:
+    """The words of a search text as `responder_words` has them: in lower case, without accents, with one sigma."""
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", search)).lower().replace("\u03c2", "\u03c3")
+    return _WORD.findall(plain)[:WORDS_MAX]
+
+
+async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
+    return await _get_is_whole(db, **caller.reach, responder_id=responder_id)
+
+
+def _others_too() -> errors.Forbidden:
+    return errors.Forbidden("This person is asked by others too, whom you do not see.")
+
+
+Value = TypeVar("Value")
+SEARCH: Final = (
+    "With `search`: those with an address that is this or begins like this; those with values in which its words "
+    "begin words, in any case and without accents (Responder Value.Read); and those of items whose "
+    "`external_reference` it is (Queue.Read). Of very many the first 10,000."
+)
+
+routes = Routes(tag="Responders")
+
+
+class ResponderQuery(fields.Request):
+    """The filter of responders."""
+
+    search: Annotated[str, Meta(min_length=3, max_length=320, examples=["ann@exam"])] | None = None
+
+
+class ResponderRequest(fields.Request):
+    """A person to create."""
+
+    metadata: Annotated[fields.MetadataMap, Meta(examples=[{"email": "ann@example.com", "first_name": "Ann"}])]
+    locale: fields.Locale | None = None
+    time_zone: fields.Zone | None = None
+
+
+class ResponderUpdate(fields.Request):
+    """The members of a responder that may change."""
+
+    locale: fields.Locale | UnsetType | None = UNSET
+    time_zone: fields.Zone | UnsetType | None = UNSET
+    metadata: fields.MetadataMap | UnsetType = UNSET
+
+
+class ResponderIdentifier(fields.Answer):
+    """An address in its normal form."""
+
+    channel_id: int
+    identifier: str
+
+
+class Responder(fields.Resource):
+    """A person who is asked; `suppressed` if one of the addresses is on the do-not-contact list."""
+
+    responder_id: fields.Id
+    organization_id: fields.Id
+    identifiers: list[ResponderIdentifier]
+    locale: str | None
+    time_zone: str | None
+    suppressed: fields.Computed[bool]
+    instances_count: fields.Computed[int]
+    last_contacted_time: fields.Computed[fields.DateTime | None]
+    last_submitted_time: fields.Computed[fields.DateTime | None]
+    anonymized_time: fields.DateTime | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+
+RESPONDERS: Final = fields.listing_of(Responder)
+
+
+def responder_of(view: ResponderView, zone: tzinfo) -> Responder:
+    return Responder.of(
+        view.responder,
+        zone,
+        identifiers=_identifiers(view.identifiers),
+        suppressed=any(one.suppressed for one in view.identifiers),
+        instances_count=view.figures.instances_count,
+        last_contacted_time=times.format_optional(view.figures.last_contacted_time, zone=zone),
+        last_submitted_time=times.format_optional(view.figures.last_submitted_time, zone=zone),
+    )
+
+
+class ResponderCount(fields.Answer):
+    """The number of responders."""
+
+    count: int
+
+
+@routes.list(
+    "/q/responder",
+    scope="Responder.Read",
+    answer=Responder,
+    query=ResponderQuery,
+    summary="Get all responders",
+    description=SEARCH,
+)
+async def list_responders(call: Call[Any], db: Database) -> Answer:
+    rows = await find(db, caller=call.caller, search=_search(call), page=call.page)
+    views = await views_of(db, caller=call.caller, responders=rows.items, now=call.now)
+    return Answer(rows.map(lambda responder: responder_of(views[responder.responder_id], call.zone)))
+
+
+@routes.get(
+    "/q/responder/count",
+    scope="Responder.Read",
+    answer=ResponderCount,
+    listing=RESPONDERS,
+    query=ResponderQuery,
+    summary="Get responder count",
+    description=f"The same filters as the list. {SEARCH}",
+)
+async def count_responders(call: Call[Any], db: Database) -> Answer:
+    return Answer(ResponderCount(count=await count(db, caller=call.caller, search=_search(call), page=call.page)))
+
+
+@routes.post(
+    "/q/responder",
+    scope="Responder.Create",
+    body=ResponderRequest,
+    answer=Responder,
+    summary="Create a responder",
+    description=(
+        "`email` and `phone_number` of the metadata are the addresses. 200 with the person who has one of them: the "
+        "metadata are merged, a locale that is there stays. Whoever is sent something is created without this."
+    ),
+    other_statuses=(200,),
+)
+async def create_responder(call: Call[ResponderRequest], db: Database) -> Answer:
+    change = _change(call, GLOBAL)
+    responder, is_new = await create(db, caller=call.caller, change=change, now=call.now, secret=call.site.secret)
+    answer = await _answer(call, db, responder)
+    answer.status, answer.location = 201 if is_new else 200, f"/q/responder/{responder.responder_id}"
+    return answer
+
+
+@routes.get("/q/responder/{responder_id}", scope="Responder.Read", answer=Responder, summary="Get Responder")
+async def get_responder(call: Call[None], db: Database) -> Answer:
+    responder = await get(db, caller=call.caller, **call.ids)
+    return await _answer(call, db, responder)
+
+
+@routes.patch(
+    "/q/responder/{responder_id}",
+    scope="Responder.Update",
+    body=ResponderUpdate,
+    answer=Responder,
+    summary="Update Responder",
+    description="Only what the body names. Metadata is merged by name, null or empty text removes; read it at /value.",
+)
+async def update_responder(call: Call[ResponderUpdate], db: Database) -> Answer:
+    await get(db, caller=call.caller, **call.ids)
+    declared = await declared_names(db, caller=call.caller, **call.ids)
+    responder = await change(
+        db, caller=call.caller, **call.ids, change=_change(call, declared), now=call.now, expect=call.expect
+    )
+    return await _answer(call, db, responder)
+
+
+def _search(call: Call[Any]) -> str | None:
+    query: ResponderQuery | None = call.query
+    return None if query is None else query.search
+
+
+def _change(call: Call[ResponderUpdate] | Call[ResponderRequest], declared: Declared) -> Change:
+    body = call.body
+    given = {} if body.metadata is UNSET else body.metadata
+    names = Declared(questionnaire={}, responder=declared.responder)
+    changes = metadata.changes_of(given, declared=names, strict=call.strict)
+    return Change(
+        has_locale=body.locale is not UNSET,
+        locale=_given(body.locale),
+        has_time_zone=body.time_zone is not UNSET,
+        time_zone=_given(body.time_zone),
+        metadata={**changes.questionnaire, **changes.responder},  # the undeclared ones and the others
+    )
+
+
+def _given(value: Value | UnsetType | None) -> Value | None:
+    return None if value is UNSET else value
+
+
+async def _answer(call: Call[Any], db: Database, responder: ShownResponder) -> Answer:
+    views = await views_of(db, caller=call.caller, responders=[responder], now=call.now)
+    return Answer(responder_of(views[responder.responder_id], call.zone), version=responder.version)
+
+
+def _identifiers(identifiers: Sequence[Identifier]) -> list[ResponderIdentifier]:
+    return [ResponderIdentifier(channel_id=one.channel_id, identifier=one.identifier) for one in identifiers]

@@ -1,0 +1,263 @@
+"""Judges responses that were held back: accepted ones count, rejected ones do not; each can be reversed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, LiteralString
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.asking.instances import answers
+from afterword.asking.instances import store as instances_store
+from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance
+from afterword.core.answers.suspicion import Flag
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Page, Rows
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.tenants.organizations import plans
+
+State = Literal["held", "rejected", "accepted", "marked"]
+STATES: Final[tuple[State, ...]] = ("held", "rejected", "accepted", "marked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtfulResponseRecord:
+    """`state`: `marked` for one that was never held back."""
+
+    instance_id: str
+    questionnaire_id: str
+    questionnaire_name: str
+    link_id: str | None
+    link_title: str | None
+    submitted_time: datetime
+    flags: list[str]
+    state: State
+
+
+_DOUBTFUL: Final[LiteralString] = """from questionnaire_instance i
+  join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+  where i.organization_id = $1 and i.flags is not null and i.deleted_time is null and not (i.test or $3::boolean)
+    and coalesce(i.submitted_time, i.held_submitted_time) is not null
+    and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))"""
+
+
+async def list_doubtful(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    state: State,
+    flag: str | None,
+    page: Page,
+) -> Rows[DoubtfulResponseRecord]:
+    rows = await db.fetch_list(
+        f"""select i.instance_id, i.questionnaire_id, q.display_name as questionnaire_name, i.link_id,
+              (select l.title from public_link l
+               where l.organization_id = i.organization_id and l.link_id = i.link_id) as link_title,
+              coalesce(i.submitted_time, i.held_submitted_time) as submitted_time, i.flags,
+              coalesce(i.judgement, 'marked') as state
+            {_DOUBTFUL} and coalesce(i.judgement, 'marked') = $4
+              and ($5::text is null or i.flags @> array[$5::text])""",
+        *(organization_id, list(application_ids), test_only, state, flag),
+        page=page,
+    )
+    return rows.map(lambda row: DoubtfulResponseRecord(**dict(row)))
+
+
+async def count_doubtful(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    states: Sequence[State],
+    limit: int,
+) -> dict[State, int]:
+    rows = await db.fetch(
+        f"""select k.state, (select count(*) from (
+              select {_DOUBTFUL} and coalesce(i.judgement, 'marked') = k.state limit $4) i) as count
+            from unnest($5::text[]) k (state)""",
+        *(organization_id, list(application_ids), test_only, limit, list(states)),
+    )
+    return {row["state"]: row["count"] for row in rows}
+
+
+async def _update_accepted(
+    db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str | None
+) -> Instance | None:
+    """Give a response that is kept apart its times, and count its answers."""
+    row = await db.fetch_row(
+        f"""with answers as (
+             update answer set provisional = false
+             where organization_id = $1 and instance_id = $2 and provisional)
+           update questionnaire_instance
+           set judgement = 'accepted', viewed_time = coalesce(viewed_time, held_submitted_time),
+             submitted_time = held_submitted_time, completed_time = held_completed_time, held_submitted_time = null,
+             held_completed_time = null, version = version + 1, updated_time = greatest(updated_time, $3),
+             updated_by = $4
+           where organization_id = $1 and instance_id = $2 returning {INSTANCE_COLUMNS}""",
+        *(organization_id, instance_id, now, updated_by),
+    )
+    return None if row is None else Instance.of(row)
+
+
+async def _update_rejected(
+    db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str | None
+) -> Instance | None:
+    row = await db.fetch_row(
+        f"""with answers as (
+             update answer set provisional = true
+             where organization_id = $1 and instance_id = $2 and not provisional)
+           update questionnaire_instance
+           set judgement = 'rejected', viewed_time = null,
+             held_submitted_time = coalesce(held_submitted_time, submitted_time),
+             held_completed_time = coalesce(held_completed_time, completed_time), submitted_time = null,
+             completed_time = null, version = version + 1, updated_time = greatest(updated_time, $3), updated_by = $4
+           where organization_id = $1 and instance_id = $2 returning {INSTANCE_COLUMNS}""",
+        *(organization_id, instance_id, now, updated_by),
+    )
+    return None if row is None else Instance.of(row)
+
+
+JUDGED_MAX: Final = 100  # at once: each that is accepted is read whole, for its event
+
+Decision = Literal["accepted", "rejected"]
+
+
+async def judge(db: Database, *, caller: Caller, instance_ids: Sequence[str], decision: Decision, now: datetime) -> int:
+    """The number of newly judged ones; those never held back stay as they are. Raises Invalid for ids out of reach."""
+    reached = {
+        instance_id: await instances_store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=True)
+        for instance_id in sorted(set(instance_ids))  # in this order, so that two who judge at once do not wait in turn
+    }
+    errors.check(
+        [
+            FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
+            for index, instance_id in enumerate(instance_ids)
+            if reached[instance_id] is None
+        ]
+    )
+    count = 0
+    for instance in reached.values():
+        if instance is None or instance.judgement in {None, decision} or instance.answered_time is None:
+            continue
+        change = _accept if decision == "accepted" else _reject
+        await change(db, caller=caller, before=instance, now=now)
+        count += 1
+    return count
+
+
+async def _accept(db: Database, *, caller: Caller, before: Instance, now: datetime) -> None:
+    """Record the events that the response would have had: rules and webhooks follow them as always."""
+    after = await _update_accepted(db, **_key(caller, before, now))
+    assert after is not None  # noqa: S101  it is locked
+    context = await answers.context_of(db, instance=after)
+    recorded = [after.event("accepted", now=now, caller=caller)]
+    recorded += [after.event("viewed", now=now)] if before.viewed_time is None else []
+    recorded.append(after.event("submitted", now=now))
+    recorded += [answers.completed_event(context, now=now)] if after.finalized else []
+    await events.record(db, events=recorded)
+    if before.judgement == "held" and context.questionnaire.credits_accountable:
+        await plans.use_credit(
+            db,
+            organization_id=after.organization_id,
+            application_id=context.questionnaire.owner_application_id,
+            now=now,
+        )
+
+
+async def _reject(db: Database, *, caller: Caller, before: Instance, now: datetime) -> None:
+    after = await _update_rejected(db, **_key(caller, before, now))
+    assert after is not None  # noqa: S101  it is locked
+    # The event tells the times that it had, by which readers find the day in which they counted it.
+    told = msgspec.structs.replace(after, submitted_time=before.submitted_time, completed_time=before.completed_time)
+    await events.record(db, events=[told.event("rejected", now=now, caller=caller)])
+
+
+def _key(caller: Caller, instance: Instance, now: datetime) -> dict[str, Any]:
+    return {
+        "organization_id": instance.organization_id,
+        "instance_id": instance.instance_id,
+        "now": now,
+        "updated_by": caller.actor_id or None,
+    }
+
+
+PATH: Final = "/q/response/doubtful"
+routes = Routes(tag="Responses")
+
+
+class DoubtfulQuery(fields.Request):
+    """The doubtful responses that are listed."""
+
+    state: Annotated[State, Meta(description="`marked`: never held back.")] = "held"
+    flag: Annotated[Flag | None, Meta(description="Those with this sign.")] = None
+
+
+class DoubtfulResponse(fields.Resource):
+    """A response with signs of a machine or of haste."""
+
+    instance_id: fields.Id
+    questionnaire_id: fields.Id
+    link_id: Annotated[fields.Id | None, Meta(description="The public link at which it began.")]
+    submitted_time: Annotated[fields.DateTime, Meta(description="When its first answer came.")]
+    flags: Annotated[fields.Computed[list[Flag]], Meta(description="The first three hold a response back.")]
+    state: fields.Computed[State]
+
+
+class JudgementRequest(fields.Request):
+    """A judgement of responses that were held back."""
+
+    instance_ids: Annotated[
+        Annotated[list[fields.Id], Meta(min_length=1, max_length=JUDGED_MAX)],
+        Meta(description="Each is judged that was held back and not judged so before."),
+    ]
+    judgement: Annotated[Decision, Meta(description="Can be reversed by the other one.")]
+
+
+class JudgementResult(fields.Answer):
+    """The outcome of a judgement."""
+
+    count: Annotated[int, Meta(description="The responses that were not judged so before.")]
+
+
+LISTING: Final = fields.listing_of(DoubtfulResponse, order=(("submitted_time", "desc"),))
+
+
+@routes.list(
+    PATH,
+    scope="Questionnaire Instance.Read",
+    answer=DoubtfulResponse,
+    query=DoubtfulQuery,
+    listing=LISTING,
+    summary="Get all doubtful responses",
+    description="`held` and `rejected` ones count nowhere, `accepted` and `marked` ones do.",
+)
+async def list_doubtful_responses(call: Call[None], db: Database) -> Answer:
+    query: DoubtfulQuery = call.query
+    rows = await list_doubtful(db, **call.caller.reach, state=query.state, flag=query.flag, page=call.page)
+    return Answer(record=rows)
+
+
+@routes.post(
+    f"{PATH}/judgement",
+    scope="Questionnaire Instance.Update",
+    body=JudgementRequest,
+    answer=JudgementResult,
+    status=200,
+    summary="Accept or reject responses that were held back",
+    description="Accepted ones count from now on, with their own times, and get the events of a response. Responses "
+    "that were never held back stay as they are.",
+)
+async def judge_responses(call: Call[JudgementRequest], db: Database) -> Answer:
+    count = await judge(
+        db, caller=call.caller, instance_ids=call.body.instance_ids, decision=call.body.judgement, now=call.now
+    )
+    return Answer(JudgementResult(count=count))

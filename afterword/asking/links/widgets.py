@@ -1,0 +1,101 @@
+"""Finds the websites that may show a link in a box."""
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from afterword import errors
+from afterword.asking.instances.answer_page import Placement
+from afterword.asking.instances.pages import post_answers, show_answers
+from afterword.asking.links.pages import find_link, open_link, post_link, require_begun, show_link
+from afterword.asking.links.public_links import PublicLink
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.core.wire.origins import origins_of
+from afterword.kit import db
+from afterword.kit.db import Database
+from afterword.kit.web import html
+from afterword.kit.web.routing import Pages
+from afterword.tenants.organizations.applications import Application, get_application
+
+
+async def application_of(db: Database, *, link: PublicLink) -> Application:
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=link.organization_id, questionnaire_id=link.questionnaire_id
+    )
+    application = await get_application(
+        db, organization_id=link.organization_id, application_id=questionnaire.owner_application_id
+    )
+    return errors.found(application, "There is no such page.")
+
+
+PATH: Final = "/l/{link_key}/box"
+SETTINGS_HEADERS: Final = {"Cache-Control": "public, max-age=300", "Vary": "Origin", "X-Robots-Tag": "noindex"}
+
+routes = Pages()
+
+
+@routes.get(PATH, for_people=True)
+async def box_page(request: Request) -> Response:
+    placement = await placement_of(request)
+    return html.framed(await show_link(request, placement), placement.data["origins"].split())
+
+
+@routes.post(PATH, for_people=True)
+async def post_box_page(request: Request) -> Response:
+    placement = await placement_of(request)
+    return html.framed(await post_link(request, placement), placement.data["origins"].split())
+
+
+@routes.get(f"{PATH}/{{instance_id}}", for_people=True)
+async def box_answer_page(request: Request) -> Response:
+    placement = await placement_of(request, instance_id=request.path_params["instance_id"])
+    return html.framed(await show_answers(request, placement), placement.data["origins"].split())
+
+
+@routes.post(f"{PATH}/{{instance_id}}", for_people=True)
+async def post_box_answer_page(request: Request) -> Response:
+    placement = await placement_of(request, instance_id=request.path_params["instance_id"])
+    return html.framed(await post_answers(request, placement), placement.data["origins"].split())
+
+
+@routes.get(f"{PATH}/settings")
+async def box_settings(request: Request) -> Response:
+    """Triggers and texts, for the script on a website of the application. Raises NotFound while nobody may answer."""
+    async with db.connection(request.state.pool) as database:
+        link, origins = await _box(request, database)
+        opened = await open_link(request, database, nonce="")
+    origin = request.headers.get("origin", "")
+    if opened.instead or origin not in origins:
+        raise errors.NotFound("There is no box for this website.")
+    head = opened.start.answer_page.head
+    return JSONResponse(
+        {
+            **(link.box or {}),
+            "once": link.one_response_per == "browser",
+            "collapsed": head.questionnaire.desktop_collapsed,
+            "title": head.title,
+            "close": head.texts("Close"),
+            "language": head.locale,
+            "direction": head.texts.direction,
+        },
+        headers={**SETTINGS_HEADERS, "Access-Control-Allow-Origin": origin},
+    )
+
+
+async def placement_of(request: Request, *, instance_id: str | None = None) -> Placement:
+    """Raises NotFound, also for an instance that did not begin at the link."""
+    async with db.connection(request.state.pool) as database:
+        link, origins = await _box(request, database)
+        if instance_id is not None:
+            await require_begun(database, link=link, instance_id=instance_id)
+    return Placement(kind="box", path=f"/l/{link.key}/box", data={"origins": " ".join(origins)})
+
+
+async def _box(request: Request, database: db.Database) -> tuple[PublicLink, tuple[str, ...]]:
+    """The link, and the origins of its application's websites. Raises NotFound for a link without a box."""
+    link, _ = await find_link(request, database)
+    if link.box is None:
+        raise errors.NotFound("There is no such page.")
+    application = await application_of(database, link=link)
+    return link, origins_of(application.website_urls)

@@ -1,0 +1,149 @@
+"""Chooses the owner of a new case by a field of its response, and by the open cases of the candidates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from afterword import errors
+from afterword.core.messaging import alerts as core_alerts
+from afterword.core.questionnaires.conditions import Facts
+from afterword.core.wire.lists import Page, Rows
+from afterword.kit.db import Database
+from afterword.kit.db.columns import arrays
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Call, Routes
+from afterword.tenants.organizations import checks
+
+OPEN_CASES_MAX: Final = 1_000  # counted of one user
+
+
+@dataclass(frozen=True, slots=True)
+class Assignee:
+    user_id: str
+    email: str
+    display_name: str | None
+    open_cases: int
+    created_time: datetime
+
+
+async def list_assignees(
+    db: Database, *, organization_id: str, application_id: str | None, application_ids: Sequence[str], page: Page
+) -> Rows[Assignee]:
+    """The active people who may see the application (None: any), if it is one of these (none: any)."""
+    rows = await db.fetch_list(
+        """select u.user_id, u.email, u.display_name, u.created_time,
+             (select count(*) from (
+                select from alert_instance c
+                where c.organization_id = u.organization_id and c.assigned_user_id = u.user_id
+                  and c.resolved_time is null limit $4) c)::integer as open_cases
+           from organization_user u
+           where u.organization_id = $1 and u.active and u.removed_time is null and not u.service
+             and (cardinality(u.application_ids) = 0 or $2::text = any(u.application_ids)
+               or ($2 is null and (cardinality($3::text[]) = 0 or u.application_ids && $3)))
+             and ($2 is null or (cardinality($3) = 0 or $2 = any($3)) and exists (
+               select from application a where a.organization_id = $1 and a.application_id = $2))""",
+        *(organization_id, application_id, list(application_ids), OPEN_CASES_MAX),
+        page=page,
+    )
+    return rows.map(lambda row: Assignee(**row))
+
+
+async def _list_open_cases(  # any tenant: a batch of events serves many organizations
+    db: Database, *, candidates: Sequence[tuple[str, str, str]]
+) -> dict[tuple[str, str, str], int]:
+    """The open cases of each candidate (organization, application, user); those who may take none are left out."""
+    rows = await db.fetch(
+        """select b.organization_id, b.application_id, b.user_id,
+             (select count(*) from (
+                select from alert_instance c
+                where c.organization_id = b.organization_id and c.assigned_user_id = b.user_id
+                  and c.resolved_time is null limit $4) c)::integer as open_cases
+           from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, application_id, user_id)
+             join organization_user u on u.organization_id = b.organization_id and u.user_id = b.user_id
+           where u.active and u.removed_time is null and not u.service
+             and (cardinality(u.application_ids) = 0 or b.application_id = any(u.application_ids))""",
+        *arrays(candidates, 3),
+        OPEN_CASES_MAX,
+    )
+    return {(row["organization_id"], row["application_id"], row["user_id"]): row["open_cases"] for row in rows}
+
+
+class Assigning(Protocol):
+    """The members of a rule that choose the owner of a new case."""
+
+    @property
+    def organization_id(self) -> str: ...
+    @property
+    def application_id(self) -> str: ...
+    @property
+    def assigned_user_id(self) -> str | None: ...
+    @property
+    def assignment(self) -> Mapping[str, Any] | None: ...
+
+
+@dataclass
+class Assigner:
+    """Open cases by organization, application and user; each assignment counts for those after it."""
+
+    open_cases: dict[tuple[str, str, str], int] = field(default_factory=dict[tuple[str, str, str], int])
+
+    def owner_of(self, alert: Assigning, facts: Facts) -> str | None:
+        """The owner of a new case; the one whom the rule names, where no candidate may take it."""
+        if alert.assignment is None:
+            return alert.assigned_user_id
+        place = alert.organization_id, alert.application_id
+        loads = {user_id: count for (*known, user_id), count in self.open_cases.items() if tuple(known) == place}
+        chosen, others = core_alerts.candidates_of(alert.assignment, facts)
+        owner = core_alerts.least_loaded(chosen, loads) or core_alerts.least_loaded(others, loads)
+        for key in [key for key in self.open_cases if (key[0], key[2]) == (alert.organization_id, owner)]:
+            self.open_cases[key] += 1
+        return owner or alert.assigned_user_id
+
+
+async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner:
+    candidates = {
+        (alert.organization_id, alert.application_id, user_id)
+        for alert in alerts
+        if alert.assignment is not None
+        for user_id in core_alerts.users_of(alert.assignment)
+    }
+    return Assigner(await _list_open_cases(db, candidates=sorted(candidates)) if candidates else {})
+
+
+PATH: Final = "/alert/assignee"
+
+routes = Routes(tag="Alerts")
+
+
+class AssigneeQuery(fields.Request):
+    """The application of the cases; without one all that the caller has."""
+
+    application_id: fields.Id | None = None
+
+
+class AlertAssignee(fields.Resource):
+    """A user who may take cases."""
+
+    user_id: fields.Id
+    email: str
+    display_name: str | None
+    open_cases: fields.Computed[int]
+    created_time: fields.DateTime
+
+
+@routes.list(
+    PATH,
+    scope="Alert.Read",
+    more_scopes=("User.Read",),
+    query=AssigneeQuery,
+    answer=AlertAssignee,
+    summary="Get the users who may take cases",
+    description=f"Each with the cases that are open with this user, {OPEN_CASES_MAX:,} at most.",
+)
+async def list_alert_assignees(call: Call[None], db: Database) -> Rows[Assignee]:
+    query: AssigneeQuery = call.query
+    if query.application_id is not None:
+        wrong = await checks.reach_errors(db, caller=call.caller, application_id=query.application_id)
+        errors.check([errors.FieldError(one.code, one.message, parameter="application_id") for one in wrong])
+    return await list_assignees(db, **call.caller.part, application_id=query.application_id, page=call.page)

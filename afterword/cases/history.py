@@ -1,0 +1,113 @@
+"""Writes entries of the history of cases. They hold ids, times and choices, nothing of the person."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from afterword import ids
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Page, Rows
+from afterword.kit.db import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry:
+    organization_id: str
+    alert_instance_id: str
+    history_id: str
+    kind: str
+    user_id: str | None
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """`kind`: opened, changed, commented, message_sent, message_received. `changes`: of a mail its particulars.
+
+    `user_name`, and `owner_name` of whom the case was given to: of a user, also a removed one.
+    """
+
+    history_id: str
+    alert_instance_id: str
+    kind: str
+    user_id: str | None
+    user_name: str | None
+    owner_name: str | None
+    body: str | None
+    changes: dict[str, Any]
+    created_time: datetime
+
+
+async def _insert_entries(  # any tenant: a batch of events serves many organizations
+    db: Database, *, entries: Sequence[NewEntry], now: datetime
+) -> None:
+    await db.execute(
+        """insert into alert_history (organization_id, alert_instance_id, history_id, kind, user_id, changes,
+             created_time)
+           select organization_id, alert_instance_id, history_id, kind, user_id, changes, $2
+           from jsonb_populate_recordset(null::alert_history, $1::jsonb)""",
+        *(entries, now),
+    )
+
+
+async def list_entries(db: Database, *, organization_id: str, alert_instance_id: str, page: Page) -> Rows[Entry]:
+    rows = await db.fetch_list(
+        """select e.history_id, e.alert_instance_id, e.kind, e.user_id, e.body, e.changes, e.created_time,
+             coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
+             coalesce(w.display_name, nullif(concat_ws(' ', w.first_name, w.last_name), ''), w.email) as owner_name
+           from (
+             select organization_id, alert_instance_id as history_id, alert_instance_id, 'opened' as kind,
+               null as user_id, null as body, '{}'::jsonb as changes, created_time
+             from alert_instance where organization_id = $1 and alert_instance_id = $2
+             union all
+             select organization_id, history_id, alert_instance_id, kind, user_id, null, changes, created_time
+             from alert_history where organization_id = $1 and alert_instance_id = $2
+             union all
+             select organization_id, comment_id, alert_instance_id, 'commented', user_id, body, '{}', created_time
+             from alert_comment where organization_id = $1 and alert_instance_id = $2
+             union all
+             select organization_id, message_id, alert_instance_id,
+               case when incoming then 'message_received' else 'message_sent' end, user_id, body,
+               jsonb_build_object('subject', subject, 'address', address, 'state', state, 'error', error,
+                 'is_cut', whole is not null, 'other_sender', other_sender),
+               created_time
+             from alert_message where organization_id = $1 and alert_instance_id = $2) e
+             left join organization_user u on u.organization_id = e.organization_id and u.user_id = e.user_id
+             left join organization_user w on w.organization_id = e.organization_id
+               and w.user_id = e.changes -> 'assigned_user_id' ->> 'to'""",
+        *(organization_id, alert_instance_id),
+        page=page,
+    )
+    return rows.map(lambda row: Entry(**{name: row[name] for name in Entry.__dataclass_fields__}))
+
+
+KEPT: Final = (
+    "status_id", "assigned_user_id", "severity", "due_time", "waiting_since", "call_back_time", "cause", "remedy",
+    "resolved_time", "recovery_time", "escalated_time",
+)  # fmt: skip
+
+
+async def record_change(db: Database, *, before: Any, after: Any, caller: Caller | None, now: datetime) -> None:
+    """Record the members of a case that changed, from one row to the next; without a caller the worker did it."""
+    changes: dict[str, Any] = {}
+    for name in KEPT:
+        was, became = getattr(before, name), getattr(after, name)
+        if was != became:
+            changes[name] = {"from": was, "to": became}
+    if changes:
+        await record(db, case=after, kind="changed", caller=caller, changes=changes, now=now)
+
+
+async def record(
+    db: Database, *, case: Any, kind: str, caller: Caller | None, now: datetime, changes: Mapping[str, Any]
+) -> None:
+    entry = NewEntry(
+        organization_id=case.organization_id,
+        alert_instance_id=case.alert_instance_id,
+        history_id=ids.ordered(now),
+        kind=kind,
+        user_id=caller.user_id if caller else None,
+        changes=changes,
+    )
+    await _insert_entries(db, entries=[entry], now=now)

@@ -1,0 +1,423 @@
+"""Replies to the customer of a case: sent once, and the answers that come back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from afterword import errors, ids
+from afterword.cases.alert_instances import events as case_events
+from afterword.cases.alert_instances import service as cases
+from afterword.core.messaging import proofs, reply_text
+from afterword.core.messaging.addresses import is_among
+from afterword.core.organizations.access import Caller, installation
+from afterword.core.scheduling import retries
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.events import service as events
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.transport.base import EMAIL
+from afterword.kit.transport.base import Message as Mail
+from afterword.kit.transport.mime import one_line
+from afterword.kit.web import html
+from afterword.sending.channels.answers import Answer
+from afterword.sending.messages.email import SenderNotAllowed
+from afterword.sending.queue.lanes import LaneSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A mail. `state`: waiting, claimed, sending, sent, failed, unknown (it may have arrived), or received.
+
+    `whole`: all of a received mail, where `body` is not all. `other_sender`: not an address of the customer.
+    """
+
+    organization_id: str
+    message_id: str
+    alert_instance_id: str
+    incoming: bool
+    user_id: str | None = None
+    pipeline_id: str | None = None
+    address: str
+    subject: str
+    body: str
+    locale: str
+    key: str | None
+    state: str
+    attempts: int = 0
+    epoch: int = 0
+    error: str | None = None
+    created_time: datetime
+    finished_time: datetime | None = None
+    whole: str | None = None
+    other_sender: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """The way to the customer of a case: the address, and the pipeline whose account and sender are used.
+
+    `suppressions`: the reasons of those in force. The others are what a saved text may name of person and order.
+    """
+
+    address: str | None
+    pipeline_id: str | None
+    locale: str
+    suppressions: Sequence[str]
+    responder_metadata: Mapping[str, str]
+    instance_metadata: Mapping[str, str]
+    external_reference: str | None
+
+
+_COLUMNS: Final = columns_of(Message)
+MESSAGE_COLUMNS_M: Final = qualified(_COLUMNS, "m")
+
+
+async def _get_route(db: Database, *, organization_id: str, alert_instance_id: str, now: datetime) -> Route:
+    """By the pipeline that asked the customer; else the newest e-mail pipeline of the questionnaire."""
+    row = await db.fetch_one(
+        """select a.identifier as address, coalesce(n.locale, r.locale, o.default_locale) as locale,
+             array(select s.reason from suppression s
+                   where s.organization_id = c.organization_id and s.channel_id = 1 and s.address_key = a.address_key
+                     and (s.expires_time is null or s.expires_time > $3)) as suppressions,
+             coalesce(r.metadata, '{}') as responder_metadata, coalesce(n.metadata, '{}') as instance_metadata,
+             (select i.external_reference from queue_item i
+              where i.organization_id = n.organization_id and i.item_id = n.item_id
+                and i.deleted_time is null) as external_reference,
+             (select p.pipeline_id from pipeline p
+              where p.organization_id = c.organization_id and p.questionnaire_id = c.questionnaire_id
+                and p.channel_id = 1 and p.deleted_time is null
+              order by exists (
+                select from queue_item i
+                where i.organization_id = c.organization_id and i.questionnaire_instance_id = c.instance_id
+                  and i.pipeline_id = p.pipeline_id) desc, p.created_time desc limit 1) as pipeline_id
+           from alert_instance c
+             join organization o on o.organization_id = c.organization_id
+             left join responder r on r.organization_id = c.organization_id and r.responder_id = c.responder_id
+             left join questionnaire_instance n on n.organization_id = c.organization_id
+               and n.instance_id = c.instance_id and n.deleted_time is null
+             left join lateral (
+               select identifier, address_key from responder_address
+               where organization_id = c.organization_id and responder_id = c.responder_id and channel_id = 1
+               order by created_time desc limit 1) a on true
+           where c.organization_id = $1 and c.alert_instance_id = $2""",
+        *(organization_id, alert_instance_id, now),
+    )
+    return Route(**row)
+
+
+async def get_message(db: Database, *, organization_id: str, alert_instance_id: str, message_id: str) -> Message | None:
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from alert_message
+           where organization_id = $1 and alert_instance_id = $2 and message_id = $3""",
+        *(organization_id, alert_instance_id, message_id),
+    )
+    return _message(row) if row else None
+
+
+async def _get_by_key(db: Database, *, organization_id: str, alert_instance_id: str, key: str) -> Message | None:
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from alert_message
+           where organization_id = $1 and alert_instance_id = $2 and key = $3""",
+        *(organization_id, alert_instance_id, key),
+    )
+    return _message(row) if row else None
+
+
+async def _get_named(db: Database, *, message_id: str) -> Message | None:  # any tenant: an answer names none
+    row = await db.fetch_row(f"select {_COLUMNS} from alert_message where message_id = $1 and not incoming", message_id)
+    return _message(row) if row else None
+
+
+async def _list_exchanged(
+    db: Database, *, organization_id: str, alert_instance_id: str, limit: int
+) -> list[tuple[str | None, str, str]]:
+    """The newest mails of the case as (`incoming` or `sent`, address, body), and (None, address, "") of theirs."""
+    rows = await db.fetch(
+        """(select case when incoming then 'incoming' else 'sent' end as kind, address, body from alert_message
+            where organization_id = $1 and alert_instance_id = $2 order by created_time desc limit $3)
+           union all
+           select null, a.identifier, '' from alert_instance c
+             join responder_address a on a.organization_id = c.organization_id and a.responder_id = c.responder_id
+           where c.organization_id = $1 and c.alert_instance_id = $2 and a.channel_id = 1""",
+        *(organization_id, alert_instance_id, limit),
+    )
+    return [(row["kind"], row["address"], row["body"]) for row in rows]
+
+
+async def get_last_received(db: Database, *, organization_id: str, alert_instance_id: str) -> str | None:
+    """The key of the customer's last mail, its Message-ID."""
+    return await db.fetch_value(
+        """select key from alert_message
+           where organization_id = $1 and alert_instance_id = $2 and incoming
+           order by created_time desc, message_id desc limit 1""",
+        *(organization_id, alert_instance_id),
+    )
+
+
+async def _insert_message(db: Database, *, message: Message) -> bool:  # any tenant: the message names its own
+    """Insert it; False where the case has one of its key."""
+    row = await db.fetch_row(
+        f"""insert into alert_message ({_COLUMNS}, due_time)
+           select {_COLUMNS}, created_time from jsonb_populate_record(null::alert_message, $1::jsonb)
+           on conflict (organization_id, alert_instance_id, key) do nothing returning message_id""",
+        message,
+    )
+    return row is not None
+
+
+async def _claim_messages(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Message]:
+    """Claim due mails, the longest due first; an attempt counts when it begins."""
+    rows = await db.fetch(
+        f"""with due as materialized (
+             select organization_id, message_id from alert_message
+             where state = 'waiting' and due_time <= $1 order by due_time limit $3 for update skip locked)
+           update alert_message m
+           set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
+           from due where m.organization_id = due.organization_id and m.message_id = due.message_id
+           returning {MESSAGE_COLUMNS_M}""",
+        *(now, lease_until, limit),
+    )
+    return [_message(row) for row in rows]
+
+
+async def _settle_message(  # any tenant: the message names its own
+    db: Database,
+    *,
+    message: Message,
+    state: str,
+    due_time: datetime | None = None,
+    error: str | None = None,
+    now: datetime,
+) -> int:
+    """Record a step of a claimed mail, unless its lease was lost; return 1 if it was recorded."""
+    return await db.execute(
+        """update alert_message
+           set state = $4, due_time = coalesce($5, due_time), error = $6,
+             lease_until = case when $4 = 'sending' then lease_until end,
+             finished_time = case when $4 in ('sent', 'failed', 'unknown') then $7::timestamptz end
+           where organization_id = $1 and message_id = $2 and epoch = $3 and state in ('claimed', 'sending')""",
+        *(message.organization_id, message.message_id, message.epoch, state, due_time, error, now),
+    )
+
+
+async def _reap_messages(db: Database, *, now: datetime, limit: int) -> int:
+    """Release mails of lost workers; one that was being sent may have arrived, and is not sent again."""
+    return await db.execute(
+        """update alert_message m
+           set state = case m.state when 'claimed' then 'waiting' else 'unknown' end, lease_until = null,
+             finished_time = case m.state when 'claimed' then null else $1::timestamptz end,
+             error = 'The worker was lost.'
+           where (m.organization_id, m.message_id) in (
+             select organization_id, message_id from alert_message
+             where lease_until < $1 order by lease_until limit $2 for update skip locked)""",
+        *(now, limit),
+    )
+
+
+async def _delete_messages_of(  # any tenant: a batch of events serves many organizations
+    db: Database, *, responders: list[tuple[str, str]]
+) -> int:
+    return await db.execute(
+        """delete from alert_message m
+           using alert_instance i, unnest($1::text[], $2::text[]) as b (organization_id, responder_id)
+           where i.organization_id = b.organization_id and i.responder_id = b.responder_id
+             and m.organization_id = i.organization_id and m.alert_instance_id = i.alert_instance_id""",
+        *([one[0] for one in responders], [one[1] for one in responders]),
+    )
+
+
+def _message(row: Row) -> Message:
+    return Message(**{name: row[name] for name in Message.__dataclass_fields__})
+
+
+def compose(
+    reply: Message, *, settings: LaneSettings, sender: str, answered: str | None, site: Site, now: datetime
+) -> Mail:
+    """The mail by the pipeline's sender. `answered`: the Message-ID of the customer's last mail.
+
+    Its own Message-ID carries a proof, by which an answer is known. Raises SenderNotAllowed.
+    """
+    pipeline = settings.pipeline
+    if pipeline.sender_address is not None and not is_among(
+        pipeline.sender_address, settings.fingerprint.sender_domains or ()
+    ):
+        raise SenderNotAllowed("sender_address: the organization may not send from this domain.")
+    headers = {"Content-Language": reply.locale}
+    if answered:
+        headers |= {"In-Reply-To": answered, "References": answered}
+    subject = one_line(reply.subject)
+    return Mail(
+        item_id=proofs.reply_proof(reply.message_id, site.secret),
+        organization_id=reply.organization_id,
+        channel_id=EMAIL,
+        recipient=reply.address,
+        sender=pipeline.sender_address or sender,
+        sender_name=pipeline.sender_name or settings.organization_name,
+        reply_to=pipeline.reply_to,
+        subject=subject,
+        html=html.render(
+            "email/reply.html",
+            language=reply.locale,
+            direction=locales.direction(reply.locale),
+            subject=subject,
+            paragraphs=[part.split("\n") for part in reply.body.split("\n\n")],
+        ),
+        text=reply.body,
+        locale=reply.locale,
+        composed_time=now,
+        headers=headers,
+    )
+
+
+BODY_CHARACTERS_MAX: Final = 20_000
+SUBJECT_CHARACTERS_MAX: Final = 300
+EXCHANGED_MAX: Final = 20
+WHOLE_CHARACTERS_MAX: Final = 60_000
+ERROR_CHARACTERS_MAX: Final = 500
+ATTEMPTS_MAX: Final = 8
+SEND_SECONDS_MAX: Final = 60
+LEASE_SECONDS: Final = 180
+IN_PROGRESS: Final = 2  # the status of a closed case whose customer writes
+BEHIND: Final = timedelta(microseconds=1)  # the history has the mail first, then what follows from it
+UNSUBSCRIBED: Final = "unsubscribed"  # from questionnaires: an answer to a complaint is none
+
+assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled long before its lease runs out
+
+Outcome = Literal["sent", "failed", "retry", "unknown"]
+
+
+class NoAddress(errors.Conflict):
+    """The customer has no e-mail address, or must not be written to."""
+
+    code_default = "no_address"
+
+
+class NoSender(errors.Conflict):
+    """The questionnaire has no e-mail pipeline, whose account and sender address would send the mail."""
+
+    code_default = "no_sender"
+
+
+async def route_of(db: Database, *, organization_id: str, alert_instance_id: str, now: datetime) -> Route:
+    """The way to the customer. Raises NoAddress, NoSender."""
+    route = await _get_route(db, organization_id=organization_id, alert_instance_id=alert_instance_id, now=now)
+    if route.address is None:
+        raise NoAddress("No e-mail address of this customer is known.")
+    if reasons := [each for each in route.suppressions if each != UNSUBSCRIBED]:
+        raise NoAddress(f"This address must not be written to ({reasons[0]}).")
+    if route.pipeline_id is None:
+        raise NoSender("The questionnaire has no e-mail pipeline to send the mail.")
+    return route
+
+
+async def send(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    subject: str,
+    body: str,
+    changes: dict[str, Any],
+    key: str | None,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> Message:
+    """A repeat with the same key does nothing. Raises Forbidden for a test token, NoAddress, NoSender, Invalid."""
+    caller.require_real()
+    case = await cases.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    place = {"organization_id": case.organization_id, "alert_instance_id": alert_instance_id}
+    if key and (known := await _get_by_key(db, **place, key=key)):
+        return known
+    route = await route_of(db, **place, now=now)
+    message = Message(
+        **place,
+        message_id=ids.ordered(now),
+        incoming=False,
+        user_id=caller.user_id,
+        pipeline_id=route.pipeline_id,
+        address=route.address or "",
+        subject=subject,
+        body=body,
+        locale=route.locale,
+        key=key,
+        state="waiting",
+        created_time=now,
+    )
+    await _insert_message(db, message=message)
+    if changes:
+        await cases.update(
+            db, caller=caller, alert_instance_id=alert_instance_id, changes=changes, now=now + BEHIND, expect=expect
+        )
+    return message
+
+
+async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
+    """Add the customer's answer to one of our mails, which goes on with the case; False where it is there already."""
+    asked = await _get_named(db, message_id=answer.message_id)
+    if asked is None:
+        return False
+    caller = installation(asked.organization_id)
+    case = await cases.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
+    place = {"organization_id": asked.organization_id, "alert_instance_id": asked.alert_instance_id}
+    exchanged = await _list_exchanged(db, **place, limit=EXCHANGED_MAX)
+    sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
+    body = reply_text.own_words(answer.text, sent=[asked.body, *sent], received=received)
+    files = [] if answer.text == "\n".join(answer.files) else answer.files
+    whole = "\n".join([reply_text.readable(answer.text), *files])
+    addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}
+    message = Message(
+        **place,
+        message_id=ids.ordered(now),
+        incoming=True,
+        address=answer.sender,
+        subject=answer.subject[:SUBJECT_CHARACTERS_MAX],
+        body=body[:BODY_CHARACTERS_MAX],
+        locale=asked.locale,
+        key=answer.key,
+        state="received",
+        created_time=now,
+        finished_time=now,
+        whole=whole[:WHOLE_CHARACTERS_MAX] if whole != body[:BODY_CHARACTERS_MAX] else None,
+        other_sender=not is_among(answer.sender, addresses),
+    )
+    if not await _insert_message(db, message=message):
+        return False
+    changes = {"waiting": False} | ({"status_id": IN_PROGRESS} if case.resolved_time else {})
+    after = await cases.update(
+        db, caller=caller, alert_instance_id=case.alert_instance_id, changes=changes, now=now + BEHIND
+    )
+    await events.record(db, events=[case_events.event(after, "answered", now=now)])
+    return True
+
+
+async def claim(db: Database, *, now: datetime, limit: int) -> list[Message]:
+    """Claim due mails for `LEASE_SECONDS`, after those of lost workers were released."""
+    await _reap_messages(db, now=now, limit=limit)
+    return await _claim_messages(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
+
+
+async def begin(db: Database, *, message: Message, now: datetime) -> bool:
+    """Record that the mail leaves now; False where the lease was lost: then it must not."""
+    return await _settle_message(db, message=message, state="sending", now=now) == 1
+
+
+async def settle(
+    db: Database, *, message: Message, outcome: Outcome, reason: str, now: datetime, jitter: float
+) -> None:
+    """Record the outcome; `retry` waits longer each time. A mail that may have arrived is not sent again."""
+    error = reason[:ERROR_CHARACTERS_MAX] or None
+    if outcome != "retry":
+        await _settle_message(db, message=message, state=outcome, error=error, now=now)
+    elif retries.is_used_up(message.attempts, attempts_max=ATTEMPTS_MAX):
+        await _settle_message(db, message=message, state="failed", error=error, now=now)
+    else:
+        due_time = now + retries.backoff(message.attempts, jitter=jitter)
+        await _settle_message(db, message=message, state="waiting", due_time=due_time, error=error, now=now)
+
+
+async def erase(db: Database, *, responders: Sequence[tuple[str, str]]) -> None:
+    """Delete the mails of the cases of these responders, pairs with their organization."""
+    if responders:
+        await _delete_messages_of(db, responders=list(responders))

@@ -1,0 +1,191 @@
+"""Tries the conditions of a rule on the newest responses, before it is saved."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.asking.instances import facts
+from afterword.cases import assignments, rules
+from afterword.cases.resources import Assignment, Ids
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+
+
+async def _list_newest(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    questionnaire_ids: Sequence[str],
+    completed_only: bool,
+    test: bool,
+    limit: int,
+    scanned: int,
+) -> list[tuple[str, datetime]]:
+    """The ids and times of the newest responses to these questionnaires (none: all of the application).
+
+    Only the newest `scanned` of the organization, or of one questionnaire, are looked at.
+    """
+    rows = await db.fetch(
+        """select r.instance_id, r.submitted_time from (
+             select n.instance_id, n.questionnaire_id, n.application_id, n.submitted_time from (
+               select instance_id, questionnaire_id, application_id, submitted_time from response
+               where organization_id = $1 and test = $5 and cardinality($3::text[]) <> 1
+               order by submitted_time desc, instance_id limit $7) n
+             union all
+             select o.instance_id, o.questionnaire_id, o.application_id, o.submitted_time from (
+               select instance_id, questionnaire_id, application_id, submitted_time from response
+               where organization_id = $1 and test = $5 and questionnaire_id = ($3::text[])[1]
+                 and cardinality($3::text[]) = 1
+               order by submitted_time desc, instance_id limit $7) o) r
+           where r.application_id = $2 and (cardinality($3::text[]) = 0 or r.questionnaire_id = any($3))
+             and (not $4 or exists (
+               select from questionnaire_instance i
+               where i.organization_id = $1 and i.instance_id = r.instance_id and i.finalized))
+           order by r.submitted_time desc, r.instance_id limit $6""",
+        *(organization_id, application_id, list(questionnaire_ids), completed_only, test, limit, scanned),
+    )
+    return [(row["instance_id"], row["submitted_time"]) for row in rows]
+
+
+RESPONSES_MAX: Final = 1_000
+ASSIGNED_MAX: Final = 100
+SCANNED_MAX: Final = 20_000  # of all applications, for those of this one
+BATCH: Final = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The cases that a user would own; None: nobody."""
+
+    user_id: str | None
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """`from_time`: when the oldest response came that was looked at."""
+
+    responses: int
+    matched: int
+    from_time: datetime | None
+    owners: Sequence[Share] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    organization_id: str
+    application_id: str
+    assigned_user_id: str | None
+    assignment: Mapping[str, Any] | None
+
+
+async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> Preview:
+    """Count the newest responses that the conditions match as they are now, and who would own the newest of them.
+
+    `columns`: `application_id`, `questionnaire_ids`, `trigger`, `conditions`, `assignment` and `assigned_user_id`.
+    Raises Invalid as saving does.
+    """
+    await rules.check(db, caller=caller, columns=columns)
+    found = await _list_newest(
+        db,
+        organization_id=caller.organization_id,
+        application_id=columns["application_id"],
+        questionnaire_ids=columns["questionnaire_ids"],
+        completed_only=columns["trigger"] == "completed",
+        test=caller.test,
+        limit=RESPONSES_MAX,
+        scanned=SCANNED_MAX,
+    )
+    node = conditions.read_saved(columns["conditions"])
+    ids = [instance_id for instance_id, _ in found]
+    matching = [] if node else ids
+    for begin in range(0, len(found) if node else 0, BATCH):
+        known = await facts.list_facts(
+            db, organization_id=caller.organization_id, instance_ids=ids[begin : begin + BATCH], condition=node
+        )
+        matching += [one for one in ids[begin : begin + BATCH] if one in known and conditions.matches(node, known[one])]
+    rule = _Rule(caller.organization_id, columns["application_id"], columns["assigned_user_id"], columns["assignment"])
+    return Preview(
+        responses=len(found),
+        matched=len(matching),
+        from_time=found[-1][1] if found else None,
+        owners=await _owners(db, rule, matching[:ASSIGNED_MAX]) if rule.assignment else (),
+    )
+
+
+async def _owners(db: Database, rule: _Rule, instance_ids: Sequence[str]) -> list[Share]:
+    """The owners of cases of these responses, the most cases first, as if they were opened now, the oldest first."""
+    assigner = await assignments.assigner_for(db, alerts=[rule])
+    known = await facts.list_facts(db, organization_id=rule.organization_id, instance_ids=instance_ids)
+    counts = Counter(assigner.owner_of(rule, known[each]) for each in reversed(instance_ids) if each in known)
+    return [Share(user_id, count) for user_id, count in counts.most_common()]
+
+
+PATH: Final = "/alert/preview"
+
+routes = Routes(tag="Alerts")
+
+
+class AlertPreviewRequest(fields.Request):
+    """The part of a rule that decides which responses it matches."""
+
+    application_id: fields.Id
+    questionnaire_ids: Ids = msgspec.field(default_factory=list[str])
+    trigger: Literal["submitted", "completed"] = "completed"
+    conditions: dict[str, Any] | None = None
+    assigned_user_id: fields.Id | None = None
+    assignment: Assignment | None = None
+
+
+class AlertPreviewOwner(fields.Resource):
+    """The cases that a user would own; null: nobody."""
+
+    user_id: fields.Id | None
+    cases: Annotated[int, Meta(description="Those that would go to this user.")]
+
+
+class AlertPreview(fields.Resource):
+    """Of the newest `responses`, since `from_time`, `matched` would have been matched."""
+
+    responses: int
+    matched: int
+    from_time: fields.DateTime | None
+    owners: Annotated[
+        list[AlertPreviewOwner],
+        Meta(
+            description=f"With `assignment`: of the newest {ASSIGNED_MAX} that matched, as if their cases were "
+            "opened now."
+        ),
+    ]
+
+
+@routes.post(
+    PATH,
+    scope="Alert.Create",
+    body=AlertPreviewRequest,
+    answer=AlertPreview,
+    status=200,
+    summary="Try an alert before it is saved",
+    description=(
+        f"Nothing is stored. The newest {RESPONSES_MAX:,} responses are looked at as they are now, without "
+        f"tests, among the newest {SCANNED_MAX:,} of the organization. All is checked as on saving."
+    ),
+)
+async def preview_alert(call: Call[AlertPreviewRequest], db: Database) -> Answer:
+    columns = {
+        **call.body.named(),
+        "questionnaire_ids": list(dict.fromkeys(call.body.questionnaire_ids)),
+        "assignment": msgspec.to_builtins(call.body.assignment),
+    }
+    found = await preview(db, caller=call.caller, columns=columns)
+    owners = [AlertPreviewOwner.of(one) for one in found.owners]
+    return Answer(AlertPreview.of(found, call.zone, owners=owners))

@@ -1,0 +1,320 @@
+"""Invitations behind a figure of a report: exactly those that it counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, LiteralString
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.asking.instances.resources import QuestionnaireInstance, instance_of
+from afterword.asking.instances.store import SHOWN_COLUMNS, ShownInstance
+from afterword.asking.questionnaires import contexts
+from afterword.core.figures import plans
+from afterword.core.figures.cells import Basis
+from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX
+from afterword.core.organizations.access import Caller
+from afterword.core.reading.findings import Findings
+from afterword.core.wire.lists import Column, Listing, Rows
+from afterword.kit.db import Database
+from afterword.kit.db.columns import qualified
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.listening.reports import counts
+from afterword.listening.reports.counts import HAS_ANSWERED, IS_INVITED
+from afterword.listening.reports.resources import FILTER_CHARACTERS_MAX, condition_of
+
+Key = tuple[datetime, str]  # the time by the basis, and the instance's id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """`stages`: all of them were reached. `channel_id`: 0 for a link that was not sent. None: any."""
+
+    stages: Sequence[str] = ()
+    channel_id: int | None = None
+    pipeline_id: str | None = None
+    version_id: str | None = None
+    locale: str | None = None
+
+
+class Invitation(ShownInstance, frozen=True):
+    """An instance with its message; `at`: the time by which it counts."""
+
+    item_id: str | None
+    responder_channel_identifier: str | None
+    bounced_time: datetime | None
+    at: datetime
+
+
+_ANSWERED_APART: Final[LiteralString] = f"({HAS_ANSWERED} and $6 && '{{sent,delivered}}')"
+# The time by the basis $11, with an index for each; of test data, which are few, any.
+_SENT: Final[LiteralString] = "coalesce(i.sent_time, i.created_time)"
+_TIME: Final[LiteralString] = f"""case $11::text when 'submitted' then i.submitted_time
+  when 'completed' then i.completed_time else {_SENT} end"""
+# Of $1 organization and $2 questionnaires, from $3 up to $4, among $5 (null: all); $6 stages; $7 to $10 as in `Filter`.
+# An anonymous response counts for its answers alone; of its invitation is known that it was answered.
+_CHOSEN: Final[LiteralString] = f"""i.organization_id = $1 and i.deleted_time is null and $11::text is not null
+  and ($5::text[] is null or i.instance_id = any($5))
+  and ($7::integer is null or coalesce(i.channel_id, 0) = $7) and ($8::text is null or i.pipeline_id = $8)
+  and ($9::text is null or i.version_id = $9) and ($10::text is null or i.locale = $10)
+  and ({IS_INVITED} or $6::text[] && '{{viewed,started,submitted,completed,answered}}')
+  and (i.sent_time is not null or 'sent' <> all($6))
+  and (i.delivered_time is not null or 'delivered' <> all($6))
+  and (i.bounced_time is not null or 'bounced' <> all($6)) and (i.viewed_time is not null or 'viewed' <> all($6))
+  and (coalesce(i.submitted_time, i.completed_time) is not null or 'started' <> all($6))
+  and (i.submitted_time is not null or 'submitted' <> all($6) or {_ANSWERED_APART})
+  and (i.completed_time is not null or 'completed' <> all($6) or {_ANSWERED_APART})
+  and (i.completed_time is not null or 'answered' <> all($6) or {_ANSWERED_APART} or i.submitted_time is not null
+    and 2 * (select count(*) from answer a
+      where a.organization_id = i.organization_id and a.instance_id = i.instance_id and not a.provisional
+        and a.value not in ('null', '[]', '{{}}')) >= cardinality(i.question_ids))"""
+
+
+def _found(time: LiteralString, test: LiteralString) -> LiteralString:
+    return f"""from unnest($2::text[]) s (questionnaire_id) cross join lateral (
+      select i.instance_id, {time} as at from questionnaire_instance i
+      where i.questionnaire_id = s.questionnaire_id and {time} >= $3 and {time} < $4 and {test} and {_CHOSEN}"""
+
+
+def _page(time: LiteralString, test: LiteralString) -> LiteralString:
+    return f"""with found as (
+        select x.instance_id, x.at {_found(time, test)} and ({time}, i.instance_id) < ($12, $13::text)
+          order by {time} desc, i.instance_id desc limit $14) x
+        order by x.at desc, x.instance_id desc limit $14)
+      select {qualified(SHOWN_COLUMNS, "i")}, i.item_id, i.bounced_time, found.at, q.responder_channel_identifier
+      from found join questionnaire_instance i on i.organization_id = $1 and i.instance_id = found.instance_id
+      left join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
+        and q.deleted_time is null
+      order by found.at desc, found.instance_id desc"""
+
+
+def _count(time: LiteralString, test: LiteralString) -> LiteralString:
+    return f"select count(*) from (select 1 {_found(time, test)} limit $12) x limit $12) n"
+
+
+_PAGE_BY_SENT: Final = _page(_SENT, "not i.test")
+_PAGE_BY_SUBMITTED: Final = _page("i.submitted_time", "not i.test")
+_PAGE_BY_COMPLETED: Final = _page("i.completed_time", "not i.test")
+_PAGE_OF_TESTS: Final = _page(_TIME, "i.test")
+_COUNT_BY_SENT: Final = _count(_SENT, "not i.test")
+_COUNT_BY_SUBMITTED: Final = _count("i.submitted_time", "not i.test")
+_COUNT_BY_COMPLETED: Final = _count("i.completed_time", "not i.test")
+_COUNT_OF_TESTS: Final = _count(_TIME, "i.test")
+
+
+async def _list_invitations(
+    db: Database,
+    *,
+    organization_id: str,
+    asked: CountQuery,
+    instance_ids: Sequence[str] | None,
+    chosen: Filter,
+    after: Key | None,
+    limit: int,
+) -> Rows[Invitation]:
+    """A page of those that the query counts, the newest first; of these, where given, `instance_ids`."""
+    rows = await db.fetch(
+        _PAGE_OF_TESTS
+        if asked.test
+        else _PAGE_BY_SUBMITTED
+        if asked.basis == "submitted"
+        else _PAGE_BY_COMPLETED
+        if asked.basis == "completed"
+        else _PAGE_BY_SENT,
+        *_parameters(organization_id, asked, instance_ids, chosen),
+        *(after or (asked.period.to_time, "")),
+        limit + 1,
+    )
+    items = [Invitation(**row) for row in rows[:limit]]
+    has_more = len(rows) > limit
+    return Rows(items, next_key=(items[-1].at, items[-1].instance_id) if has_more else None, has_more=has_more)
+
+
+async def _count_invitations(
+    db: Database,
+    *,
+    organization_id: str,
+    asked: CountQuery,
+    instance_ids: Sequence[str] | None,
+    chosen: Filter,
+    limit: int,
+) -> int:
+    return await db.fetch_value(
+        _COUNT_OF_TESTS
+        if asked.test
+        else _COUNT_BY_SUBMITTED
+        if asked.basis == "submitted"
+        else _COUNT_BY_COMPLETED
+        if asked.basis == "completed"
+        else _COUNT_BY_SENT,
+        *_parameters(organization_id, asked, instance_ids, chosen),
+        limit,
+    )
+
+
+async def _get_key(db: Database, *, organization_id: str, instance_id: str, basis: Basis) -> Key | None:
+    row = await db.fetch_row(
+        """select case $3 when 'submitted' then submitted_time when 'completed' then completed_time
+             else coalesce(sent_time, created_time) end as at
+           from questionnaire_instance where organization_id = $1 and instance_id = $2""",
+        *(organization_id, instance_id, basis),
+    )
+    return None if row is None or row["at"] is None else (row["at"], instance_id)
+
+
+def _parameters(
+    organization_id: str, asked: CountQuery, instance_ids: Sequence[str] | None, chosen: Filter
+) -> tuple[Any, ...]:
+    return (
+        organization_id,
+        list(asked.questionnaire_ids),
+        *(asked.period.from_time, asked.period.to_time),
+        instance_ids,
+        list(chosen.stages),
+        *(chosen.channel_id, chosen.pipeline_id, chosen.version_id, chosen.locale, asked.basis),
+    )
+
+
+COUNT_MAX: Final = 10_000  # beyond it a count says "at least"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The query that counts the invitations; `instance_ids`: those that meet its condition, None without one."""
+
+    asked: CountQuery
+    instance_ids: Sequence[str] | None
+    chosen: Filter
+
+
+async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filter, now: datetime) -> Found:
+    """The invitations that a query counts, for `page` and `count`.
+
+    Raises Invalid for questionnaires out of reach, and for a condition over too many.
+    """
+    findings = Findings(place=plans.parameter)
+    if query.filter is None:  # which alone needs the questions
+        await contexts.check_questionnaires(db, caller=caller, query=query, findings=findings)
+        context = ReportContext(
+            organization_id=caller.organization_id,
+            time_zone=caller.time_zone,
+            minimum_base=0,
+            first_weekday=1,
+            questions={},
+            declared=(),
+            test=caller.test,
+        )
+    else:
+        context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
+    run = plans.plan(replace(query, metrics=(("created", None),)), context, now=now, findings=findings)
+    asked = run.of_cases(run.period)
+    return Found(asked, (await counts.scope_of(db, asked, asked.spans)).instance_ids, chosen)
+
+
+async def page(db: Database, found: Found, *, after: Key | None = None, limit: int) -> Rows[Invitation]:
+    return await _list_invitations(
+        db,
+        organization_id=found.asked.organization_id,
+        asked=found.asked,
+        instance_ids=found.instance_ids,
+        chosen=found.chosen,
+        after=after,
+        limit=limit,
+    )
+
+
+async def count(db: Database, found: Found) -> int:
+    """Their number, up to one more than COUNT_MAX."""
+    return await _count_invitations(
+        db,
+        organization_id=found.asked.organization_id,
+        asked=found.asked,
+        instance_ids=found.instance_ids,
+        chosen=found.chosen,
+        limit=COUNT_MAX + 1,
+    )
+
+
+async def key_of(db: Database, found: Found, instance_id: str) -> Key:
+    """The place of an instance in the list. Raises Invalid `invalid_cursor` where it is gone."""
+    asked = found.asked
+    key = await _get_key(db, organization_id=asked.organization_id, instance_id=instance_id, basis=asked.basis)
+    if key is None:
+        message = "The instance that this cursor stood on is gone; start again."
+        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+    return key
+
+
+LISTING: Final = Listing({}, (("at", "desc"),), "instance_id", hidden={"at": Column("at", "time")})
+STAGES_MAX: Final = 9
+
+routes = Routes(tag="Reports")
+
+Stage = Literal[
+    "created", "sent", "delivered", "bounced", "viewed", "started", "submitted", "answered", "completed"
+]  # fmt: skip
+
+
+class InvitationQuery(fields.Request):
+    """The members of a row's `selection`, and the stages that the figure is about."""
+
+    questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    date_basis: Basis = "sent"
+    stage: Annotated[
+        list[Stage],
+        Meta(
+            max_length=STAGES_MAX,
+            description="All of them were reached. `started`: an answer or the end; `answered`: half of the questions.",
+        ),
+    ] = msgspec.field(default_factory=list[Stage])
+    channel_id: Annotated[
+        Annotated[int, Meta(ge=0, le=32_767)] | None, Meta(description="0: a link that was not sent.")
+    ] = None
+    pipeline_id: fields.Id | None = None
+    version_id: fields.Id | None = None
+    locale: fields.LocaleNormal | None = None
+    filter: Annotated[str, Meta(max_length=FILTER_CHARACTERS_MAX)] | None = None
+
+
+@routes.get(
+    "/report/invitation",
+    scope="Questionnaire Instance.Read",
+    query=InvitationQuery,
+    answer=QuestionnaireInstance,
+    shape="cursor",
+    listing=LISTING,
+    summary="Get the invitations behind a figure",
+    description="Exactly those that a row or a total counts: give its `selection`, and of a stage its name. A rate "
+    "counts those of two stages: `delivery` is `sent` and `delivered`. The newest by `date_basis` first.",
+)
+async def list_report_invitations(call: Call[None], db: Database) -> Answer:
+    query: InvitationQuery = call.query
+    found = await find(
+        db,
+        caller=call.caller,
+        query=ReportQuery(
+            questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
+            filter=condition_of(query.filter),
+            from_time=query.from_time and query.from_time.instant,
+            to_time=query.to_time and query.to_time.instant,
+            date_basis=query.date_basis,
+        ),
+        chosen=Filter(
+            stages=query.stage,
+            channel_id=query.channel_id,
+            pipeline_id=query.pipeline_id,
+            version_id=query.version_id,
+            locale=query.locale,
+        ),
+        now=call.now,
+    )
+    after_id = str(call.page.after[-1]) if call.page.after else ""
+    after = await key_of(db, found, after_id) if after_id else None
+    rows = await page(db, found, after=after, limit=call.page.limit)
+    return Answer(rows.map(lambda one: instance_of(one, call.public_pages, call.zone)))

@@ -1,0 +1,418 @@
+"""The scores of an application over the last days, each with its trend and its change against the days before."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Final, LiteralString
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.asking.links.domains import LOST_HOST
+from afterword.asking.questionnaires import contexts
+from afterword.cases.alert_instances.store import OPEN_COUNTS
+from afterword.core.figures import periods, shown
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.periods import Bucket, Period
+from afterword.core.figures.queries import ReportContext, ReportQuery
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX
+from afterword.core.figures.reports import Figure as FigureRecord
+from afterword.core.organizations.access import Caller
+from afterword.core.wire import times
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.listening.reports import results
+from afterword.listening.reports.resources import Figure, PeriodShown
+
+LISTED_MAX: Final = 5  # of each kind
+LISTED_MAX: Final = 500
+SILENT: Final = timedelta(days=7)
+BEFORE: Final = timedelta(days=28)  # the days in which answers came regularly
+ANSWERS_MIN: Final = 5
+LOW_SHARE: Final = 0.1
+
+# The pools of $1 with few free codes, which are counted up to that.
+_LOW_POOLS: Final[LiteralString] = """select * from (
+    select p.pool_id, p.title, p.low_count, (select count(*) from (
+      select from coupon_code c where c.organization_id = p.organization_id and c.pool_id = p.pool_id
+        and c.instance_id is null limit p.low_count + 1) f) as free_count
+    from coupon_pool p where p.organization_id = $1) p
+  where free_count <= low_count"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subjects:
+    """The subjects of an overview: the newest questionnaires, by id with their application, and their versions' ids.
+
+    `applications`: all that can be chosen, id and name; `application_id`: the chosen one.
+    """
+
+    applications: Sequence[tuple[str, str]]
+    application_id: str | None
+    owners: Mapping[str, str]
+    version_ids: Sequence[str]
+    time_zone: str
+    minimum_base: int
+    first_weekday: int
+    has_pinned: bool
+
+
+async def _get_subjects(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    application_id: str | None,
+    applications_max: int,
+    questionnaires_max: int,
+    versions_max: int,
+) -> Subjects:
+    """The subjects of an overview for these applications (none: all); one that is not among them is not chosen."""
+    row = await db.fetch_one(
+        """with known as materialized (
+             select a.application_id, a.display_name from application a
+             where a.organization_id = $1 and (cardinality($2::text[]) = 0 or a.application_id = any($2))
+             order by a.created_time desc, a.application_id limit $4),
+           chosen as materialized (
+             select a.application_id from application a
+             where a.organization_id = $1 and (cardinality($2) = 0 or a.application_id = any($2))
+               and a.application_id = $3),
+           own as materialized (
+             select q.questionnaire_id, q.owner_application_id, q.created_time from questionnaire q
+             where q.organization_id = $1 and case when exists (select from chosen)
+               then q.owner_application_id = $3 else cardinality($2) = 0 or q.owner_application_id = any($2) end
+             order by q.created_time desc, q.questionnaire_id limit $5),
+           version as (
+             select v.version_id, row_number() over (partition by v.questionnaire_id order by v.number desc) as place,
+               o.created_time, o.questionnaire_id
+             from own o join questionnaire_version v
+               on v.organization_id = $1 and v.questionnaire_id = o.questionnaire_id
+             order by place, o.created_time desc, o.questionnaire_id limit $6)
+           select o.time_zone, o.minimum_base, o.first_weekday,
+             (select c.application_id from chosen c) as application_id,
+             array(select k.application_id from known k) as application_ids,
+             array(select k.display_name from known k) as application_names,
+             array(select w.questionnaire_id from own w) as questionnaire_ids,
+             array(select w.owner_application_id from own w) as owners,
+             array(select v.version_id from version v
+                   order by v.place, v.created_time desc, v.questionnaire_id) as version_ids,
+             exists (select from custom_report r where r.organization_id = $1 and r.pinned_time is not null)
+               as has_pinned
+           from organization o where o.organization_id = $1""",
+        *(organization_id, list(application_ids), application_id),
+        *(applications_max, questionnaires_max, versions_max),
+    )
+    return Subjects(
+        applications=list(zip(row["application_ids"], row["application_names"], strict=True)),
+        application_id=row["application_id"],
+        owners=dict(zip(row["questionnaire_ids"], row["owners"], strict=True)),
+        **{name: row[name] for name in ("version_ids", "time_zone", "minimum_base", "first_weekday", "has_pinned")},
+    )
+
+
+# Silence is found by one look at an index for each questionnaire, so that years of answers cost nothing.
+_NEEDS: Final[LiteralString] = f"""with own as materialized (
+    select q.questionnaire_id, q.display_name, q.published_version_id from questionnaire q
+    where q.organization_id = $1 and q.archived_time is null
+      and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
+    order by q.created_time desc limit $6),
+  account as (
+    select a.account_id, a.channel_id, a.title, a.paused_reason, a.paused_time is not null as is_paused
+    from channel_account a
+    where a.organization_id = $1 and (a.paused_time is not null or a.open_until > $5)
+      and exists (
+        select from pipeline p where p.organization_id = $1 and p.account_id = a.account_id
+          and p.deleted_time is null and p.questionnaire_id in (select questionnaire_id from own))
+    order by a.account_id limit $7),
+  stopped as (
+    select p.questionnaire_id, p.pipeline_id, p.title from pipeline p
+    where p.organization_id = $1 and p.paused and p.deleted_time is null
+      and p.questionnaire_id in (select questionnaire_id from own)
+    order by p.title limit $7),
+  silent as (
+    select o.questionnaire_id, o.display_name from own o
+    where o.published_version_id is not null
+      and not exists (
+        select from questionnaire_instance i
+        where i.organization_id = $1 and i.questionnaire_id = o.questionnaire_id and not i.test
+          and i.deleted_time is null and i.submitted_time is not null and i.submitted_time >= $8)
+      and (select count(*) from (
+        select from questionnaire_instance i
+        where i.organization_id = $1 and i.questionnaire_id = o.questionnaire_id and not i.test
+          and i.deleted_time is null and i.submitted_time is not null and i.submitted_time >= $9
+        limit $10) a) = $10
+      and exists (
+        select from questionnaire_instance i
+        where i.organization_id = $1 and i.questionnaire_id = o.questionnaire_id and i.created_time >= $8
+          and i.sent_time is not null and not i.test)
+    order by o.display_name limit $7),
+  low as (
+    select p.title, p.remaining_credits + p.extra_credits as credits_left, p.credits from plan p
+    where p.organization_id = $1 and p.state = 'active' and p.kind <> 'unlimited' and p.start_time <= $5
+      and (p.end_time is null or p.end_time > $5)
+      and (p.application_id is null or cardinality($2) = 0 or p.application_id = any($2))
+      and p.remaining_credits + p.extra_credits <= p.credits * $11::float8
+    order by p.plan_id limit $7),
+  pool as ({_LOW_POOLS} order by free_count, pool_id limit $7)
+  select (select to_jsonb(c) from ({OPEN_COUNTS}) c) as cases,
+    exists (select from sending_guard where paused_time is not null) as is_paused,
+    (select coalesce(jsonb_agg(to_jsonb(account)), '[]') from account) as accounts,
+    (select coalesce(jsonb_agg(to_jsonb(stopped)), '[]') from stopped) as pipelines,
+    (select coalesce(jsonb_agg(to_jsonb(silent)), '[]') from silent) as silent,
+    (select coalesce(jsonb_agg(to_jsonb(low)), '[]') from low) as plans,
+    (select coalesce(jsonb_agg(to_jsonb(pool)), '[]') from pool) as pools,
+    ({LOST_HOST}) as lost_host"""
+
+
+async def get_needs(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    user_id: str | None,
+    now: datetime,
+) -> Mapping[str, Any]:
+    """All that needs a person, each kind as a list of documents: `accounts`, `pipelines`, `silent`, `plans`, `pools`.
+
+    `cases`: the counts of open cases, as `alerts/cases` counts them.
+    `lost_host`: of the organization's public pages, while its record is gone.
+    `is_paused`: all sending of the installation waits for its operator.
+    """
+    row = await db.fetch_one(
+        _NEEDS,
+        organization_id,
+        list(application_ids),
+        test_only,
+        user_id,
+        now,
+        LISTED_MAX,
+        LISTED_MAX,
+        now - SILENT,
+        now - SILENT - BEFORE,
+        ANSWERS_MIN,
+        LOW_SHARE,
+    )
+    return dict(row)
+
+
+APPLICATIONS_MAX: Final = 100
+SCORES: Final = ("nps", "csat", "ces")
+BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
+BIN_DAYS: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 30}
+BINS_MIN: Final = 3  # fewer points are no trend
+BINS_MAX: Final = 60  # more points cannot be told apart
+DAYS_MAX: Final = 366
+FUNNEL: Final = ("sent", "delivered", "viewed", "started", "completed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """The figure of the days from `start` on."""
+
+    start: date
+    figure: FigureRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    metric: str
+    figure: FigureRecord
+    bins: Sequence[Bin]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """`bucket`: the bins of the trends; `is_coarse`: smaller ones would have had too few answers.
+
+    `is_of_months`: the period is of whole months.
+    """
+
+    period: Period
+    scores: Sequence[Score]
+    bucket: Bucket
+    is_coarse: bool
+    funnel: Sequence[tuple[str, FigureRecord]]
+    questionnaires: int
+    is_of_months: bool
+
+
+async def subjects(db: Database, *, caller: Caller, application_id: str | None) -> Subjects:
+    """The newest QUESTIONNAIRES_MAX questionnaires of the application, or of all where it is out of reach."""
+    return await _get_subjects(
+        db,
+        **caller.part,
+        application_id=application_id,
+        applications_max=APPLICATIONS_MAX,
+        questionnaires_max=QUESTIONNAIRES_MAX,
+        versions_max=contexts.VERSIONS_MAX,
+    )
+
+
+async def overview(
+    db: Database, *, caller: Caller, application_id: str | None, days: int, now: datetime
+) -> Overview | None:
+    """The figures of an application, or of all; None where there is no questionnaire.
+
+    Raises Invalid for an application out of reach.
+    """
+    found = await subjects(db, caller=caller, application_id=application_id)
+    if application_id and found.application_id is None:
+        message = "There is no such application."
+        raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter="application_id"))
+    return await overview_of(db, caller=caller, subjects=found, days=days, now=now)
+
+
+async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days: int, now: datetime) -> Overview | None:
+    """The figures of these questionnaires; None where there is none. Readers of figures alone get whole months."""
+    if not subjects.owners:
+        return None
+    owners = subjects.owners
+    context = ReportContext(
+        organization_id=caller.organization_id,
+        time_zone=subjects.time_zone,
+        minimum_base=subjects.minimum_base,
+        first_weekday=subjects.first_weekday,
+        questions=await contexts.questions_of(
+            db, organization_id=caller.organization_id, version_ids=subjects.version_ids
+        ),
+        declared=(),  # no figure is by metadata
+        test=caller.test,
+        protected=not caller.reads_answers,
+    )
+    metrics = tuple((metric, None) for metric in SCORES if context.of_types(metric))
+    query = ReportQuery(
+        questionnaire_ids=tuple(owners),
+        metrics=metrics,
+        group_by=("bucket",),
+        bucket="month" if context.protected else "day",
+        last_days=days,
+        compare="previous_period",
+    )
+    funnel = replace(query, metrics=tuple((stage, None) for stage in FUNNEL), group_by=(), bucket=None, compare="none")
+    stages = await results.run_query(db, query=funnel, context=context, now=now)
+    scores, chosen = await _scores(db, query, context, now=now) if metrics else ((), query)
+    return Overview(
+        period=stages.period,
+        scores=scores,
+        bucket=chosen.bucket or "day",
+        is_coarse=bool(scores) and not context.protected and chosen.bucket != _finest(days),
+        funnel=tuple(zip(FUNNEL, stages.total, strict=True)),
+        questionnaires=len(owners),
+        is_of_months=context.protected,
+    )
+
+
+async def _scores(
+    db: Database, query: ReportQuery, context: ReportContext, *, now: datetime
+) -> tuple[Sequence[Score], ReportQuery]:
+    """The scores, with the query whose bins have answers enough."""
+    days = query.last_days or 1
+
+    def choose(total: Sequence[FigureRecord]) -> Bucket:
+        most = max(figure.measure.n for figure in total)
+        chosen: Bucket = _finest(days)
+        for bucket, length in BIN_DAYS.items():
+            if BINS_MIN * length <= days <= BINS_MAX * length:
+                chosen = bucket
+                if most * length >= BIN_ANSWERS * days:
+                    break
+        return chosen
+
+    steps: list[Bucket] = [bucket for bucket, length in BIN_DAYS.items() if days <= BINS_MAX * length]
+    result, query = await results.run_trend(db, query=query, context=context, now=now, steps=steps, choose=choose)
+    starts = periods.buckets(result.period, query.bucket)
+    return [
+        Score(
+            metric=metric,
+            figure=result.total[index],
+            bins=[Bin(start=start, figure=row.figures[index]) for start, row in zip(starts, result.rows, strict=True)],
+        )
+        for index, (metric, _) in enumerate(query.metrics)
+    ], query
+
+
+def _finest(days: int) -> Bucket:
+    """The shortest bins that so many days are shown in."""
+    for bucket, length in BIN_DAYS.items():
+        if days <= BINS_MAX * length:
+            return bucket
+    return "month"
+
+
+routes = Routes(tag="Reports")
+
+
+class OverviewQuery(fields.Request):
+    """The days that the overview covers, and the application."""
+
+    days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] = 30
+    application_id: fields.Id | None = None
+
+
+class OverviewBin(fields.Answer):
+    """A step of a trend, from its first day on."""
+
+    bucket: str
+    figure: Figure
+
+
+class OverviewScore(fields.Answer):
+    """A score of all questionnaires together; its `change` is against as many days before."""
+
+    figure: Figure
+    bins: list[OverviewBin]
+
+
+class ReportOverview(fields.Answer):
+    """The scores of the period with their trends, and the funnel. Without a questionnaire all of it is empty."""
+
+    period: PeriodShown | None
+    bucket: Annotated[str, Meta(description="The shortest steps that have 30 answers each on average.")]
+    questionnaires: Annotated[int, Meta(description="So many are counted, the newest of them.")]
+    scores: list[OverviewScore]
+    funnel: list[Figure]
+
+
+@routes.get(
+    "/report/overview",
+    scope="Report.Read",
+    answer=ReportOverview,
+    query=OverviewQuery,
+    summary="Get the overview",
+    description="The scores of the last days with their trend and change, and the funnel of the invitations.",
+)
+async def get_overview(call: Call[None], db: Database) -> Answer:
+    query: Any = call.query
+    found = await overview(db, caller=call.caller, application_id=query.application_id, days=query.days, now=call.now)
+    if found is None:
+        return Answer(ReportOverview(period=None, bucket="day", questionnaires=0, scores=[], funnel=[]))
+    zone = found.period.zone
+    return Answer(
+        ReportOverview(
+            period=PeriodShown(
+                from_time=times.format_time(found.period.from_time, zone=zone),
+                to_time=times.format_time(found.period.to_time, zone=zone),
+                time_zone=found.period.time_zone,
+                date_basis="submitted",
+            ),
+            bucket=found.bucket,
+            questionnaires=found.questionnaires,
+            scores=[
+                OverviewScore(
+                    figure=_figure(score.figure),
+                    bins=[
+                        OverviewBin(bucket=bin_.start.isoformat(), figure=_figure(bin_.figure)) for bin_ in score.bins
+                    ],
+                )
+                for score in found.scores
+            ],
+            funnel=[_figure(figure) for _, figure in found.funnel],
+        )
+    )
+
+
+def _figure(figure: core_reports.Figure) -> Figure:
+    return msgspec.convert(shown.document_of(figure), Figure)

@@ -1,0 +1,228 @@
+"""Links to reports: made for some days, listed, ended, and read as by somebody who may read figures alone."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, LiteralString
+
+from msgspec import Meta
+
+from afterword import errors, ids
+from afterword.core.figures.plans import Plan
+from afterword.core.organizations.access import Caller, installation
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.listening.reports import custom_reports, results
+from afterword.listening.reports.custom_reports import CustomReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """`application_ids`: those that its maker reached; none: all."""
+
+    organization_id: str
+    share_id: str
+    report_id: str
+    application_ids: list[str]
+    expires_time: datetime
+    created_time: datetime
+    created_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, share_id, report_id, application_ids, expires_time, created_time,
+  created_by"""
+
+
+async def _insert_share(
+    db: Database,
+    *,
+    organization_id: str,
+    share_id: str,
+    report_id: str,
+    digest: bytes,
+    application_ids: Sequence[str],
+    expires_time: datetime,
+    now: datetime,
+    by: str,
+) -> Share:
+    row = await db.fetch_one(
+        f"""insert into report_share (organization_id, share_id, report_id, digest, application_ids, expires_time,
+             created_time, created_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8) returning {_COLUMNS}""",
+        *(organization_id, share_id, report_id, digest, list(application_ids), expires_time, now, by),
+    )
+    return Share(**row)
+
+
+async def _get_share(db: Database, *, organization_id: str, digest: bytes) -> Share | None:
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from report_share where organization_id = $1 and digest = $2", organization_id, digest
+    )
+    return Share(**row) if row else None
+
+
+async def list_shares(db: Database, *, organization_id: str, report_id: str, limit: int) -> list[Share]:
+    rows = await db.fetch(
+        f"""select {_COLUMNS} from report_share where organization_id = $1 and report_id = $2
+           order by created_time desc, share_id limit $3""",
+        *(organization_id, report_id, limit),
+    )
+    return [Share(**row) for row in rows]
+
+
+async def _delete_share(db: Database, *, organization_id: str, report_id: str, share_id: str) -> int:
+    return await db.execute(
+        "delete from report_share where organization_id = $1 and report_id = $2 and share_id = $3",
+        *(organization_id, report_id, share_id),
+    )
+
+
+SHARES_MAX: Final = 20  # of a report
+DAYS_MAX: Final = 366
+VERSION: Final = 1  # of every link: they are made and ended, never changed
+KEPT_DAYS: Final = 30  # after the end, so that a late reader learns that it has ended
+COARSE: Final[Mapping[str, str]] = {"day": "month", "week": "month"}
+
+
+class ShareEnded(errors.Gone):
+    """Its time is over."""
+
+    code_default = "link_gone"
+
+
+async def create(db: Database, *, caller: Caller, report_id: str, days: int, now: datetime) -> tuple[Share, str]:
+    """Make a link, and return its secret, which is stored nowhere.
+
+    Raises NotFound, and Invalid for a report that readers of figures alone may not read, or for one link too many.
+    Raises Forbidden for test tokens, since a link shows the figures of real people.
+    """
+    caller.require_real()
+    report = await custom_reports.get(db, caller=caller, report_id=report_id, is_locked=True)
+    if report.has_texts:
+        raise errors.Invalid.at("", "unknown_value", "It shows words of comments, and a link shows figures alone.")
+    key = {"organization_id": caller.organization_id, "report_id": report_id}
+    if len(await list_shares(db, **key, limit=SHARES_MAX)) >= SHARES_MAX:
+        raise errors.Invalid.at("", "too_many", f"A report has {SHARES_MAX} links at most.")
+    await _plan(db, caller=_reader(caller.organization_id, caller.application_ids), report=report, now=now)
+    secret = ids.secret()
+    share = await _insert_share(
+        db,
+        **key,
+        share_id=ids.ordered(now),
+        digest=_digest(secret),
+        application_ids=caller.application_ids,
+        expires_time=now + timedelta(days=days),
+        now=now,
+        by=caller.actor_id,
+    )
+    return share, secret
+
+
+async def list_of(db: Database, *, caller: Caller, report_id: str) -> list[Share]:
+    """The links of a report, also those that ended lately. Raises NotFound."""
+    await custom_reports.get(db, caller=caller, report_id=report_id)
+    return await list_shares(db, organization_id=caller.organization_id, report_id=report_id, limit=SHARES_MAX)
+
+
+async def end(
+    db: Database, *, caller: Caller, report_id: str, share_id: str, expect: errors.Expect = errors.ANY
+) -> None:
+    """Raises NotFound, Forbidden for test tokens, and what `expect` raises, before which nothing is kept."""
+    caller.require_real()
+    await custom_reports.get(db, caller=caller, report_id=report_id)
+    key = {"organization_id": caller.organization_id, "report_id": report_id, "share_id": share_id}
+    if not await _delete_share(db, **key):
+        raise errors.NotFound("There is no such link.")
+    expect(VERSION)
+
+
+async def read(db: Database, *, organization_id: str, secret: str, now: datetime) -> tuple[CustomReport, Plan]:
+    """The report of a link, planned for its reader. Raises NotFound, ShareEnded, Invalid."""
+    share = await _get_share(db, organization_id=organization_id, digest=_digest(secret))
+    if share is None:
+        raise errors.NotFound("There is no such report.")
+    if share.expires_time <= now:
+        raise ShareEnded("This link has ended.")
+    reader = _reader(organization_id, tuple(share.application_ids))
+    report = await custom_reports.get(db, caller=reader, report_id=share.report_id)
+    return report, await _plan(db, caller=reader, report=report, now=now)
+
+
+def _reader(organization_id: str, application_ids: tuple[str, ...]) -> Caller:
+    """Somebody who may read figures alone."""
+    return replace(installation(organization_id), scopes=frozenset({"Report.Read"}), application_ids=application_ids)
+
+
+async def _plan(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Plan:
+    """Whole months of the organization's time zone, by the date basis that such readers have."""
+    spec: dict[str, Any] = {
+        **report.spec,
+        "bucket": COARSE.get(report.spec["bucket"], report.spec["bucket"]),
+        "date_basis": None,
+        "time_zone": None,
+    }
+    return await results.planned(db, caller=caller, spec=spec, now=now)
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+routes = Routes(tag="Reports")
+
+
+class ReportShareRequest(fields.Request):
+    """A link to a report for somebody without a login."""
+
+    days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] = 30
+
+
+class ReportShare(fields.Resource):
+    """A link to a report. Its reader sees whole months, and no small groups."""
+
+    share_id: fields.Id
+    report_id: fields.Id
+    expires_time: fields.DateTime
+    created_time: fields.DateTime
+    created_by: fields.Id | None
+    share_url: fields.ShownOnce = None
+
+
+@routes.get(
+    "/report/custom/{report_id}/share",
+    scope="Report.Read",
+    answer=ReportShare,
+    shape="array",
+    summary="Get the links to a report",
+    description="Also those that ended in the last 30 days.",
+)
+async def list_report_shares(call: Call[None], db: Database) -> Answer:
+    found = await list_of(db, caller=call.caller, **call.ids)
+    return Answer([ReportShare.of(one, call.zone) for one in found])
+
+
+@routes.post(
+    "/report/custom/{report_id}/share",
+    scope="Report.Update",
+    body=ReportShareRequest,
+    answer=ReportShare,
+    summary="Create a link to a report",
+    description="Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once.",
+)
+async def create_report_share(call: Call[ReportShareRequest], db: Database) -> Answer:
+    report_id = call.ids["report_id"]
+    share, secret = await create(db, caller=call.caller, report_id=report_id, days=call.body.days, now=call.now)
+    url = url_of(call.site.public_url, share.organization_id, secret)
+    return Answer(ReportShare.of(share, call.zone, share_url=url), location=f"/report/custom/{report_id}/share")
+
+
+@routes.delete("/report/custom/{report_id}/share/{share_id}", scope="Report.Update", summary="End a link to a report")
+async def delete_report_share(call: Call[None], db: Database) -> None:
+    report_id, share_id = call.ids["report_id"], call.ids["share_id"]
+    await end(db, caller=call.caller, report_id=report_id, share_id=share_id, expect=call.expect)
+
+
+def url_of(public_url: str, organization_id: str, secret: str) -> str:
+    return f"{public_url}/console/shared/{organization_id}/{secret}"

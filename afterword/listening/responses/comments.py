@@ -1,0 +1,307 @@
+"""The words of comments: counted in all and by group."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.core.organizations.access import VALUE_SCOPES, Caller
+from afterword.core.text import words
+from afterword.core.text.stop_words import STOP_WORDS
+from afterword.core.wire import times
+from afterword.kit.db import Database
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.listening.responses import service as responses
+from afterword.listening.responses import store as responses_store
+from afterword.listening.responses.api import ResponseQuery, check_filter, filter_of
+from afterword.listening.responses.rows import ANSWERED
+from afterword.listening.responses.store import Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Comments with a word (None: with any), of a group (`is_all`: of all)."""
+
+    word: str | None
+    value: str | None
+    is_all: bool
+    n: int
+
+
+async def _list_counts(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_ids: Sequence[str],
+    weight: str,
+    stop_words: Sequence[tuple[str, str]],
+    kind: str,
+    name: str,
+    words_max: int,
+    groups_max: int,
+) -> list[Count]:
+    """The words that most of these responses have in their part of this weight, in all and by group.
+
+    `stop_words`: pairs of language and word; `kind` and `name`: of the groups, of which the largest are counted.
+    """
+    rows = await db.fetch(
+        """with found as materialized (
+             select r.words, split_part(r.locale, '-', 1) as language,
+               case $5::text
+                 when 'band' then r.band
+                 when 'channel' then coalesce(r.channel_id, 0)::text
+                 when 'questionnaire' then r.questionnaire_id
+                 when 'questionnaire_metadata' then (
+                   select i.metadata ->> $6::text from questionnaire_instance i
+                   where i.organization_id = r.organization_id and i.instance_id = r.instance_id)
+               end as value
+             from response r where r.organization_id = $1 and r.instance_id = any($2::text[])),
+           large as materialized (
+             select f.value from found f where $5 <> '' group by f.value order by count(*) desc, f.value limit $9),
+           carried as materialized (
+             select f.value, u.word
+             from found f
+             cross join lateral unnest(tsvector_to_array(ts_filter(f.words, array[$3::text]::"char"[]))) u (word)
+             where length(u.word) > 1
+               and (f.language, u.word) not in (select s.* from unnest($4::text[], $7::text[]) s)),
+           frequent as materialized (
+             select c.word from carried c group by c.word order by count(*) desc, c.word limit $8),
+           said as materialized (
+             select null::text as word, f.value, count(*) as n from found f group by f.value
+             union all
+             select c.word, c.value, count(*) from carried c where c.word in (select q.word from frequent q)
+             group by c.word, c.value)
+           select s.word, null::text as value, true as is_all, sum(s.n)::bigint as n from said s group by s.word
+           union all
+           select s.word, s.value, false, s.n from said s
+           where exists (select from large l where l.value is not distinct from s.value)
+           order by is_all desc, n desc, word nulls first, value""",
+        *(organization_id, list(instance_ids), weight, [language for language, _ in stop_words], kind, name),
+        *([word for _, word in stop_words], words_max, groups_max),
+    )
+    return [Count(**row) for row in rows]
+
+
+async def _get_first_time(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> datetime | None:
+    return await db.fetch_value(
+        "select min(r.submitted_time) from response r where r.organization_id = $1 and r.instance_id = any($2::text[])",
+        *(organization_id, list(instance_ids)),
+    )
+
+
+async def _list_comments(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[str]:
+    rows = await db.fetch(
+        """select r.comment from response r
+           where r.organization_id = $1 and r.instance_id = any($2::text[]) and r.comment is not null""",
+        *(organization_id, list(instance_ids)),
+    )
+    return [row["comment"] for row in rows]
+
+
+COMMENTS_MAX: Final = 2_000  # the newest that match
+WRITTEN_MAX: Final = 500  # of them, read for how their words are written
+WORDS_MAX: Final = 100
+WORDS_COUNTED_MAX: Final = 3 * WORDS_MAX  # some of them stand for others
+GROUPS_MAX: Final = 100
+METADATA: Final = "questionnaire_metadata"
+KINDS: Final = ("band", "channel", "questionnaire")
+_STOPPED: Final = [(language, word) for language, found in STOP_WORDS.items() for word in sorted(found)]
+
+
+@dataclass(frozen=True, slots=True)
+class WordCount:
+    """`text`: as it is written most often; `n`: comments that have it."""
+
+    word: str
+    text: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCount:
+    """`value`: None for comments without one."""
+
+    value: str | None
+    n: int
+    words: Sequence[WordCount]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedWords:
+    """`from_time`: of the oldest that was counted, where older comments match too, else None."""
+
+    n: int
+    from_time: datetime | None
+    words: Sequence[WordCount]
+    groups: Sequence[GroupCount]
+
+
+async def count(
+    db: Database,
+    *,
+    caller: Caller,
+    application_id: str | None,
+    chosen: Filter,
+    group_by: str = "",
+    limit: int = WORDS_MAX,
+) -> CountedWords:
+    """The words of the newest comments that match, by one of KINDS or a name of METADATA as in conditions.
+
+    Raises Invalid for another group, InsufficientScope for values out of the caller's reach.
+    """
+    _check_group(caller, group_by)
+    reach = responses.reach_of(caller, application_id)
+    return await counted(db, **reach, chosen=chosen, group_by=group_by, limit=limit)
+
+
+async def counted(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, group_by: str, limit: int
+) -> CountedWords:
+    kind, _, name = group_by.partition(":")
+    found = await responses_store.list_ids(
+        db,
+        organization_id=organization_id,
+        application_ids=application_ids,
+        chosen=replace(chosen, tab="comment"),
+        among=None,
+        limit=COMMENTS_MAX + 1,
+    )
+    ids = [instance_id for instance_id, _ in found[:COMMENTS_MAX]]
+    counts = await _list_counts(
+        db,
+        organization_id=organization_id,
+        instance_ids=ids,
+        weight=ANSWERED,
+        stop_words=_STOPPED,
+        kind=kind,
+        name=name,
+        words_max=WORDS_COUNTED_MAX,
+        groups_max=GROUPS_MAX,
+    )
+    total = next((one for one in counts if one.is_all and one.word is None), None)
+    shown = _carried([one for one in counts if one.is_all])[:limit]
+    texts = await _list_comments(db, organization_id=organization_id, instance_ids=ids[:WRITTEN_MAX])
+    written = words.written(texts, {one.word for one in shown if one.word})
+    return CountedWords(
+        n=0 if total is None else total.n,
+        from_time=await _get_first_time(db, organization_id=organization_id, instance_ids=ids)
+        if len(found) > COMMENTS_MAX
+        else None,
+        words=[_word(one, written) for one in shown],
+        groups=_groups(counts, shown, written) if kind else [],
+    )
+
+
+def _check_group(caller: Caller, group_by: str) -> None:
+    if not group_by or group_by in KINDS:
+        return
+    kind, _, name = group_by.partition(":")
+    if kind != METADATA or not name:
+        message = f"{', '.join(KINDS)} or {METADATA}:{{name}} is expected."
+        raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="group_by"))
+    caller.require(VALUE_SCOPES[METADATA])
+
+
+def _carried(counts: Sequence[Count]) -> list[Count]:
+    """The words; not those that stand here without the words written together with them, too."""
+    found = {one.word: one for one in counts if one.word is not None}
+    return [one for word, one in found.items() if words.stem_of(word or "") not in found]
+
+
+def _groups(counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str]) -> list[GroupCount]:
+    of_word: dict[str | None, dict[str | None, Count]] = {one.word: {} for one in shown} | {None: {}}
+    for one in counts:
+        if not one.is_all and one.word in of_word:
+            of_word[one.word][one.value] = one
+    return [
+        GroupCount(
+            value,
+            one.n,
+            sorted(
+                (_word(of_group[value], written) for word, of_group in of_word.items() if word and value in of_group),
+                key=lambda each: -each.n,
+            ),
+        )
+        for value, one in of_word[None].items()
+    ]
+
+
+def _word(one: Count, written: Mapping[str, str]) -> WordCount:
+    word = one.word or ""
+    return WordCount(word, written.get(word, word), one.n)
+
+
+GROUP_CHARACTERS_MAX: Final = 300
+routes = Routes(tag="Responses")
+
+
+class WordQuery(ResponseQuery):
+    """The comments whose words are counted."""
+
+    group_by: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=GROUP_CHARACTERS_MAX)] | None,
+        Meta(
+            description="band, channel, questionnaire or questionnaire_metadata:{name}; the last one also needs the "
+            "scope Questionnaire Value.Read."
+        ),
+    ] = None
+    limit: Annotated[int, Meta(ge=1, le=WORDS_MAX, description="The most words.")] = 40
+
+
+class CommentWord(fields.Answer):
+    """A word, and the comments that have it."""
+
+    word: Annotated[str, Meta(description="As the filter `word` of responses takes it: without case and accents.")]
+    text: Annotated[str, Meta(description="As it is written most often.")]
+    n: Annotated[int, Meta(description="The comments that have it.")]
+
+
+class CommentGroup(fields.Answer):
+    """The comments of a group."""
+
+    value: Annotated[str | None, Meta(description="Null: without a value.")]
+    n: int
+    words: Annotated[list[CommentWord], Meta(description="Those of the words in all that it has.")]
+
+
+class CommentWords(fields.Answer):
+    """The words of comments, those that most have first."""
+
+    n: Annotated[int, Meta(description="The comments that were counted.")]
+    from_time: Annotated[
+        fields.DateTime | None,
+        Meta(description="Of the oldest that was counted, where older ones match too; else null."),
+    ]
+    suppressed: Annotated[bool, Meta(description="Always false: who reads this may read each comment.")]
+    words: Annotated[list[CommentWord], Meta(description="At most as many as `limit`.")]
+    groups: Annotated[list[CommentGroup], Meta(description="The largest first, a hundred at most.")]
+    suppressed_groups: Annotated[int, Meta(description="Always 0.")]
+
+
+@routes.get(
+    "/q/response/word",
+    scope="Questionnaire Instance.Read",
+    answer=CommentWords,
+    query=WordQuery,
+    summary="Count words of comments",
+    description=("Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out."),
+)
+async def count_words(call: Call[None], db: Database) -> Answer:
+    query: WordQuery = call.query
+    await check_filter(call.caller, query, db, is_query=True)
+    found = await count(
+        db,
+        caller=call.caller,
+        application_id=query.application_id,
+        chosen=filter_of(call.caller, query),
+        group_by=query.group_by or "",
+        limit=query.limit,
+    )
+    from_time = times.format_optional(found.from_time, zone=call.zone)
+    given = {**asdict(found), "from_time": from_time, "suppressed": False, "suppressed_groups": 0}
+    return Answer(msgspec.convert(given, CommentWords))

@@ -1,0 +1,375 @@
+"""Keeping the rows of responses: those of changed instances as the log tells of them, older ones in their order.
+
+All writers hold the cursor of one reader, so that each reads what the one before it has written, and no row comes back
+that an erasure has emptied. A row is always made anew from the instance and its answers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, LiteralString
+
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.cases import recoveries
+from afterword.core.questionnaires.question_types import TYPES, Shape
+from afterword.core.questionnaires.questions import Question
+from afterword.core.text import words
+from afterword.events import service as events
+from afterword.events.store import Event
+from afterword.kit.db import Database
+from afterword.kit.db.columns import qualified
+
+Key = tuple[str, str]  # organization and instance
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An answered instance with all that its row is made of. `answers` have the members of the table."""
+
+    organization_id: str
+    instance_id: str
+    questionnaire_id: str
+    application_id: str
+    version_id: str
+    responder_id: str
+    channel_id: int | None
+    test: bool
+    locale: str
+    submitted_time: datetime
+    external_reference: str | None
+    key_question_id: str | None
+    metadata: Mapping[str, str]
+    person: Sequence[str]
+    answers: Sequence[Mapping[str, Any]]
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questionnaire_id, application_id, version_id,
+  responder_id, channel_id, test, locale, submitted_time, external_reference, score_question_id, score_kind, score,
+  score_max, band, comment, words"""
+_CHANGED: Final = qualified(_COLUMNS, "response")
+_EXCLUDED: Final = qualified(_COLUMNS, "excluded")
+
+
+_GIVEN: Final[LiteralString] = """jsonb_to_recordset($1) as r (organization_id text, instance_id text,
+  questionnaire_id text, application_id text, version_id text, responder_id text, channel_id smallint, test boolean,
+  locale text, submitted_time timestamptz, external_reference text, score_question_id text, score_kind text,
+  score integer, score_max integer, band text, comment text, words text)"""
+
+
+async def _list_sources(
+    db: Database, *, keys: Sequence[Key]
+) -> list[Source]:  # any tenant: the log's reader serves all
+    """Those of these instances that have a response: answered, and not deleted."""
+    rows = await db.fetch(
+        """select i.organization_id, i.instance_id, i.questionnaire_id, q.owner_application_id as application_id,
+             i.version_id, i.responder_id, i.channel_id, i.test, i.locale, i.submitted_time, m.external_reference,
+             q.key_question_id, i.metadata,
+             array(select a.identifier from responder_address a
+                   where a.organization_id = i.organization_id and a.responder_id = i.responder_id
+                   union all select d.value from jsonb_each_text(p.metadata) d) as person,
+             (select coalesce(jsonb_agg(jsonb_build_object('question_id', a.question_id, 'version_id', a.version_id,
+                'value', a.value, 'other_text', a.other_text)), '[]') from answer a
+              where a.organization_id = i.organization_id and a.instance_id = i.instance_id and not a.provisional)
+               as answers
+           from unnest($1::text[], $2::text[]) k (organization_id, instance_id)
+           join questionnaire_instance i
+             on i.organization_id = k.organization_id and i.instance_id = k.instance_id
+           join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+           left join responder p on p.organization_id = i.organization_id and p.responder_id = i.responder_id
+           left join queue_item m on m.organization_id = i.organization_id and m.item_id = i.item_id
+           where i.submitted_time is not null and i.deleted_time is null""",
+        *_arrays(keys),
+    )
+    return [Source(**dict(row)) for row in rows]
+
+
+async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> int:  # any tenant: as above
+    """Insert or change these rows; the number of those that were not so already."""
+    return await db.execute(
+        f"""insert into response ({_COLUMNS})
+            select r.organization_id, r.instance_id, r.questionnaire_id, r.application_id, r.version_id, r.responder_id,
+              r.channel_id, r.test, r.locale, r.submitted_time, r.external_reference, r.score_question_id,
+              r.score_kind, r.score, r.score_max, r.band, r.comment, r.words::tsvector
+            from {_GIVEN}
+            order by r.organization_id, r.instance_id
+            on conflict (organization_id, instance_id) do update set ({_COLUMNS}) = row ({_EXCLUDED})
+            where ({_CHANGED}) is distinct from ({_EXCLUDED})""",
+        rows,
+    )
+
+
+async def _list_wrong_keys(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> list[Key]:  # any tenant: as above
+    """Those of these rows that are missing, or stored otherwise."""
+    found = await db.fetch(
+        f"""select r.organization_id, r.instance_id from {_GIVEN}
+            left join response on response.organization_id = r.organization_id
+              and response.instance_id = r.instance_id
+            where ({_CHANGED}) is distinct from (r.organization_id, r.instance_id, r.questionnaire_id,
+              r.application_id, r.version_id, r.responder_id, r.channel_id, r.test, r.locale, r.submitted_time,
+              r.external_reference, r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment,
+              r.words::tsvector)""",
+        rows,
+    )
+    return [(row["organization_id"], row["instance_id"]) for row in found]
+
+
+async def _list_settled_keys(  # any tenant: as above
+    db: Database, *, after: str, before: datetime, limit: int
+) -> list[Key]:
+    """Those of the next `limit` instances with a response that did not change since `before`."""
+    rows = await db.fetch(
+        """select organization_id, instance_id from (
+             select organization_id, instance_id, submitted_time, deleted_time, updated_time
+             from questionnaire_instance where instance_id > $1 order by instance_id limit $3) i
+           where submitted_time is not null and deleted_time is null and updated_time < $2""",
+        *(after, before, limit),
+    )
+    return [(row["organization_id"], row["instance_id"]) for row in rows]
+
+
+async def _get_is_filled(db: Database) -> bool:  # any tenant: as above
+    return bool(await db.fetch_value("select exists (select from response_fill where done_time is not null)"))
+
+
+async def _update_to_fill_again(db: Database) -> None:  # any tenant: as above
+    await db.execute("update response_fill set after = '', done_time = null")
+
+
+async def _delete_responses(db: Database, *, keys: Sequence[Key]) -> int:  # any tenant: as above
+    return await db.execute(
+        """delete from response r using unnest($1::text[], $2::text[]) k (organization_id, instance_id)
+           where r.organization_id = k.organization_id and r.instance_id = k.instance_id""",
+        *_arrays(keys),
+    )
+
+
+async def _list_keys_of_people(  # any tenant: as above
+    db: Database, *, people: Sequence[tuple[str, str]]
+) -> list[Key]:
+    """The instances of these pairs of organization and responder."""
+    rows = await db.fetch(
+        """select i.organization_id, i.instance_id from unnest($1::text[], $2::text[]) p (organization_id, responder_id)
+           join questionnaire_instance i using (organization_id, responder_id)""",
+        *_arrays(people),
+    )
+    return [(row["organization_id"], row["instance_id"]) for row in rows]
+
+
+async def _claim_fill(db: Database) -> str | None:
+    """The id behind which instances wait for their rows; None where all have them, or another process is at it."""
+    await db.execute("insert into response_fill default values on conflict do nothing")
+    return await db.fetch_value("select after from response_fill where done_time is null for update skip locked")
+
+
+async def _list_instances_after(  # any tenant: as above
+    db: Database, *, after: str, limit: int
+) -> list[tuple[str, Key | None]]:
+    """The ids of the next instances; of those with answers the key."""
+    rows = await db.fetch(
+        """select organization_id, instance_id, submitted_time is not null as is_answered from questionnaire_instance
+           where instance_id > $1 order by instance_id limit $2""",
+        *(after, limit),
+    )
+    return [
+        (row["instance_id"], (row["organization_id"], row["instance_id"]) if row["is_answered"] else None)
+        for row in rows
+    ]
+
+
+async def _settle_fill(db: Database, *, after: str, done_time: datetime | None) -> None:
+    await db.execute("update response_fill set after = $1, done_time = $2", after, done_time)
+
+
+def _arrays(keys: Sequence[Key]) -> tuple[list[str], list[str]]:
+    return [organization_id for organization_id, _ in keys], [instance_id for _, instance_id in keys]
+
+
+READER: Final = "responses"
+EVENTS_MAX: Final = 200
+FILLED_MAX: Final = 500  # instances in one transaction
+SAMPLED_AFTER: Final = ("", "4", "8", "C", "H", "M", "R", "W", "b", "g", "l", "q", "v")  # ids that parts begin behind
+SAMPLED_MAX: Final = 100  # instances of each part
+SETTLED_AFTER: Final = timedelta(minutes=10)  # what changed since may not have been followed yet
+COMMENT_CHARACTERS_MAX: Final = 1_000
+ANSWERED, REFERENCE, VALUES, PERSON = words.WEIGHTS  # the parts of a row that a search may look in
+SCORES: Final = ("nps", "csat", "ces", "smileys", "rating")  # without a key question the first that was answered
+UNHAPPY: Final = frozenset({"detractor", "dissatisfied", "hard"})
+HAPPY: Final = frozenset({"promoter", "satisfied", "easy"})
+_COPIED: Final = tuple(
+    name
+    for name in Source.__dataclass_fields__
+    if name not in {"key_question_id", "metadata", "person", "answers"}  # the others are made of these
+)
+ERASED: Final = "responder.erased"  # told once the person is gone
+TYPES_OF_CHANGES: Final = (
+    "questionnaire_instance.submitted", "questionnaire_instance.completed", "questionnaire_instance.updated",
+    "questionnaire_instance.reopened", "questionnaire_instance.deleted", "questionnaire_instance.rejected",
+    "answer.confirmed", "answer.changed", ERASED,
+)  # fmt: skip
+
+
+async def follow(db: Database, *, now: datetime) -> int:
+    """Write the rows of the next changed instances; return the count of events read, `EVENTS_MAX` where more wait."""
+
+    async def handle(news: Sequence[Event]) -> None:
+        keys = {(one.organization_id, one.subject_id) for one in news if one.subject_id and one.type != ERASED}
+        people = [(one.organization_id, one.subject_id) for one in news if one.subject_id and one.type == ERASED]
+        if people:
+            keys |= set(await _list_keys_of_people(db, people=people))
+        await write(db, keys=sorted(keys))
+        await recoveries.record_recovery_answers(db, keys=sorted(keys), now=now)
+
+    return await events.handle_next(db, reader=READER, types=TYPES_OF_CHANGES, limit=EVENTS_MAX, handle=handle)
+
+
+async def fill(db: Database, *, now: datetime) -> int:
+    """Write the rows of the next instances that were there before the reader; `FILLED_MAX` where more wait."""
+    if not await events.claim_reader(db, reader=READER):
+        return 0
+    after = await _claim_fill(db)
+    if after is None:
+        return 0
+    found = await _list_instances_after(db, after=after, limit=FILLED_MAX)
+    await write(db, keys=[key for _, key in found if key])
+    is_done = len(found) < FILLED_MAX
+    await _settle_fill(db, after=found[-1][0] if found else after, done_time=now if is_done else None)
+    return len(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`is_filled`: whether all older responses have their rows; else none was compared."""
+
+    is_filled: bool
+    compared: int
+    wrong: Sequence[Key]
+
+
+async def compare(db: Database, *, now: datetime) -> Comparison:
+    """Compare rows of a sample of all responses, all over the installation, with their instances and answers."""
+    if not await _get_is_filled(db):
+        return Comparison(is_filled=False, compared=0, wrong=())
+    before = now - SETTLED_AFTER
+    parts = [await _list_settled_keys(db, after=after, before=before, limit=SAMPLED_MAX) for after in SAMPLED_AFTER]
+    made = await _rows(db, keys=sorted({key for part in parts for key in part}))
+    return Comparison(is_filled=True, compared=len(made), wrong=await _list_wrong_keys(db, rows=made))
+
+
+async def fill_again(db: Database) -> None:
+    """Let workers make all rows anew, from the first instance on; rows stay in use meanwhile."""
+    await _update_to_fill_again(db)
+
+
+async def rewrite(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> bool:
+    """Make these rows anew in this transaction; False while another process writes some."""
+    if not await events.claim_reader(db, reader=READER):
+        return False
+    await write(db, keys=[(organization_id, instance_id) for instance_id in instance_ids])
+    return True
+
+
+async def write(db: Database, *, keys: Sequence[Key]) -> None:
+    """Make the rows of these instances anew, and remove those of instances without a response."""
+    if not keys:
+        return
+    sources = await _list_sources(db, keys=keys)
+    found = {(one.organization_id, one.instance_id) for one in sources}
+    if gone := [key for key in keys if key not in found]:
+        await _delete_responses(db, keys=gone)
+    if sources:
+        await _insert_responses(db, rows=await _rows_of(db, sources))
+
+
+async def _rows(db: Database, *, keys: Sequence[Key]) -> list[dict[str, Any]]:
+    return await _rows_of(db, await _list_sources(db, keys=keys)) if keys else []
+
+
+async def _rows_of(db: Database, sources: Sequence[Source]) -> list[dict[str, Any]]:
+    asked = {versions: await _questions(db, *versions) for versions in {_versions(source) for source in sources}}
+    return [_row(source, asked[_versions(source)]) for source in sources]
+
+
+def _row(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
+    score = _score(source, questions)
+    texts = [
+        (answer, text) for answer in source.answers for text in _texts(questions.get(answer["question_id"]), answer)
+    ]
+    places = {question_id: place for place, question_id in enumerate(questions)}
+    texts.sort(key=lambda one: places.get(one[0]["question_id"], len(places)))
+    comment = next((text for answer, text in texts if _shape(questions, answer) == "text"), "").strip()
+    parts = [
+        *((text, PERSON if _shape(questions, answer) == "contact" else ANSWERED) for answer, text in texts),
+        (source.external_reference or "", REFERENCE),
+        *((str(value), VALUES) for value in source.metadata.values()),
+        *((text, PERSON) for text in source.person),
+    ]
+    return {
+        **{name: getattr(source, name) for name in _COPIED},
+        **dict.fromkeys(("score_question_id", "score_kind", "score", "score_max", "band")),
+        **score,
+        "comment": comment[:COMMENT_CHARACTERS_MAX] or None,
+        "words": words.vector(parts, tenant=source.organization_id),
+    }
+
+
+def _versions(source: Source) -> tuple[str, ...]:
+    """The organization, and the versions that were answered; an answer may be of an older one."""
+    answered = (answer["version_id"] for answer in source.answers)
+    return source.organization_id, *dict.fromkeys([source.version_id, *answered])
+
+
+async def _questions(db: Database, organization_id: str, *version_ids: str) -> dict[str, Question]:
+    found: dict[str, Question] = {}
+    for version_id in version_ids:
+        version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
+        for question in version.definition.questions():
+            found.setdefault(question.question_id, question)
+    return found
+
+
+def _type(questions: Mapping[str, Question], answer: Mapping[str, Any]) -> str:
+    question = questions.get(answer["question_id"])
+    return question.type if question else ""
+
+
+def _shape(questions: Mapping[str, Question], answer: Mapping[str, Any]) -> Shape | None:
+    question = questions.get(answer["question_id"])
+    return question.shape if question else None
+
+
+def _score(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
+    """The columns of the score: of the key question where it was answered, else of the first in the order of SCORES."""
+    places = {question_id: place for place, question_id in enumerate(questions)}
+    given = [
+        (answer["question_id"] != source.key_question_id, SCORES.index(kind), places[answer["question_id"]], answer)
+        for answer in source.answers
+        if (kind := _type(questions, answer)) in SCORES and isinstance(answer["value"], int)
+    ]
+    if not given:
+        return {}
+    *_, answer = min(given, key=lambda one: one[:3])
+    kind = _type(questions, answer)
+    return {
+        "score_question_id": answer["question_id"],
+        "score_kind": kind,
+        "score": answer["value"],
+        "score_max": scale[1] if (scale := TYPES[kind].scale) else questions[answer["question_id"]].scale_max,
+        "band": band_of(kind, answer["value"]),
+    }
+
+
+def band_of(kind: str, score: int) -> str | None:
+    """`detractor`, `passive` or `promoter`, as the segments of this kind have it; None without segments."""
+    for name, low, high in TYPES[kind].segments:
+        if low <= score <= high:
+            return "detractor" if name in UNHAPPY else "promoter" if name in HAPPY else "passive"
+    return None
+
+
+def _texts(question: Question | None, answer: Mapping[str, Any]) -> list[str]:
+    found = [answer["other_text"] or ""]
+    if question is not None and question.shape == "text":
+        found.insert(0, str(answer["value"]))
+    elif question is not None and question.shape == "contact" and isinstance(answer["value"], dict):
+        found += [str(value) for value in answer["value"].values()]
+    return [text for text in found if text]

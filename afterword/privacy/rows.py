@@ -1,0 +1,559 @@
+"""Taking a person out of the tables of all slices: a handful of steps, each some rows at a time."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, LiteralString
+
+from afterword.asking.instances import service as instances
+from afterword.asking.instances import store as instances_store
+from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.cases import messages
+from afterword.cases.alert_instances import service as cases
+from afterword.core.organizations.access import installation
+from afterword.core.questionnaires.metadata import POINTERS, Declared
+from afterword.kit.db import Database
+from afterword.kit.db.columns import suffixed
+from afterword.privacy.subjects import Person, ScanResult
+from afterword.sending.queue.records import TEXT_COLUMNS, TEXTS
+
+# Answers `a` that are texts or hold some; those without a file that is kept for another time.
+WORDS: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string'
+  or jsonb_path_exists(a.value, '$.* ? (@.type() == "string")'))"""
+NO_FILE: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string' or not exists (select from response_file f
+  where f.organization_id = $1 and f.instance_id = a.instance_id and f.question_id = a.question_id))"""
+_TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
+
+
+async def _update_events_by_address(
+    db: Database, *, organization_id: str, person: Person, blanks: Mapping[str, Any], after: str, limit: int
+) -> ScanResult:
+    """Blank the next events of the log that name an address: of suppressions that were lifted, of items long gone."""
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select event_id, lower(data ->> 'identifier') as identifier,
+               lower(data ->> 'responder_channel_identifier') as recipient
+             from event where organization_id = $1 and event_id > $4 order by event_id limit $5),
+           blanked as (
+             update event e set data = e.data || (
+               select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b
+               where e.data ? b.key)
+             from passed p
+             where e.organization_id = $1 and e.event_id = p.event_id
+               and (p.identifier = any($2::text[]) or p.recipient = any($2))
+             returning e.event_id)
+           select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
+             (select max(event_id) from passed) as last""",
+        *(organization_id, person.texts, blanks, after, limit),
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def _update_kept_answers(
+    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int, bytes_max: int
+) -> ScanResult:
+    """Empty the next answers under idempotency keys that name the person; the keys stay, nothing is done twice.
+
+    The answer that told of this erasure is not one of them. Every word is looked for in every byte, so it is bytes that
+    bound a turn; a longer answer has a turn of its own.
+    """
+    row = await db.fetch_row(
+        """with word as materialized (
+             select convert_to(text, 'UTF8') as word from (
+               select unnest($4::text[]) as text union select $3
+               union select subject_id from erasure_subject where organization_id = $1 and erasure_id = $2) w),
+           passed as materialized (
+             select key, body from (
+               select key, body, row_number() over keys as place, sum(octet_length(body)) over keys as size from (
+                 select key, body from idempotency_key where organization_id = $1 and key > $5
+                 order by key limit $6) k
+               window keys as (order by key rows unbounded preceding)) sized
+             where place = 1 or coalesce(size, 0) <= $7),
+           emptied as (
+             update idempotency_key k set body = '{}'::bytea from passed p
+             where k.organization_id = $1 and k.key = p.key
+               and exists (select from word where position(word.word in p.body) > 0)
+               and position(convert_to($2, 'UTF8') in p.body) = 0
+             returning k.key)
+           select (select count(*) from emptied) as found, (select max(key) from passed) as last""",
+        organization_id,
+        erasure_id,
+        person.responder_id,
+        [*person.words, *(text for text in person.written if text.lower() in person.words)],
+        after,
+        limit,
+        bytes_max,
+    )
+    return (0, None) if row is None else (row["found"], row["last"])
+
+
+async def _delete_captured(
+    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int
+) -> ScanResult:
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select message_id, item_id, lower(recipient) as recipient from outbox_message
+             where organization_id = $1 and message_id > $4 order by message_id limit $5),
+           gone as (
+             delete from outbox_message m using passed p
+             where m.organization_id = $1 and m.message_id = p.message_id and (p.recipient = any($3::text[])
+               or exists (select from erasure_subject e where e.organization_id = $1 and e.erasure_id = $2
+                            and e.kind = 'item' and e.subject_id = p.item_id))
+             returning m.message_id)
+           select (select count(*) from gone) as found, (select count(*) from passed) as passed,
+             (select max(message_id) from passed) as last""",
+        *(organization_id, erasure_id, person.texts, after, limit),
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def _delete_test_messages(
+    db: Database, *, organization_id: str, person: Person, after: str, limit: int
+) -> ScanResult:
+    """Remove the next test messages that went to the person, or whose values name an address."""
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select trial_id, lower(recipient) as recipient, lower(metadata::text) as said from trial
+             where organization_id = $1 and trial_id > $3 order by trial_id limit $4),
+           gone as (
+             delete from trial t using passed p
+             where t.organization_id = $1 and t.trial_id = p.trial_id and (p.recipient = any($2::text[])
+               or exists (select from unnest($5::text[]) word where position(word in p.said) > 0))
+             returning t.trial_id)
+           select (select count(*) from gone) as found, (select count(*) from passed) as passed,
+             (select max(trial_id) from passed) as last""",
+        *(organization_id, person.texts, after, limit, person.words),
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def _update_import_rows(
+    db: Database, *, organization_id: str, erasure_id: str, after: str, limit: int
+) -> ScanResult:
+    """Blank what the next imports kept of rows that became, or met, the person's items; a row that failed says so."""
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select import_id from queue_import where organization_id = $1 and import_id > $3
+             order by import_id limit $4),
+           blanked as (
+             update queue_import_row r
+             set external_reference = null, problem = r.problem - 'kinds' || '{"detail": "Erased.", "errors": []}'
+             from passed p
+             where r.organization_id = $1 and r.import_id = p.import_id and r.item_id in (
+               select subject_id from erasure_subject
+               where organization_id = $1 and erasure_id = $2 and kind = 'item')
+             returning r.row)
+           select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
+             (select max(import_id) from passed) as last""",
+        *(organization_id, erasure_id, after, limit),
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def _delete_import_rests(db: Database, *, organization_id: str, limit: int) -> int:
+    """Remove what was left of files whose import has ended: nobody can tell whose rows these are."""
+    return await db.execute(
+        """delete from queue_import_piece where (organization_id, import_id, number) in (
+             select p.organization_id, p.import_id, p.number from queue_import_piece p
+               join queue_import i on i.organization_id = p.organization_id and i.import_id = p.import_id
+             where p.organization_id = $1 and i.finished_time is not null limit $2)""",
+        *(organization_id, limit),
+    )
+
+
+async def _update_lists(db: Database, *, organization_id: str, limit: int) -> int:
+    """Remove the files of lists, compressed as they are: nobody can tell whose rows these are."""
+    return await db.execute(
+        """update queue_list set content = null where (organization_id, list_id) in (
+             select organization_id, list_id from queue_list
+             where organization_id = $1 and content is not null limit $2)""",
+        *(organization_id, limit),
+    )
+
+
+async def _update_exports(db: Database, *, organization_id: str, erasure_id: str) -> int:
+    """End the files of the person's questionnaires, and begin again those that are being written."""
+    return await db.execute(
+        """update export e
+           set state = case e.state when 'done' then 'expired' when 'running' then 'queued' else e.state end,
+             expires_time = case e.state when 'done' then now() else e.expires_time end,
+             owner = null, lease_until = null, attempts = 0, pieces = 0, scan_time = null, scan_id = null,
+             row_count = case e.state when 'done' then e.row_count end,
+             bytes = case e.state when 'done' then e.bytes end, version = e.version + 1
+           where e.organization_id = $1 and (e.pieces > 0 or e.state = 'running') and e.questionnaire_id in (
+             select i.questionnaire_id from erasure_subject s
+               join questionnaire_instance i
+                 on i.organization_id = s.organization_id and i.instance_id = s.subject_id
+             where s.organization_id = $1 and s.erasure_id = $2 and s.kind = 'instance')""",
+        *(organization_id, erasure_id),
+    )
+
+
+async def _delete_export_pieces(db: Database, *, organization_id: str, limit: int) -> int:
+    """Remove pieces that belong to no file any more, at most `limit`, up to a megabyte each."""
+    return await db.execute(
+        """delete from export_piece where (organization_id, export_id, number) in (
+             select p.organization_id, p.export_id, p.number from export e
+               cross join lateral (
+                 select organization_id, export_id, number from export_piece
+                 where organization_id = e.organization_id and export_id = e.export_id and number >= e.pieces
+                 limit $2) p
+             where e.organization_id = $1 limit $2)""",
+        *(organization_id, limit),
+    )
+
+
+async def _update_attempts(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
+    """Forget what providers said, and how they call the messages."""
+    return await db.execute(
+        """update attempt set reply = null, provider_reference = null
+           where organization_id = $1 and item_id = any($2)
+             and (reply is not null or provider_reference is not null)""",
+        *(organization_id, item_ids),
+    )
+
+
+async def _update_reports(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
+    """Forget in what words deliveries and bounces were reported."""
+    return await db.execute(
+        "update delivery_report set said = '' where organization_id = $1 and item_id = any($2) and said <> ''",
+        *(organization_id, item_ids),
+    )
+
+
+async def _delete_references(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
+    """Forget the providers' names of the messages: what they still report finds nobody."""
+    return await db.execute(
+        "delete from provider_reference where organization_id = $1 and item_id = any($2)", organization_id, item_ids
+    )
+
+
+async def _update_items(
+    db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes, is_change: bool
+) -> int:
+    """Leave of ended items what happened and when; in place of the address its hash under a key that is thrown away.
+
+    `is_change`: the rows count as changed now; else they are removed as soon as before.
+    """
+    return await db.execute(
+        f"""update queue_item
+           set responder_channel_identifier = 'erased:' || encode(sha256($3::bytea || address_key), 'hex'),
+             address_key = sha256($3::bytea || address_key), {_TEXTS_REMOVED}, metadata = '{{}}', result = null,
+             trace = null, external_reference = null, anonymized_time = now(), version = version + 1,
+             updated_time = case when $4 then greatest(updated_time, now()) else updated_time end
+           where organization_id = $1 and item_id = any($2) and status > 3 and anonymized_time is null""",
+        *(organization_id, item_ids, salt, is_change),
+    )
+
+
+async def _update_events(
+    db: Database, *, organization_id: str, subject_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> int:
+    """Put `blanks` in the place of these members of the data of all events of these subjects."""
+    return await db.execute(
+        """update event e set data = e.data || (
+             select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b where e.data ? b.key)
+           where e.organization_id = $1 and e.subject_id = any($2)""",
+        *(organization_id, subject_ids, blanks),
+    )
+
+
+async def _update_reported(db: Database, *, organization_id: str, subject_ids: Sequence[str]) -> int:
+    """Blank the words of reports in the data of events of items."""
+    return await db.execute(
+        """update event set data = jsonb_set(data, '{report,text}', '""')
+           where organization_id = $1 and subject_id = any($2) and data #>> '{report,text}' is not null""",
+        *(organization_id, subject_ids),
+    )
+
+
+async def _update_deliveries(db: Database, *, organization_id: str, subject_ids: Sequence[str]) -> int:
+    """Forget what receivers of webhooks answered to events of these subjects: some repeat what they were sent."""
+    return await db.execute(
+        """update delivery d set response_excerpt = null, error = null, version = d.version + 1
+           from event e
+           where e.organization_id = $1 and e.subject_id = any($2) and d.organization_id = $1
+             and d.event_id = e.event_id and (d.response_excerpt is not null or d.error is not null)""",
+        *(organization_id, subject_ids),
+    )
+
+
+async def _list_questionnaires_of(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str]
+) -> dict[str, list[str]]:
+    rows = await db.fetch(
+        """select questionnaire_id, array_agg(instance_id) as instance_ids from questionnaire_instance
+           where organization_id = $1 and instance_id = any($2) group by questionnaire_id""",
+        *(organization_id, instance_ids),
+    )
+    return {row["questionnaire_id"]: row["instance_ids"] for row in rows}
+
+
+async def delete_texts(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], has_files: bool = True
+) -> int:
+    """Answers that are texts or hold some, and words beside a choice; `has_files`: answers that are files as well."""
+    return await db.execute(
+        f"""with gone as (
+             delete from answer a where organization_id = $1 and instance_id = any($2) and {WORDS}
+               and ($3 or {NO_FILE})
+             returning 1),
+           shortened as (
+             update answer a set other_text = null where organization_id = $1 and instance_id = any($2)
+               and other_text is not null and not {WORDS}
+             returning 1)
+           select from gone union all select from shortened""",
+        *(organization_id, instance_ids, has_files),
+    )
+
+
+async def _delete_answers(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
+    return await db.execute(
+        "delete from answer where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
+    )
+
+
+async def _delete_tags(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
+    return await db.execute(
+        "delete from instance_tag where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
+    )
+
+
+async def _update_instances(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], kept_names: Sequence[str]
+) -> int:
+    """Leave of instances when they were sent and answered, and the values of `kept_names`.
+
+    Their links end: the short one at once, the other as well, or when it is 24 hours old: validity is counted in days.
+    """
+    return await db.execute(
+        """update questionnaire_instance i
+           set metadata = (select coalesce(jsonb_object_agg(m.key, m.value), '{}') from jsonb_each(i.metadata) m
+                           where m.key = any($3::text[])),
+             metadata_times = (select coalesce(jsonb_object_agg(m.key, m.value), '{}')
+                               from jsonb_each(i.metadata_times) m where m.key = any($3)),
+             reference_id = null, short_code = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
+             editable = false, valid_days = least(case i.valid_days when 0 then 3650 else i.valid_days end,
+               greatest(1, floor(extract(epoch from now() - coalesce(i.sent_time, i.created_time)) / 86400))::integer),
+             version = i.version + 1, updated_time = greatest(i.updated_time, now())
+           where i.organization_id = $1 and i.instance_id = any($2)""",
+        *(organization_id, instance_ids, kept_names),
+    )
+
+
+async def _delete_contacts(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
+    return await db.execute(
+        """with mails as (
+             delete from notice_mail where organization_id = $1 and address_key = any($2::bytea[]))
+           delete from contact where organization_id = $1 and address_key = any($2::bytea[])""",
+        *(organization_id, keys),
+    )
+
+
+async def _update_suppressions(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
+    """Leave of suppressions the key by which they go on to work; it reads as the identifier now."""
+    return await db.execute(
+        """update suppression set identifier = encode(address_key, 'hex'), note = null, version = version + 1
+           where organization_id = $1 and address_key = any($2::bytea[])
+             and (identifier <> encode(address_key, 'hex') or note is not null)""",
+        *(organization_id, keys),
+    )
+
+
+async def _delete_addresses(db: Database, *, organization_id: str, responder_id: str) -> int:
+    """Forget the person's addresses; unsubscribe links lead nowhere any more."""
+    return await db.execute(
+        "delete from responder_address where organization_id = $1 and responder_id = $2", organization_id, responder_id
+    )
+
+
+async def _update_responder(db: Database, *, organization_id: str, responder_id: str) -> int | None:
+    """Leave of the responder an id; its new version, None where there is none."""
+    return await db.fetch_value(
+        """update responder
+           set locale = null, time_zone = null, metadata = '{}', metadata_times = '{}',
+             anonymized_time = coalesce(anonymized_time, now()), version = version + 1,
+             updated_time = greatest(updated_time, now())
+           where organization_id = $1 and responder_id = $2 returning version""",
+        *(organization_id, responder_id),
+    )
+
+
+SCAN_EVENTS_MAX: Final = 5_000
+SCAN_KEYS_MAX: Final = 500
+SCAN_KEYS_BYTES_MAX: Final = 1_000_000  # of their answers
+SCAN_MESSAGES_MAX: Final = 2_000
+SCAN_IMPORTS_MAX: Final = 3  # each of up to 200,000 rows
+PIECES_MAX: Final = 50  # of files, up to a megabyte each
+ERASED: Final = "erased"
+
+ITEM_BLANKS: Final[Mapping[str, Any]] = {
+    "responder_channel_identifier": ERASED, **dict.fromkeys(TEXTS), "result": None, "external_reference": None,
+    "trace": None, "metadata": {},
+}  # fmt: skip
+INSTANCE_BLANKS: Final[Mapping[str, Any]] = {
+    "answers": [], "metadata": {"questionnaire": {}, "responder": {}}, "reference_id": None, "short_code": "",
+}  # fmt: skip
+TAG_BLANKS: Final[Mapping[str, Any]] = {"tag": ERASED}
+RESPONDER_BLANKS: Final[Mapping[str, Any]] = {"locale": None, "time_zone": None, "metadata": {}}
+SUPPRESSION_BLANKS: Final[Mapping[str, Any]] = {"identifier": ERASED, "note": None}
+ADDRESS_BLANKS: Final[Mapping[str, Any]] = {**ITEM_BLANKS, **SUPPRESSION_BLANKS}
+
+Scan = Callable[..., Awaitable[ScanResult]]  # its argument `after` is the row that it goes on behind
+
+
+def scans(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> dict[str, tuple[str, Scan]]:
+    """Scans of tables that have no index by person: the resource that each changes, and its continuation behind a row.
+
+    They recognise the person by the addresses, so they come before those go.
+    """
+    scope: dict[str, Any] = {"organization_id": organization_id}
+    both: dict[str, Any] = {**scope, "erasure_id": erasure_id}
+    of_person: dict[str, Any] = {**scope, "person": person}
+    of_both: dict[str, Any] = {**both, "person": person}
+    keys = {"limit": SCAN_KEYS_MAX, "bytes_max": SCAN_KEYS_BYTES_MAX}
+
+    async def import_rests(*, after: str) -> ScanResult:
+        del after  # what is removed is not met again
+        count = await _delete_import_rests(db, **scope, limit=PIECES_MAX)
+        count = max(count, await _update_lists(db, **scope, limit=PIECES_MAX))
+        return count, "more" if count == PIECES_MAX else None
+
+    return {
+        "events": (
+            "Event",
+            partial(_update_events_by_address, db, **of_person, blanks=ADDRESS_BLANKS, limit=SCAN_EVENTS_MAX),
+        ),
+        "kept answers": ("Kept Answer", partial(_update_kept_answers, db, **of_both, **keys)),
+        "messages": ("Outbox Message", partial(_delete_captured, db, **of_both, limit=SCAN_MESSAGES_MAX)),
+        "trials": ("Test Send", partial(_delete_test_messages, db, **of_person, limit=SCAN_MESSAGES_MAX)),
+        "import rows": ("Import Row", partial(_update_import_rows, db, **both, limit=SCAN_IMPORTS_MAX)),
+        "import rests": ("Import", import_rests),
+    }
+
+
+async def blank_items(
+    db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes, is_change: bool = True
+) -> Counter[str]:
+    """Leave of ended items, their attempts and events what happened and when.
+
+    `is_change`: it is new to clients who ask for what changed; else it is as old as before.
+
+    The rows come first: whoever is writing an event of one with the address is waited for, whoever comes next reads
+    what is left.
+    """
+    key: dict[str, Any] = {"organization_id": organization_id, "item_ids": item_ids}
+    counts = Counter[str]()
+    counts["Queue Item"] += await _update_items(db, **key, salt=salt, is_change=is_change)
+    counts["Attempt"] += await _update_attempts(db, **key)
+    counts["Delivery Report"] += await _update_reports(db, **key)
+    counts["Provider Reference"] += await _delete_references(db, **key)
+    await _update_reported(db, organization_id=organization_id, subject_ids=item_ids)
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=item_ids, blanks=ITEM_BLANKS)
+
+
+async def blank_instances(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool, now: datetime
+) -> Counter[str]:
+    """Leave of instances the scores and when they were given, or, if `is_whole`, nothing that counts anywhere.
+
+    The rows come before the answers: whoever is saving some at this moment is waited for.
+    """
+    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
+    counts = Counter[str]()
+    if is_whole:
+        for instance_id in instance_ids:
+            await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
+    counts["Questionnaire Instance"] += await _blank_values(db, **key, is_whole=is_whole)
+    if is_whole:
+        counts["Answer"] += await _delete_answers(db, **key)
+        counts["Tag"] += await _delete_tags(db, **key)
+    else:
+        counts["Answer"] += await delete_texts(db, **key)
+    blanks = {**INSTANCE_BLANKS, **(TAG_BLANKS if is_whole else {})}
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
+
+
+async def remove_texts(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> Counter[str]:
+    """Remove the words of answers, but for files, which may be kept for another time."""
+    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
+    counts = Counter({"Answer": await delete_texts(db, **key, has_files=False)})
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
+
+
+async def remove_values(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> Counter[str]:
+    """Leave of the metadata of instances what says nothing of a person, and end their links."""
+    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
+    counts = Counter({"Questionnaire Instance": await _blank_values(db, **key, is_whole=False)})
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
+
+
+async def _blank_values(db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool) -> int:
+    count = 0
+    grouped = await _list_questionnaires_of(db, organization_id=organization_id, instance_ids=instance_ids)
+    for questionnaire_id, members in grouped.items():
+        declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+        count += await _update_instances(
+            db,
+            organization_id=organization_id,
+            instance_ids=members,
+            kept_names=() if is_whole else impersonal(declared),
+        )
+    return count
+
+
+async def blank_events(
+    db: Database, *, organization_id: str, subject_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> Counter[str]:
+    """Take the person out of what the log tells of these, and out of what receivers answered to it."""
+    key: dict[str, Any] = {"organization_id": organization_id, "subject_ids": subject_ids}
+    return Counter(
+        {
+            "Event": await _update_events(db, **key, blanks=blanks),
+            "Delivery": await _update_deliveries(db, **key),
+        }
+    )
+
+
+async def end_exports(db: Database, *, organization_id: str, erasure_id: str, is_begun: bool) -> tuple[int, bool]:
+    """End files that the person may stand in; how many, and whether all their pieces are gone.
+
+    What is written once it `is_begun` is written without the person, so it is not begun again.
+    """
+    ended = 0 if is_begun else await _update_exports(db, organization_id=organization_id, erasure_id=erasure_id)
+    pieces = await _delete_export_pieces(db, organization_id=organization_id, limit=PIECES_MAX)
+    return ended, pieces < PIECES_MAX
+
+
+async def blank_person(db: Database, *, organization_id: str, person: Person) -> tuple[Counter[str], int | None]:
+    """Leave of the person an id, and of suppressions the key they work by; also the responder's new version."""
+    responder_id = person.responder_id
+    counts = await blank_events(
+        db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
+    )
+    await cases.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
+    await messages.erase(db, responders=[(organization_id, responder_id)])
+    counts["Contact"] += await _delete_contacts(db, organization_id=organization_id, keys=person.keys)
+    counts["Suppression"] += await _update_suppressions(db, organization_id=organization_id, keys=person.keys)
+    counts["Address"] += await _delete_addresses(db, organization_id=organization_id, responder_id=responder_id)
+    version = await _update_responder(db, organization_id=organization_id, responder_id=responder_id)
+    counts["Responder"] += version is not None
+    return counts, version
+
+
+def impersonal(declared: Declared) -> list[str]:
+    """The names whose values say nothing of a person: declared, not marked as personal, and no pointer to an order."""
+    names = declared.questionnaire.items()
+    return sorted(name for name, definition in names if not definition.anonymize and name not in POINTERS)
+
+
+async def _delete(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> None:
+    """Take it out of everything, as its DELETE does, so that counts and alerts hear of it; twice changes nothing."""
+    found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
+    if found is not None:
+        await instances.take_out(db, caller=installation(organization_id), instance=found, now=now)

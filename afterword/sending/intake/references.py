@@ -1,0 +1,178 @@
+"""Items by the client's own key: the one live item that has it is read, made or changed, cancelled."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.kit.db import Database
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.sending.intake import batches
+from afterword.sending.pipelines import service as pipelines
+from afterword.sending.queue import service as queue
+from afterword.sending.queue import store as queue_store
+from afterword.sending.queue.resources import REFERENCE_PATTERN, QueueItem, QueueItemRequest
+from afterword.sending.queue.scheduler import checked
+from afterword.sending.queue.service import NewItem, ReferenceTaken, declared_for, visible
+from afterword.sending.queue.store import QueueItem as QueueItemRecord
+
+NO_ITEM: Final = "No item of this pipeline that is not aborted has this external reference."
+TRIES_MAX: Final = 3  # an item that comes, and goes again before we hold it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    caller: Caller
+    questionnaire_id: str
+    pipeline_id: str
+    external_reference: str
+
+    @property
+    def key(self) -> dict[str, Any]:
+        return {
+            "organization_id": self.caller.organization_id,
+            "place": (self.questionnaire_id, self.pipeline_id, self.caller.test),
+            "external_references": [self.external_reference],
+        }
+
+
+async def get(db: Database, *, reference: Reference) -> QueueItemRecord:
+    await _require_pipeline(db, reference)
+    return _require(await batches.list_items_by_reference(db, **reference.key), reference)
+
+
+async def put(
+    db: Database,
+    *,
+    reference: Reference,
+    request: QueueItemRequest,
+    expect: errors.Expect = errors.ANY,
+    is_expected: bool,
+    secret: bytes,
+) -> tuple[QueueItemRecord, bool]:
+    """Make the item as the request says, and say whether it is new; of two at once one makes it, the other changes it.
+
+    `is_expected`: the request holds only for an item that is there. Raises NotFound, Stale, Invalid, NotPublished,
+    InDispatch, ItemClosed, ReferenceTaken.
+    """
+    await _require_pipeline(db, reference)
+    new = NewItem(
+        caller=reference.caller,
+        questionnaire_id=reference.questionnaire_id,
+        pipeline_id=reference.pipeline_id,
+        request=msgspec.structs.replace(request, external_reference=reference.external_reference),
+    )
+    for _ in range(TRIES_MAX):
+        found = await batches.list_items_by_reference_locked(db, **reference.key)
+        for item in found.values():
+            expect(item.version)
+            changed = await queue.replace(db, caller=reference.caller, item=item, request=request, secret=secret)
+            return changed, False
+        if is_expected:
+            raise errors.Stale("There is no item with this reference.")
+        try:
+            return await queue.schedule(db, new=new, secret=secret), True
+        except ReferenceTaken:  # somebody was faster; what they made is committed and to be found now
+            continue
+    raise ReferenceTaken
+
+
+async def cancel(db: Database, *, reference: Reference, expect: errors.Expect = errors.ANY) -> None:
+    """Cancel the live item, which frees its reference; raises NotFound, Stale, InDispatch, ItemClosed."""
+    await _require_pipeline(db, reference)
+    item = _require(await batches.list_items_by_reference_locked(db, **reference.key), reference)
+    expect(item.version)
+    await queue.cancel(db, caller=reference.caller, item=item)
+
+
+def _require(found: Mapping[str, QueueItemRecord], reference: Reference) -> QueueItemRecord:
+    item = found.get(reference.external_reference)
+    if item is None:
+        raise errors.NotFound(NO_ITEM)
+    return item
+
+
+async def _require_pipeline(db: Database, reference: Reference) -> None:
+    key: dict[str, Any] = {"questionnaire_id": reference.questionnaire_id, "pipeline_id": reference.pipeline_id}
+    await pipelines.get(db, caller=reference.caller, **key)
+
+
+REFERENCE: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/reference/{external_reference}"
+TEXTS: Final = ("external_reference",)
+_SHAPE: Final = re.compile(REFERENCE_PATTERN)
+BROKEN: Final = "\ufffd"  # what a server makes of bytes that are no UTF-8
+_CHARACTERS_MAX: Final = 100
+
+routes = Routes(tag="Queue")
+
+
+@routes.get(REFERENCE, scope="Queue.Read", answer=QueueItem, texts=TEXTS, summary="Get the queue item with a reference")
+async def get_item_by_reference(call: Call[None], db: Database) -> queue_store.QueueItem:
+    return visible(await get(db, reference=_reference(call)), call.caller)
+
+
+@routes.put(
+    REFERENCE,
+    scope="Queue.Update",
+    more_scopes=("Queue.Create",),
+    body=QueueItemRequest,
+    answer=QueueItem,
+    texts=TEXTS,
+    summary="Create or change the queue item with a reference",
+    description=(
+        "201 when no live item of the pipeline has the reference, else 200 and the item is as the body says, while it "
+        "is Pending; without `send_time` an item keeps the one it has. An `external_reference` in the body is ignored."
+    ),
+    refusals=(
+        "application_inactive",
+        "questionnaire_not_published",
+        "on_hold",
+        "item_in_dispatch",
+        "item_closed",
+        "invalid_address",
+        "already_exists",
+    ),
+)
+async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer | queue_store.QueueItem:
+    declared = await declared_for(
+        db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
+    )
+    item, is_new = await put(
+        db,
+        reference=_reference(call),
+        request=checked(call.body, declared),
+        expect=call.expect,
+        is_expected=call.if_match is not None,
+        secret=call.site.secret,
+    )
+    shown = visible(item, call.caller)
+    return Answer(record=shown, location=f"/q/queue/item/{item.item_id}", status=201) if is_new else shown
+
+
+@routes.delete(
+    REFERENCE,
+    scope="Queue.Delete",
+    texts=TEXTS,
+    summary="Cancel the queue item with a reference",
+    description="As `status_id` 5: nothing will be sent, and the reference is free again.",
+    refusals=("item_in_dispatch", "item_closed"),
+)
+async def cancel_item_by_reference(call: Call[None], db: Database) -> None:
+    await cancel(db, reference=_reference(call), expect=call.expect)
+
+
+def _reference(call: Call[Any]) -> Reference:
+    """The path's; raises NotFound for a text that no item can have."""
+    text = call.ids["external_reference"]
+    if len(text) > _CHARACTERS_MAX or _SHAPE.match(text) is None or BROKEN in text:
+        raise errors.NotFound("No item can have this external_reference.")
+    return Reference(
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        external_reference=text,
+    )

@@ -1,0 +1,355 @@
+"""Health of accounts: circuit breaker after failures, pauses until an operator resumes, rates after throttles."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from afterword.core.figures import metrics
+from afterword.core.scheduling import retries
+from afterword.core.scheduling.lanes import AccountKey
+from afterword.kit.db import Database
+from afterword.sending.providers import rates
+
+REASON_CHARACTERS_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PausedAccount:
+    """An account that is paused until an operator resumes it, and the reason."""
+
+    organization_id: str
+    account_id: str
+    domain: str
+    channel_id: int
+    paused_time: datetime
+    paused_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The newest messages that its pipelines sent, and reports about them; `domains` throttle, with their rates."""
+
+    sent: int
+    bounced: int
+    complained: int
+    last_sent_time: datetime | None
+    domains: list[dict[str, Any]]
+
+
+async def _get_figures(
+    db: Database, *, organization_id: str, account_id: str, since: datetime, limit: int, pipelines_max: int
+) -> Figures:
+    row = await db.fetch_one(
+        """with own as (
+             select pipeline_id from pipeline where organization_id = $1 and account_id = $2 limit $5),
+           newest as materialized (
+             select i.item_id, i.dispatched_time from own
+             cross join lateral (
+               select q.item_id, q.dispatched_time from queue_item q
+               where q.organization_id = $1 and q.pipeline_id = own.pipeline_id and q.status = 4
+                 and q.send_time >= $3 and q.send_time <= now() and not q.test
+               order by q.send_time desc, q.item_id limit $4) i
+             order by i.dispatched_time desc, i.item_id limit $4),
+           report as (
+             select bool_or(r.kind in ('bounced', 'failed')) as bounced, bool_or(r.kind = 'complained') as complained
+             from newest n join delivery_report r on r.organization_id = $1 and r.item_id = n.item_id
+             group by n.item_id)
+           select (select count(*) from newest) as sent, (select max(dispatched_time) from newest) as last_sent_time,
+             (select count(*) from report where bounced) as bounced,
+             (select count(*) from report where complained) as complained,
+             (select coalesce(jsonb_agg(jsonb_build_object('domain', d.domain, 'rate', d.rate)), '[]')
+              from (select domain, rate from domain_rate where organization_id = $1 and account_id = $2
+                    order by throttled_time desc, domain limit 20) d) as domains""",
+        organization_id,
+        account_id,
+        since,
+        limit,
+        pipelines_max,
+    )
+    return Figures(**row)
+
+
+async def _claim_probe(
+    db: Database, *, organization_id: str, account_id: str, open_until: datetime, seconds: float
+) -> bool:
+    """True for the one worker that may probe an account whose breaker may close again."""
+    count = await db.execute(
+        """update channel_account set open_until = now() + make_interval(secs => $4::float8)
+           where organization_id = $1 and account_id = $2 and open_until = $3 and open_until <= now()""",
+        organization_id,
+        account_id,
+        open_until,
+        seconds,
+    )
+    return count == 1
+
+
+async def _update_failures(
+    db: Database,
+    *,
+    organization_id: str,
+    account_id: str,
+    failures: int,
+    failures_min: int,
+    since: datetime,
+    is_probe: bool,
+) -> int | None:
+    """Add failures in a row, to so many at least, and return their number; None while the account rests already.
+
+    Items in flight when the breaker opened fail for the same cause, so only the probe counts then. Items claimed before
+    a person resumed the account (`since`) do not count either.
+    """
+    return await db.fetch_value(
+        """update channel_account set failures = greatest(failures + $3, $4), updated_time = now()
+           where organization_id = $1 and account_id = $2 and ($5 or open_until is null or open_until <= now())
+             and (resumed_time is null or resumed_time <= $6)
+           returning failures""",
+        organization_id,
+        account_id,
+        failures,
+        failures_min,
+        is_probe,
+        since,
+    )
+
+
+async def _update_breaker(db: Database, *, organization_id: str, account_id: str, seconds: float) -> None:
+    """Let the account rest; a longer rest stays."""
+    await db.execute(
+        """update channel_account
+           set open_until = greatest(open_until, now() + make_interval(secs => $3::float8)), updated_time = now()
+           where organization_id = $1 and account_id = $2""",
+        organization_id,
+        account_id,
+        seconds,
+    )
+
+
+async def update_to_healthy(db: Database, *, organization_id: str, account_id: str) -> None:
+    """Reset the failures in a row, and close the breaker."""
+    await db.execute(
+        """update channel_account set failures = 0, open_until = null, updated_time = now()
+           where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
+        organization_id,
+        account_id,
+    )
+
+
+async def _update_to_paused(
+    db: Database, *, organization_id: str, account_id: str, reason: str, since: datetime | None, by_operator: bool
+) -> bool:
+    """Pause the account, unless a person has resumed it `since`; True if it was not paused so before."""
+    count = await db.execute(
+        """update channel_account
+           set paused_time = coalesce(paused_time, now()), paused_reason = $3, is_paused_by_operator = $5,
+             updated_time = now()
+           where organization_id = $1 and account_id = $2
+             and (paused_time is null or ($5 and not is_paused_by_operator))
+             and ($4::timestamptz is null or resumed_time is null or resumed_time <= $4)""",
+        organization_id,
+        account_id,
+        reason,
+        since,
+        by_operator,
+    )
+    return count == 1
+
+
+async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
+    """Paused accounts, the longest paused first."""
+    rows = await db.fetch(
+        """select a.organization_id, a.account_id, o.domain, a.channel_id, a.paused_time, a.paused_reason
+           from channel_account a join organization o using (organization_id)
+           where a.paused_time is not null order by a.paused_time, a.account_id limit $1""",
+        limit,
+    )
+    return [PausedAccount(**row) for row in rows]
+
+
+async def _update_to_resumed(db: Database, *, organization_id: str, account_id: str) -> bool:
+    """End the account's pause and rest; True if there was one."""
+    count = await db.execute(
+        """update channel_account
+           set paused_time = null, paused_reason = null, is_paused_by_operator = false, failures = 0, open_until = null,
+             resumed_time = now(), updated_time = now()
+           where organization_id = $1 and account_id = $2
+             and (paused_time is not null or open_until is not null)""",
+        organization_id,
+        account_id,
+    )
+    return count == 1
+
+
+async def update_rate(
+    db: Database, *, organization_id: str, account_id: str, pause_seconds: float, ceiling_min: float, sample: int
+) -> None:
+    """Halve the account's rate after a throttle, at most once in `pause_seconds`.
+
+    Without a ceiling the rate at which the account accepted becomes one: in the last 10 seconds, or since it began to
+    send in them. It is read from the newest `sample` events, which is exact over all workers.
+    """
+    await db.execute(
+        """with accepted as (
+             select greatest($4::float8, count(*) / greatest(1, least(10,
+               extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
+             from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
+             join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
+             where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
+               and e.created_time > now() - interval '10 seconds'
+               and (select rate_ceiling from channel_account where organization_id = $1 and account_id = $2) is null)
+           update channel_account a
+           set rate_ceiling = coalesce(a.rate_ceiling, accepted.rate),
+             rate = greatest(coalesce(a.rate, a.rate_ceiling, accepted.rate) * 0.5, $4 * 0.02),
+             tokens = least(a.tokens, 0), refilled_time = now(), updated_time = now()
+           from accepted
+           where a.organization_id = $1 and a.account_id = $2
+             and (a.rate is null or a.updated_time < now() - make_interval(secs => $3::float8))""",
+        organization_id,
+        account_id,
+        pause_seconds,
+        ceiling_min,
+        sample,
+    )
+
+
+PAUSED_ACCOUNTS_MAX: Final = 1_000
+RATE_CEILING_MIN: Final = 5.0  # messages a second, also where the measured rate was low
+RATE_PAUSE_SECONDS: Final = 1.0  # throttles of messages in flight at the same time count once
+RATE_SAMPLE_EVENTS: Final = 5_000
+FIGURES_MESSAGES_MAX: Final = 2_000
+FIGURES_AGE: Final = timedelta(days=30)
+FIGURES_PIPELINES_MAX: Final = 50
+BOUNCES_MAX: Final = 0.05  # Amazon SES puts senders under review from here on
+COMPLAINTS_MAX: Final = 0.001  # Gmail and Yahoo ask for less, and refuse mail from 0.003 on
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of the messages with its interval. `is_high`: the whole interval lies above `share_max`."""
+
+    count: int
+    share: float | None
+    low: float | None
+    high: float | None
+    share_max: float
+
+    @property
+    def is_high(self) -> bool:
+        return self.low is not None and self.low > self.share_max
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    figures: Figures
+    bounces: Share
+    complaints: Share
+
+
+async def health_of(db: Database, *, account: AccountKey, now: datetime) -> Health:
+    """Bounces and complaints of its newest messages, against the shares at which mailbox providers stop taking mail."""
+    figures = await _get_figures(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        since=now - FIGURES_AGE,
+        limit=FIGURES_MESSAGES_MAX,
+        pipelines_max=FIGURES_PIPELINES_MAX,
+    )
+    return Health(
+        figures,
+        _share(figures.bounced, figures.sent, BOUNCES_MAX),
+        _share(figures.complained, figures.sent, COMPLAINTS_MAX),
+    )
+
+
+def _share(count: int, sent: int, share_max: float) -> Share:
+    measure = metrics.share(count, sent, metric="share")
+    if measure.value is None or measure.interval is None:
+        return Share(count, None, None, None, share_max)
+    return Share(count, measure.value / 100, measure.interval.low / 100, measure.interval.high / 100, share_max)
+
+
+async def win_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
+    """Claim the probe of an account whose breaker may close again."""
+    return await _claim_probe(
+        db, organization_id=account[0], account_id=account[1], open_until=open_until, seconds=retries.BREAKER_SECONDS
+    )
+
+
+async def record_failure(
+    db: Database, *, account: AccountKey, since: datetime, is_probe: bool, is_failing: bool
+) -> float:
+    """Count a failed conversation of an account; the seconds that it rests from now on, 0 for none.
+
+    `since`: the claim of its item; failures of items claimed before a person resumed the account do not count.
+    `is_probe`: the item tried a resting account. `is_failing`: half of the last conversations failed, which opens the
+    breaker like five failures in a row and counts as that many, so that the rests after it double alike.
+    """
+    organization_id, account_id = account
+    failures = await _update_failures(
+        db,
+        organization_id=organization_id,
+        account_id=account_id,
+        failures=1,
+        failures_min=retries.BREAKER_FAILURES if is_failing else 0,
+        since=since,
+        is_probe=is_probe,
+    )
+    if failures is None:
+        return 0.0
+    seconds = retries.breaker_seconds(failures)
+    if seconds:
+        await _update_breaker(db, organization_id=organization_id, account_id=account_id, seconds=seconds)
+    return seconds
+
+
+async def record_success(db: Database, *, account: AccountKey) -> None:
+    """Close the breaker after a successful conversation."""
+    await update_to_healthy(db, organization_id=account[0], account_id=account[1])
+
+
+async def slow_down(db: Database, *, account: AccountKey, domain: str | None = None) -> None:
+    """Halve the rate of a throttled account, at most once a second.
+
+    If one recipient domain throttled it, only the domain's rate is halved, unless several domains do so at once.
+    """
+    if domain is not None and await rates.slow_down(db, account=account, domain=domain):
+        return
+    await update_rate(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        pause_seconds=RATE_PAUSE_SECONDS,
+        ceiling_min=RATE_CEILING_MIN,
+        sample=RATE_SAMPLE_EVENTS,
+    )
+
+
+async def pause(
+    db: Database, *, account: AccountKey, reason: str, since: datetime | None = None, by_operator: bool = False
+) -> bool:
+    """Pause an account whose login or trust is at fault, until a person resumes it; True if it was not paused.
+
+    `since`: the claim of the item that met the fault. If a person has resumed the account after that, a late answer
+    does not pause it again.
+    """
+    return await _update_to_paused(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        reason=reason[:REASON_CHARACTERS_MAX],
+        since=since,
+        by_operator=by_operator,
+    )
+
+
+async def resume(db: Database, *, account: AccountKey) -> bool:
+    """Resume an account after an operator's review; True if it was paused or resting."""
+    return await _update_to_resumed(db, organization_id=account[0], account_id=account[1])
+
+
+async def resume_all(db: Database) -> list[PausedAccount]:
+    paused = await list_paused_accounts(db, limit=PAUSED_ACCOUNTS_MAX)
+    for account in paused:
+        await resume(db, account=(account.organization_id, account.account_id))
+    return paused

@@ -1,0 +1,202 @@
+"""Detects a database that was put back to an earlier moment, and pauses all sending until a person confirms it.
+
+In such a database items wait that were sent since. So workers remember the newest event that they saw committed. If the
+log now ends before it, or if nothing is remembered and many items are late while no worker ran, sending is paused. The
+pause is a row of the database, so it stops every machine.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Database
+
+
+@dataclass(frozen=True, slots=True)
+class LogPosition:
+    """The end of the event log. `last_seq` may be ahead of committed events, `newest_seq` never is."""
+
+    installation_id: str
+    confirmed_time: datetime
+    watched_time: datetime
+    paused_time: datetime | None
+    paused_reason: str | None
+    last_seq: int
+    newest_seq: int
+    database_now: datetime
+
+
+async def get_log_position(db: Database) -> LogPosition:  # any tenant: the guard of a whole installation
+    row = await db.fetch_row(
+        """select g.installation_id, g.confirmed_time, g.watched_time, g.paused_time, g.paused_reason,
+             (select last_value from event_seq_seq) as last_seq,
+             coalesce((select seq from event order by xid desc, seq desc limit 1), 0) as newest_seq,
+             now() as database_now
+           from sending_guard g"""
+    )
+    if row is None:
+        raise AssertionError("the guard has one row")
+    return LogPosition(**row)
+
+
+async def get_oldest_transaction_seconds(db: Database) -> float:  # any tenant: the database of a whole installation
+    """Age of the oldest transaction that keeps dead rows from being removed, in seconds; 0: none.
+
+    Those of other roles are seen only by a role that may: `grant pg_read_all_stats`.
+    """
+    return await db.fetch_value(
+        """select coalesce(extract(epoch from clock_timestamp() - min(xact_start)), 0)::float8 from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+             and (backend_xid is not null or backend_xmin is not null)"""
+    )
+
+
+async def prune_stalled_sessions(db: Database, *, seconds: float) -> int:  # any tenant: locks are the installation's
+    """End our sessions whose client has stood still in a transaction for so long; their number.
+
+    A client that is stopped between Flush and Bind is neither idle in its transaction nor in a statement. No timeout of
+    PostgreSQL 15 and 16 ends it, and it keeps its locks.
+    """
+    return await db.fetch_value(
+        """select count(*) filter (where pg_terminate_backend(pid)) from pg_stat_activity
+           where datname = current_database() and usename = current_user and application_name like 'afterword%'
+             and state = 'active' and wait_event = 'ClientRead' and pid <> pg_backend_pid()
+             and state_change < clock_timestamp() - make_interval(secs => $1::float8)""",
+        seconds,
+    )
+
+
+async def count_late_items(  # any tenant: the guard of a whole installation
+    db: Database, *, minutes: int, limit: int
+) -> int:
+    return await db.fetch_value(
+        """select count(*) from (
+             select from pipeline p
+             join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+             cross join lateral (
+               select from queue_item
+               where organization_id = p.organization_id and pipeline_id = p.pipeline_id and status = 1
+                 and due_time < now() - make_interval(mins => $1)
+               order by due_time, item_id limit $2) late
+             where not p.paused and a.paused_time is null and (a.open_until is null or a.open_until <= now())
+             limit $2) found""",
+        *(minutes, limit),
+    )
+
+
+async def _update_watched(db: Database, *, seconds: float) -> None:  # any tenant: the guard of a whole installation
+    """Record that a worker found no fault, at most once in so many seconds over all workers."""
+    await db.execute(
+        """update sending_guard set watched_time = now()
+           where watched_time < now() - make_interval(secs => $1::float8) and paused_time is null""",
+        seconds,
+    )
+
+
+async def _update_to_paused(db: Database, *, reason: str) -> bool:  # any tenant: the guard of a whole installation
+    """Pause all sending until a person confirms it; True if it was not paused before."""
+    count = await db.execute(
+        "update sending_guard set paused_time = now(), paused_reason = $1 where paused_time is null", reason
+    )
+    return count == 1
+
+
+async def _update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of a whole installation
+    """End the pause; True if there was one. Marks from before count no more."""
+    count = await db.execute(
+        """update sending_guard
+           set paused_time = null, paused_reason = null, watched_time = now(),
+             confirmed_time = greatest(now(), confirmed_time + interval '1 microsecond')
+           where paused_time is not null"""
+    )
+    return count == 1
+
+
+LATE_MINUTES: Final = 15
+LATE_ITEMS_MAX: Final = 100
+WATCH_WRITTEN_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class SendingMark:
+    """The newest event that a worker has seen, kept in memory and in a file."""
+
+    installation_id: str
+    confirmed_time: datetime
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The result of a check: the mark to keep, the reason while sending is paused, and whether the pause is new."""
+
+    mark: SendingMark | None
+    reason: str | None
+    is_new: bool = False
+
+
+async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -> View:
+    """Pause sending if this database is older than the one of `mark`. `is_first`: without one, late items decide."""
+    position = await get_log_position(db)
+    if position.paused_time is not None:
+        return View(mark, position.paused_reason)
+    known = mark if mark is not None and mark.installation_id == position.installation_id else None
+    reason = _went_back(position, known)
+    if known is None and is_first and _is_unwatched(position):
+        late = await count_late_items(db, minutes=LATE_MINUTES, limit=LATE_ITEMS_MAX + 1)
+        if late > LATE_ITEMS_MAX:
+            reason = (
+                f"More than {LATE_ITEMS_MAX} items are more than {LATE_MINUTES} minutes late, no worker has worked "
+                f"since {position.watched_time:%Y-%m-%d %H:%M} UTC, and this one remembers nothing: it may be a "
+                "restored backup."
+            )
+    if reason is not None:
+        return View(mark, reason, is_new=await _update_to_paused(db, reason=reason))
+    await _update_watched(db, seconds=WATCH_WRITTEN_SECONDS)
+    seq = position.newest_seq
+    if known is not None and known.confirmed_time == position.confirmed_time:
+        seq = max(seq, known.seq)
+    return View(SendingMark(position.installation_id, position.confirmed_time, seq), None)
+
+
+async def went_back(db: Database, *, mark: SendingMark | None) -> str | None:
+    """The reason to think that this database is older than the one of `mark`, or of a pause; None: neither."""
+    position = await get_log_position(db)
+    if position.paused_time is not None:
+        return f"All sending is paused since {position.paused_time:%Y-%m-%d %H:%M} UTC. {position.paused_reason}"
+    return _went_back(position, mark)
+
+
+async def confirm(db: Database) -> bool:
+    """Send again after a person's check; True if it was paused. Items that are too late by now are skipped."""
+    return await _update_to_confirmed(db)
+
+
+async def pause(db: Database, *, reason: str) -> None:
+    """Send nothing until a person has looked; a pause that is there stays."""
+    await _update_to_paused(db, reason=reason)
+
+
+async def end_stalled(db: Database) -> int:
+    """End our sessions whose client stands still between two messages of a statement; their number."""
+    return await prune_stalled_sessions(db, seconds=IDLE_TRANSACTION_TIMEOUT_SECONDS)
+
+
+def _went_back(position: LogPosition, known: SendingMark | None) -> str | None:
+    if known is None or known.installation_id != position.installation_id:
+        return None
+    if position.confirmed_time < known.confirmed_time:
+        return (
+            f"The database is older than {known.confirmed_time:%Y-%m-%d %H:%M} UTC, when sending was last confirmed: "
+            "it was put back to an earlier moment."
+        )
+    if position.confirmed_time == known.confirmed_time and position.last_seq < known.seq:
+        return (
+            f"The event log ends at {position.last_seq}, and a worker has seen {known.seq}: "
+            "the database was put back to an earlier moment."
+        )
+    return None
+
+
+def _is_unwatched(position: LogPosition) -> bool:
+    return position.database_now - position.watched_time > timedelta(minutes=LATE_MINUTES)

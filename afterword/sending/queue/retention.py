@@ -1,0 +1,142 @@
+"""Retention: walks all organizations, some items at a time, and removes items that ended long enough ago."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from afterword import ids
+from afterword.core.scheduling.statuses import Item
+from afterword.kit.db import Database
+
+ORGANIZATIONS_MAX = 2_000  # looked through in one statement
+
+
+@dataclass(frozen=True, slots=True)
+class ScanStep:
+    """The result of one step: the number of items seen, the last of them, and the number removed by status."""
+
+    count: int
+    last: str | None
+    removed: dict[int, int]
+
+
+async def _get_next_organization(  # any tenant: retention is the installation's
+    db: Database, *, after: str, before_id: str
+) -> tuple[str | None, str | None]:
+    """The first organization behind `after` with an old item, and the last one that was looked at (None: the end)."""
+    row = await db.fetch_row(
+        """with looked as materialized (
+             select organization_id from organization where organization_id > $1 order by organization_id limit $3)
+           select (select min(l.organization_id) from looked l
+                   where exists (select from queue_item i
+                                 where i.organization_id = l.organization_id and i.item_id < $2)
+                     and not exists (select from legal_hold h where h.organization_id = l.organization_id
+                                     and h.responder_id is null)) as found,
+             (select max(organization_id) from looked) as last""",
+        *(after, before_id, ORGANIZATIONS_MAX),
+    )
+    return (None, None) if row is None else (row["found"], row["last"])
+
+
+async def _prune_items(
+    db: Database,
+    *,
+    organization_id: str,
+    after_id: str,
+    before_id: str,
+    before: datetime,
+    failed_before: datetime,
+    limit: int,
+) -> ScanStep:
+    """Pass the next items with ids between the two, and remove those that ended long enough ago.
+
+    Failed items stay until `failed_before`, if that is earlier. Items with an open attempt, with an event that some
+    reader has not seen, or of people under a legal hold stay as well. Attempts go with their item; events have a
+    retention of their own.
+    """
+    rows = await db.fetch(
+        """with passed as materialized (
+             select i.item_id, i.status, i.updated_time from queue_item i
+             where i.organization_id = $1 and i.item_id > $2 and i.item_id < $3
+             order by i.item_id limit $6),
+           old as materialized (
+             select i.item_id from passed p join queue_item i on i.organization_id = $1 and i.item_id = p.item_id
+             where p.status >= 4 and p.updated_time < $4 and (p.status not in (5, 6) or p.updated_time < $5)
+               and not exists (select from attempt a
+                 where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)
+               and not exists (select from legal_hold h left join responder_address r
+                   on r.organization_id = h.organization_id and r.responder_id = h.responder_id
+                 where h.organization_id = $1 and (h.responder_id is null or h.responder_id = i.responder_id
+                   or r.address_key = i.address_key))
+               and not exists (select from event e
+                 where e.organization_id = $1 and e.subject_id = p.item_id
+                   and e.xid >= (select min(c.xid) from event_cursor c))
+             for update of i skip locked),
+           removed as (
+             delete from queue_item i using old where i.organization_id = $1 and i.item_id = old.item_id
+             returning i.item_id, i.status),
+           counted as (
+             insert into pruned_total (status, total)
+             select status, count(*) from removed group by status order by status
+             on conflict (status) do update set total = pruned_total.total + excluded.total)
+           select p.item_id, r.status from passed p left join removed r on r.item_id = p.item_id order by p.item_id""",
+        *(organization_id, after_id, before_id, before, failed_before, limit),
+    )
+    removed = Counter(row["status"] for row in rows if row["status"] is not None)
+    return ScanStep(len(rows), rows[-1]["item_id"] if rows else None, dict(sorted(removed.items())))
+
+
+async def count_pruned(db: Database) -> dict[int, int]:  # any tenant: the metrics of a whole installation
+    """Removed items by status, since the installation."""
+    rows = await db.fetch("select status, total from pruned_total order by status")
+    return {row["status"]: row["total"] for row in rows}
+
+
+DAYS_DEFAULT: Final = 400  # a year and a month
+FAILED_DAYS_MIN: Final = 30  # failed items may still be sent again by hand
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionCursor:
+    """The position of a walk: after this item of this organization; without an item, after the organization."""
+
+    organization_id: str = ""
+    item_id: str = ""
+
+
+async def prune(
+    db: Database, *, cursor: RetentionCursor, days: int, now: datetime, limit: int
+) -> tuple[int, RetentionCursor]:
+    """One step of the walk: the number of items seen, at most `limit`, and the new cursor. 0 days keep everything.
+
+    A walk that came to its end begins anew.
+    """
+    if not days:
+        return 0, cursor
+    before = now - timedelta(days=days)
+    before_id = ids.ordered_first(before)
+    organization_id, last = cursor.organization_id, None
+    if not cursor.item_id:
+        found, last = await _get_next_organization(db, after=cursor.organization_id, before_id=before_id)
+        if found is None:
+            return 0, RetentionCursor(last or "")
+        organization_id = found
+    passed = await _prune_items(
+        db,
+        organization_id=organization_id,
+        after_id=cursor.item_id,
+        before_id=before_id,
+        before=before,
+        failed_before=min(before, now - timedelta(days=FAILED_DAYS_MIN)),
+        limit=limit,
+    )
+    if passed.removed:
+        names = {Item(status).name.lower(): count for status, count in passed.removed.items()}
+        logger.info("old items removed", organization_id=organization_id, **names)
+    is_finished = passed.count < limit or passed.last is None
+    return passed.count, RetentionCursor(organization_id, "" if is_finished else passed.last or "")

@@ -1,0 +1,176 @@
+"""Links that work once: made with a secret that is stored nowhere, read by GET, used up by POST."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, LiteralString
+
+from afterword import errors, ids
+from afterword.core.wire.site import Site
+from afterword.kit.db import Database
+from afterword.tenants import mails
+from afterword.tenants.organizations.users import User, get_user
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`purpose` is setup, invitation, reset or address; the ids are those that it needs."""
+
+    purpose: str
+    organization_id: str | None
+    user_id: str | None
+    login_id: str | None
+    email: str | None
+
+
+_COLUMNS: Final[LiteralString] = "purpose, organization_id, user_id, login_id, email"
+
+
+async def _insert_link(  # any tenant: a login belongs to a person
+    db: Database, *, digest: bytes, link: Link, now: datetime, expires_time: datetime
+) -> None:
+    await db.execute(
+        f"""insert into login_link (digest, {_COLUMNS}, created_time, expires_time)
+           values ($1, $2, $3, $4, $5, $6, $7, $8)""",
+        *(digest, link.purpose, link.organization_id, link.user_id, link.login_id, link.email, now, expires_time),
+    )
+
+
+async def _get_link(  # any tenant: the link says which
+    db: Database, *, digest: bytes, purpose: str, now: datetime
+) -> Link | None:
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from login_link where digest = $1 and purpose = $2 and expires_time > $3",
+        *(digest, purpose, now),
+    )
+    return Link(**row) if row else None
+
+
+async def _delete_link(  # any tenant: the link says which
+    db: Database, *, digest: bytes, purpose: str, now: datetime
+) -> Link | None:
+    """Use it up. Of those who come at the same time one gets it."""
+    row = await db.fetch_row(
+        f"delete from login_link where digest = $1 and purpose = $2 and expires_time > $3 returning {_COLUMNS}",
+        *(digest, purpose, now),
+    )
+    return Link(**row) if row else None
+
+
+async def _delete_links(  # any tenant: a login belongs to a person
+    db: Database,
+    *,
+    purpose: str,
+    organization_id: str | None = None,
+    login_id: str | None = None,
+    user_id: str | None = None,
+) -> None:
+    await db.execute(
+        """delete from login_link where purpose = $1 and login_id is not distinct from $2
+             and user_id is not distinct from $3 and organization_id is not distinct from $4""",
+        *(purpose, login_id, user_id, organization_id),
+    )
+
+
+async def _count_links(  # any tenant: a login belongs to a person
+    db: Database, *, purpose: str, login_id: str, after: datetime
+) -> int:
+    return await db.fetch_value(
+        "select count(*) from login_link where purpose = $1 and login_id = $2 and created_time > $3",
+        *(purpose, login_id, after),
+    )
+
+
+LIFETIMES: Final = {
+    "setup": timedelta(hours=1),
+    "invitation": timedelta(hours=72),
+    "reset": timedelta(hours=1),
+    "address": timedelta(hours=1),
+}
+RESETS_PER_HOUR: Final = 3
+LINKS_PER_HOUR: Final = 3  # of other purposes, for one user
+INVITATIONS_PER_HOUR: Final = 200  # of an organization
+HOUR: Final = timedelta(hours=1)
+
+
+class LinkGone(errors.Gone):
+    """It was used, replaced by a newer one, or its time is over."""
+
+    code_default = "link_gone"
+
+
+async def make(db: Database, *, link: Link, now: datetime) -> str:
+    """The secret of a new link. Earlier ones for the same purpose of the same person, or organization, stop to work."""
+    if link.purpose != "reset":
+        await _delete_links(
+            db, purpose=link.purpose, organization_id=link.organization_id, login_id=link.login_id, user_id=link.user_id
+        )
+    secret = ids.secret()
+    expires = now + LIFETIMES[link.purpose]
+    await _insert_link(db, digest=_digest(secret), link=link, now=now, expires_time=expires)
+    return secret
+
+
+async def invite(db: Database, *, user: User, site: Site, now: datetime) -> datetime:
+    """Mail the link by which this person chooses a password; returns its end. Earlier ones stop to work.
+
+    Raises Forbidden for a service account, TooMany.
+    """
+    if user.email is None:
+        raise errors.Forbidden("A service account cannot log in, so it is not invited.")
+    await get_user(db, organization_id=user.organization_id, user_id=user.user_id, is_locked=True)
+    await require_few(db, organization_id=user.organization_id, user_id=user.user_id, purpose="invitation", now=now)
+    link = Link("invitation", user.organization_id, user.user_id, None, user.email)
+    secret = await make(db, link=link, now=now)
+    await mails.schedule_link(
+        db,
+        organization_id=user.organization_id,
+        user_id=user.user_id,
+        purpose="invitation",
+        url=f"{site.public_url}/console/invitation/{secret}",
+        recipient=user.email,
+        secret=site.secret,
+        now=now,
+    )
+    return now + LIFETIMES["invitation"]
+
+
+async def require_few(db: Database, *, organization_id: str, user_id: str, purpose: str, now: datetime) -> None:
+    """Raise TooMany where strangers could be flooded with such mails."""
+    sent: dict[str, Any] = {"organization_id": organization_id, "purpose": purpose, "since": now - HOUR}
+    is_over = await mails.count_link_mails(db, user_id=user_id, **sent) >= LINKS_PER_HOUR
+    if purpose == "invitation" and not is_over:
+        is_over = await mails.count_link_mails(db, user_id=None, **sent) >= INVITATIONS_PER_HOUR
+    if is_over:
+        sentence = "Too many mails with such a link were sent within an hour. Wait an hour."
+        raise errors.TooMany(sentence, headers={"Retry-After": str(int(HOUR.total_seconds()))})
+
+
+async def read(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:
+    """Raises LinkGone."""
+    found = await _get_link(db, digest=_digest(secret), purpose=purpose, now=now)
+    return _required(found)
+
+
+async def use(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:
+    """Use the link up; it works again if the transaction is rolled back. Raises LinkGone."""
+    return _required(await _delete_link(db, digest=_digest(secret), purpose=purpose, now=now))
+
+
+async def may_reset(db: Database, *, login_id: str, now: datetime) -> bool:
+    """Whether another mail may be sent: a stranger must not fill somebody's mailbox."""
+    return await _count_links(db, purpose="reset", login_id=login_id, after=now - HOUR) < RESETS_PER_HOUR
+
+
+async def end_resets(db: Database, *, login_id: str) -> None:
+    await _delete_links(db, purpose="reset", login_id=login_id)
+
+
+def _required(link: Link | None) -> Link:
+    if link is None:
+        raise LinkGone("This link has been used already, a newer one has replaced it, or its time is over.")
+    return link
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

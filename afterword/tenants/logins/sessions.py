@@ -1,0 +1,320 @@
+"""Sessions: opened by a log-in, found by a cookie, ended one by one or all together."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import errors, ids
+from afterword.core.organizations.access import ROLE_SCOPES, Caller
+from afterword.kit.db import Database
+from afterword.tenants import audit
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that has not ended, with the user as whom it acts now."""
+
+    session_id: str
+    login_id: str
+    organization_id: str
+    user_id: str
+    proven_time: datetime
+    seen_time: datetime
+    email: str
+    user_name: str
+    user_locale: str | None
+    role: str
+    application_ids: list[str]
+    domain: str
+    organization_name: str
+    time_zone: str
+    default_locale: str
+    is_demonstration: bool
+    pause_reason: str | None  # where no account of the organization sends
+    is_of_provider: bool  # the identity provider of the organization opened it
+    networks: list[str]  # from which the organization lets its people in; empty: from anywhere
+    needs_second_factor: bool  # before anything else is open
+    needs_provider: bool  # this log-in opens nothing here
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A session as its owner sees it in a list."""
+
+    session_id: str
+    device: str
+    network: str
+    created_time: datetime
+    seen_time: datetime
+
+
+async def _insert_session(
+    db: Database,
+    *,
+    organization_id: str,
+    user_id: str,
+    session_id: str,
+    digest: bytes,
+    login_id: str,
+    device: str,
+    network: str,
+    now: datetime,
+    proven_time: datetime,
+    expires_time: datetime,
+    id_token: bytes | None,
+) -> None:
+    await db.execute(
+        """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
+             created_time, seen_time, proven_time, expires_time, id_token)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)""",
+        *(digest, session_id, login_id, organization_id, user_id, device, network, now, proven_time, expires_time),
+        id_token,
+    )
+    await db.execute(
+        "update organization_user set last_login_time = $3 where organization_id = $1 and user_id = $2",
+        *(organization_id, user_id, now),
+    )
+
+
+async def _get_session(  # any tenant: the cookie says which
+    db: Database, *, digest: bytes, now: datetime, seen_after: datetime
+) -> Session | None:
+    row = await db.fetch_row(
+        """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
+             coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
+             u.locale as user_locale, u.role, u.application_ids, o.domain, o.display_name as organization_name,
+             coalesce(u.time_zone, o.time_zone) as time_zone, o.default_locale,
+             i.login_id is not null as is_of_provider, coalesce(p.console_networks, '{}') as networks,
+             i.login_id is null
+               and coalesce(p.requires_second_factor or (p.requires_provider and u.role = 'owner'), false)
+               and exists (select from login l where l.login_id = s.login_id and l.totp_time is null)
+               and not exists (select from login_passkey k where k.login_id = s.login_id) as needs_second_factor,
+             i.login_id is null and coalesce(p.requires_provider and u.role <> 'owner', false) and exists (
+               select from identity_provider ip
+               where ip.organization_id = s.organization_id and ip.authorization_url is not null) as needs_provider,
+             o.demonstration_time is not null as is_demonstration,
+             (select coalesce(max(a.paused_reason), '') from channel_account a
+              where a.organization_id = o.organization_id having bool_and(a.paused_time is not null)) as pause_reason
+           from login_session s
+             join organization_user u on u.organization_id = s.organization_id and u.user_id = s.user_id
+               and u.active and u.removed_time is null
+             left join login_identity i on i.organization_id = u.organization_id and i.user_id = u.user_id
+               and i.login_id = s.login_id
+             left join login_policy p on p.organization_id = s.organization_id
+             join organization o on o.organization_id = s.organization_id
+           where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3
+             and (u.login_id = s.login_id or i.login_id is not null)""",
+        *(digest, now, seen_after),
+    )
+    return Session(**row) if row else None
+
+
+async def _list_sessions(  # any tenant: a login belongs to a person
+    db: Database, *, login_id: str, now: datetime, seen_after: datetime
+) -> list[OpenSession]:
+    rows = await db.fetch(
+        """select session_id, device, network, created_time, seen_time from login_session
+           where login_id = $1 and expires_time > $2 and seen_time > $3 order by created_time desc limit 100""",
+        *(login_id, now, seen_after),
+    )
+    return [OpenSession(**row) for row in rows]
+
+
+async def _update_session_user(
+    db: Database, *, organization_id: str, user_id: str, session_id: str, login_id: str, digest: bytes
+) -> bool:
+    """Let the session act as another user of the same login, under a new cookie."""
+    return bool(
+        await db.execute(
+            """update login_session s set organization_id = $1, user_id = $2, digest = $5
+               where s.session_id = $3 and s.login_id = $4 and exists (
+                 select from organization_user u where u.organization_id = $1 and u.user_id = $2
+                   and u.login_id = $4 and u.active and u.removed_time is null)""",
+            *(organization_id, user_id, session_id, login_id, digest),
+        )
+    )
+
+
+async def _update_session_proven(  # any tenant: a login belongs to a person
+    db: Database, *, session_id: str, now: datetime
+) -> None:
+    await db.execute("update login_session set proven_time = $2 where session_id = $1", session_id, now)
+
+
+async def _update_sessions_seen(  # any tenant: sessions of a web process
+    db: Database, *, used: Mapping[str, datetime], least_seconds: int
+) -> None:
+    await db.execute(
+        """update login_session s set seen_time = t.seen_time
+           from unnest($1::text[], $2::timestamptz[]) as t (session_id, seen_time)
+           where s.session_id = t.session_id and s.seen_time < t.seen_time - make_interval(secs => $3)""",
+        *(list(used), list(used.values()), least_seconds),
+    )
+
+
+async def _delete_session(  # any tenant: a login belongs to a person
+    db: Database, *, login_id: str, session_id: str
+) -> bool:
+    return bool(
+        await db.execute("delete from login_session where login_id = $1 and session_id = $2", login_id, session_id)
+    )
+
+
+async def _delete_sessions(  # any tenant: a login belongs to a person
+    db: Database, *, login_id: str, but: str | None = None
+) -> int:
+    return await db.execute(
+        "delete from login_session where login_id = $1 and session_id is distinct from $2", login_id, but
+    )
+
+
+SESSIONS_MAX: Final = 10_000  # noted between two writings; what is beyond is noted the next time
+
+
+class SessionUses:
+    def __init__(self) -> None:
+        self._seen: dict[str, datetime] = {}
+
+    def note(self, session: Session, *, now: datetime) -> None:
+        if session.session_id in self._seen or len(self._seen) < SESSIONS_MAX:
+            self._seen[session.session_id] = now
+
+    def take(self) -> dict[str, datetime]:
+        seen, self._seen = self._seen, {}
+        return seen
+
+
+LIFETIME: Final = timedelta(days=30)
+IDLE: Final = timedelta(days=14)
+PROVEN: Final = timedelta(minutes=15)  # so long after a password no other one is asked for
+SEEN_SECONDS_MIN: Final = 3_600
+DEVICE_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The browser and the network that a log-in comes from."""
+
+    device: str
+    network: str
+
+
+async def start(
+    db: Database,
+    *,
+    login_id: str,
+    organization_id: str,
+    user_id: str,
+    source: Source,
+    is_known: bool,
+    now: datetime,
+    lifetime: timedelta = LIFETIME,
+    proven_time: datetime | None = None,
+    session_id: str | None = None,
+    id_token: bytes | None = None,
+) -> str:
+    """Open a session; returns its cookie. `is_known`: the person has logged in from this browser before.
+
+    `proven_time`: when the person proved to be it, if that was not now. `id_token`: sealed for this `session_id`.
+    """
+    cookie = ids.secret()
+    await audit.record_login(
+        db,
+        login_id=login_id,
+        organization_id=organization_id,
+        action="logged_in" if is_known else "logged_in_anew",
+        device=source.device[:DEVICE_CHARACTERS],
+        network=source.network,
+        now=now,
+    )
+    await _insert_session(
+        db,
+        organization_id=organization_id,
+        user_id=user_id,
+        session_id=session_id or ids.ordered(now),
+        digest=_digest(cookie),
+        login_id=login_id,
+        device=source.device[:DEVICE_CHARACTERS],
+        network=source.network,
+        now=now,
+        proven_time=proven_time or now,
+        expires_time=now + lifetime,
+        id_token=id_token,
+    )
+    return cookie
+
+
+async def find(db: Database, *, cookie: str, now: datetime) -> Session | None:
+    return await _get_session(db, digest=_digest(cookie), now=now, seen_after=now - IDLE)
+
+
+def is_proven(session: Session, *, now: datetime) -> bool:
+    """Whether the password was given so lately that tokens, members, secrets and erasure are open."""
+    return now - session.proven_time < PROVEN
+
+
+def caller_of(session: Session) -> Caller:
+    return Caller(
+        organization_id=session.organization_id,
+        token_id="",
+        user_id=session.user_id,
+        scopes=ROLE_SCOPES[session.role],
+        application_ids=tuple(session.application_ids),
+        domain=session.domain,
+        time_zone=session.time_zone,
+        default_locale=session.default_locale,
+        role=session.role,
+    )
+
+
+async def list_open(db: Database, *, login_id: str, now: datetime) -> list[OpenSession]:
+    return await _list_sessions(db, login_id=login_id, now=now, seen_after=now - IDLE)
+
+
+async def prove(db: Database, *, session: Session, now: datetime) -> None:
+    await _update_session_proven(db, session_id=session.session_id, now=now)
+
+
+async def switch(db: Database, *, session: Session, organization_id: str, user_id: str, now: datetime) -> str:
+    """Act as another user of the same login; returns the new cookie. Raises NotFound."""
+    cookie = ids.secret()
+    is_changed = await _update_session_user(
+        db,
+        organization_id=organization_id,
+        user_id=user_id,
+        session_id=session.session_id,
+        login_id=session.login_id,
+        digest=_digest(cookie),
+    )
+    if not is_changed:
+        raise errors.NotFound("There is no such organization.")
+    await audit.record_login(
+        db, login_id=session.login_id, organization_id=organization_id, action="logged_in", now=now
+    )
+    return cookie
+
+
+async def end(db: Database, *, session: Session, session_id: str, now: datetime) -> None:
+    """End this session of the same login, or itself, which is a log-out. Raises NotFound."""
+    if not await _delete_session(db, login_id=session.login_id, session_id=session_id):
+        raise errors.NotFound("There is no such session.")
+    action = "logged_out" if session_id == session.session_id else "session_ended"
+    await audit.record_login(
+        db, login_id=session.login_id, organization_id=session.organization_id, action=action, now=now
+    )
+
+
+async def end_all(db: Database, *, login_id: str, but: str | None = None) -> int:
+    return await _delete_sessions(db, login_id=login_id, but=but)
+
+
+async def note_use(db: Database, *, used: Mapping[str, datetime]) -> None:
+    """Store when sessions were last seen, to the hour."""
+    if used:
+        await _update_sessions_seen(db, used=used, least_seconds=SEEN_SECONDS_MIN)
+
+
+def _digest(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode()).digest()

@@ -1,0 +1,401 @@
+"""Mails to users, with notices or with a link that works once, and to visitors: schedule, claim, settle."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from afterword import ids
+from afterword.core.scheduling import retries
+from afterword.core.wire.site import API_PREFIX, Site
+from afterword.kit import sealing
+from afterword.kit.db import Database
+from afterword.kit.db.columns import arrays
+from afterword.kit.texts import Texts, texts
+from afterword.kit.transport.base import EMAIL, Message
+from afterword.kit.transport.mime import one_line
+from afterword.kit.web import html
+
+NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    title: str
+    body: str
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """A claimed mail with its content. `email` is None for a user who is not active any more.
+
+    With a `purpose` (invitation, reset, address, answer) it carries a sealed `link` in place of notices, and for
+    `digest` the `content` of a digest of figures.
+    """
+
+    organization_id: str
+    mail_id: str
+    epoch: int
+    attempts: int
+    email: str | None
+    locale: str
+    organization_name: str
+    notices: tuple[Notice, ...]
+    notices_count: int
+    purpose: str | None = None
+    link: bytes | None = field(default=None, repr=False)
+    content: Mapping[str, Any] | None = None
+
+
+async def _insert_mails(  # any tenant: a batch of events serves many organizations
+    db: Database, *, mails: Sequence[tuple[str, str, str, datetime]], now: datetime
+) -> dict[tuple[str, str, datetime], str]:
+    """Return the ids of the mails of these users and times: an existing untried one, else a new one.
+
+    `mails`: a new id, the organization, the user and the time of each.
+    """
+    rows = await db.fetch(
+        """insert into notice_mail as m (organization_id, mail_id, user_id, due_time, created_time)
+           select organization_id, mail_id, user_id, due_time, $5
+           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+             as new (mail_id, organization_id, user_id, due_time)
+           order by organization_id, user_id, due_time
+           on conflict (organization_id, user_id, due_time) where state = 'waiting' and attempts = 0
+             do update set due_time = m.due_time
+           returning organization_id, user_id, due_time, mail_id""",
+        *(*arrays(mails, 4), now),
+    )
+    return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
+
+
+async def count_link_mails(
+    db: Database, *, organization_id: str, user_id: str | None, purpose: str, since: datetime
+) -> int:
+    """Count the mails to the user, or to all (None), for this purpose since then."""
+    return await db.fetch_value(
+        """select count(*) from notice_mail where organization_id = $1 and ($2::text is null or user_id = $2)
+             and purpose = $3 and created_time > $4""",
+        *(organization_id, user_id, purpose, since),
+    )
+
+
+async def _insert_mail(
+    db: Database,
+    *,
+    organization_id: str,
+    mail_id: str,
+    user_id: str | None,
+    purpose: str,
+    now: datetime,
+    recipient: str | None = None,
+    locale: str | None = None,
+    address_key: bytes | None = None,
+    link: bytes | None = None,
+    content: dict[str, Any] | None = None,
+) -> None:
+    """Insert a mail with a link or a digest, which nothing joins."""
+    await db.execute(
+        """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient,
+             locale, address_key, link, content)
+           values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10)""",
+        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link, content),
+    )
+
+
+async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Mail]:
+    """Claim due mails, the longest due first; an attempt counts when it begins."""
+    rows = await db.fetch(
+        """with due as materialized (
+             select organization_id, mail_id from notice_mail
+             where state = 'waiting' and due_time <= $1 order by due_time limit $3 for update skip locked),
+           taken as (
+             update notice_mail m
+             set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
+             from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
+             returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts, m.purpose, m.recipient,
+               m.link, m.content, m.locale)
+           select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link, t.content,
+             case when u.active or t.purpose = 'answer' then coalesce(t.recipient, u.email) end as email,
+             coalesce(u.locale, t.locale, o.default_locale) as locale, o.display_name as organization_name,
+             array(select jsonb_build_array(n.title, n.body, n.link) from notification n
+                   where n.organization_id = t.organization_id and n.mail_id = t.mail_id
+                   order by n.created_time, n.notification_id limit $4) as notices,
+             (select count(*) from notification n
+              where n.organization_id = t.organization_id and n.mail_id = t.mail_id) as notices_count
+           from taken t
+             join organization o on o.organization_id = t.organization_id
+             left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
+           order by t.due_time""",
+        *(now, lease_until, limit, NOTICES_SHOWN_MAX),
+    )
+    return [Mail(**_values(row)) for row in rows]
+
+
+async def _settle_mail(  # any tenant: the mail names its own
+    db: Database, *, mail: Mail, state: str, due_time: datetime | None, error: str | None, now: datetime
+) -> None:
+    """Record the outcome of a claimed mail, `waiting` until `due_time`, unless the lease was lost."""
+    await db.execute(
+        """update notice_mail
+           set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
+             finished_time = case when $4 <> 'waiting' then $7::timestamptz end,
+             recipient = case when $4 = 'waiting' or purpose <> 'answer' then recipient end,
+             link = case when $4 = 'waiting' then link end, content = case when $4 = 'waiting' then content end
+           where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
+        *(mail.organization_id, mail.mail_id, mail.epoch, state, due_time, error, now),
+    )
+
+
+async def _reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: int) -> int:
+    """Release mails with an expired lease; those without attempts left fail."""
+    return await db.execute(
+        """update notice_mail m
+           set state = case when m.attempts >= $2 then 'failed' else 'waiting' end, lease_until = null,
+             finished_time = case when m.attempts >= $2 then $1::timestamptz end,
+             due_time = case when m.attempts >= $2 then m.due_time else $1 end, error = 'The worker was lost.'
+           where (m.organization_id, m.mail_id) in (
+             select organization_id, mail_id from notice_mail
+             where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
+        *(now, attempts_max, limit),
+    )
+
+
+def _values(row: Any) -> dict[str, Any]:
+    return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}
+
+
+SUBJECT_CHARACTERS_MAX = 200
+SETTINGS: Final = "/console/settings/notifications"
+CASE: Final = re.compile(rf"{re.escape(API_PREFIX)}/alert/instance/([0-9A-Za-z]{{22}})")
+# Subject and sentence by purpose.
+LINKS: Final[Mapping[str, tuple[str, str]]] = {
+    "invitation": (
+        "{organization} invites you to Afterword",
+        "Open this page and choose a password. The link works once, for three days.",
+    ),
+    "reset": (
+        "A new password for Afterword",
+        "Open this page and choose a new password. The link works once, for an hour.",
+    ),
+    "address": (
+        "Your new address for Afterword",
+        "Open this page to log in with this address from now on. The link works once, for an hour.",
+    ),
+    "answer": (
+        "Your link to the questions of {organization}",
+        "Open this page to answer. The link is for you alone, and opens the questions for a day.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    subject: str
+    template: str
+    lines: Sequence[str]  # of the plain text, a paragraph each
+    language: str
+    locale: str
+    values: Mapping[str, Any]  # of the template
+    stop_url: str = ""
+
+
+def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
+    """The mail in the user's language."""
+    words = texts("notices", mail.locale)
+    if mail.content is not None:
+        content = _of_digest(mail.content, site)
+    elif mail.purpose:
+        content = _of_link(mail, words, site)
+    else:
+        content = _of_notices(mail, words, site)
+    subject = one_line(content.subject)[:SUBJECT_CHARACTERS_MAX]
+    headers = {"Content-Language": content.language}
+    if content.stop_url:
+        headers["List-Unsubscribe"] = f"<{content.stop_url}>"
+    return Message(
+        item_id=mail.mail_id,
+        organization_id=mail.organization_id,
+        channel_id=EMAIL,
+        recipient=recipient,
+        sender=sender,
+        sender_name=mail.organization_name,
+        reply_to=None,
+        subject=subject,
+        html=html.render(f"email/{content.template}.html", subject=subject, **content.values),
+        text="\n\n".join(filter(None, content.lines)),
+        locale=content.locale,
+        composed_time=now,
+        headers=headers,
+        to_user=True,
+    )
+
+
+def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
+    """The subject is the title of a single one, else their count."""
+    shown = [
+        {"title": one.title, "body": one.body, "where": _url_of(page_of_case(one.link), site)} for one in mail.notices
+    ]
+    several = words.plural("{n} notice", "{n} notices", mail.notices_count)
+    rest = mail.notices_count - len(shown)
+    return _listed(
+        mail,
+        words,
+        subject=mail.notices[0].title if mail.notices_count == 1 else several,
+        notices=shown,
+        why=words("You get this mail because you follow this in Afterword."),
+        more=words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else "",
+        settings_url=f"{site.public_url}{SETTINGS}",
+    )
+
+
+def _of_link(mail: Mail, words: Texts, site: Site) -> _Content:
+    """Raises sealing.Unreadable where the installation's secret has changed since."""
+    title, body = LINKS[mail.purpose or ""]
+    url = sealing.unseal(mail.link or b"", secret=site.secret, context=link_context(mail.mail_id))
+    subject = one_line(words(title, organization=mail.organization_name))
+    return _listed(
+        mail,
+        words,
+        subject=subject,
+        notices=[{"title": subject, "body": words(body), "where": url}],
+        why=words("If you did not expect this mail, do nothing: without the link nothing changes."),
+    )
+
+
+def _listed(
+    mail: Mail,
+    words: Texts,
+    *,
+    subject: str,
+    notices: Sequence[Mapping[str, str]],
+    why: str,
+    more: str = "",
+    settings_url: str = "",
+) -> _Content:
+    """`settings_url`: where the user chooses what is mailed."""
+    # Without the marks of direction around it, which mail programs would take for a part of the address.
+    choosing = words("To choose what is mailed: {url}").split("{url}") if settings_url else []
+    lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in notices]
+    values = {"language": words.language, "direction": words.direction, "notices": notices, "more": more, "why": why}
+    return _Content(
+        subject,
+        "notices",
+        [*lines, more, why, settings_url.join(choosing)],
+        words.language,
+        mail.locale,
+        {**values, "choosing": choosing, "settings_url": settings_url},
+    )
+
+
+def _of_digest(content: Mapping[str, Any], site: Site) -> _Content:
+    """Figures in words and tables. `content` has the texts in their language, and addresses without the site's own."""
+    url, stop_url = (f"{site.public_url}{content[name]}" for name in ("url", "stop_url"))
+    lines: list[str] = [content["period"]]
+    for section in content["sections"]:
+        lines.append("\n".join(filter(None, (section["title"], *section["sentences"]))))
+        heads = section["head"]
+        lines += [
+            f"{row[0]}: {', '.join(f'{head} {cell}' for head, cell in zip(heads[1:], row[1:], strict=False) if cell)}"
+            for row in section["rows"]
+        ]
+    lines += [f"{content['open']}: {url}", f"{content['why']} {content['stop']}: {stop_url}"]
+    values = {"content": content, "url": url, "stop_url": stop_url}
+    return _Content(content["subject"], "digest", lines, content["language"], content["language"], values, stop_url)
+
+
+def page_of_case(link: str | None) -> str:
+    """The path of the console's page of a case, by a notice's link; empty for what has none."""
+    case = CASE.fullmatch(link or "")
+    return f"/console/cases/{case[1]}" if case else ""
+
+
+def _url_of(path: str, site: Site) -> str:
+    return f"{site.public_url}{path}" if path else ""
+
+
+SEND_SECONDS_MAX: Final = 60
+LEASE_SECONDS: Final = 180
+ATTEMPTS_MAX: Final = 8
+ERROR_CHARACTERS_MAX: Final = 500
+
+assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled long before somebody else may take it
+
+MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
+Outcome = Literal["sent", "refused", "retry"]
+Purpose = Literal["invitation", "reset", "address", "answer"]
+
+
+async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
+    """Return the ids of the mails to these users at these times; later notices join the same mails."""
+    mails = [(ids.ordered(now), *key) for key in sorted(set(keys))]
+    return await _insert_mails(db, mails=mails, now=now) if mails else {}
+
+
+async def schedule_link(
+    db: Database,
+    *,
+    organization_id: str,
+    user_id: str | None,
+    purpose: Purpose,
+    url: str,
+    recipient: str,
+    locale: str | None = None,
+    address_key: bytes | None = None,
+    secret: bytes,
+    now: datetime,
+) -> None:
+    """Mail the address of a page that opens something, in the user's language, else in `locale`. It is stored sealed.
+
+    Without a user it goes to a visitor who confirms an address.
+    """
+    mail_id = ids.ordered(now)
+    await _insert_mail(
+        db,
+        organization_id=organization_id,
+        mail_id=mail_id,
+        user_id=user_id,
+        purpose=purpose,
+        recipient=recipient,
+        locale=locale,
+        address_key=address_key,
+        link=sealing.seal(url, secret=secret, context=link_context(mail_id)),
+        now=now,
+    )
+
+
+async def schedule_digest(
+    db: Database, *, organization_id: str, user_id: str, content: Mapping[str, Any], now: datetime
+) -> None:
+    await _insert_mail(
+        db,
+        organization_id=organization_id,
+        mail_id=ids.ordered(now),
+        user_id=user_id,
+        purpose="digest",
+        content=dict(content),
+        now=now,
+    )
+
+
+def link_context(mail_id: str) -> str:
+    return f"mail:{mail_id}"
+
+
+async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
+    """Claim due mails for `LEASE_SECONDS`, after those of lost workers were released."""
+    await _reap_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
+    return await _claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
+
+
+async def settle(db: Database, *, mail: Mail, outcome: Outcome, reason: str, now: datetime, jitter: float) -> None:
+    """Record the outcome of a mail, with the reason of a failure; `retry` waits longer each time."""
+    state, due_time = {"sent": "sent", "refused": "failed", "retry": "waiting"}[outcome], None
+    if outcome == "retry":
+        if retries.is_used_up(mail.attempts, attempts_max=ATTEMPTS_MAX):
+            state = "failed"
+        else:
+            due_time = now + retries.backoff(mail.attempts, jitter=jitter)
+    error = None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX]
+    await _settle_mail(db, mail=mail, state=state, due_time=due_time, error=error, now=now)
