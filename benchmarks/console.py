@@ -16,8 +16,7 @@ import httpx2
 from afterword.kit import db
 from afterword.run.app import create_app
 from afterword.run.demonstration import service as demonstration
-from afterword.tenants.logins import hashing
-from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import service
 from afterword.tenants.organizations import service as organizations
 from benchmarks import report
 from benchmarks.findings import Figure
@@ -170,8 +169,8 @@ async def demonstrate(stage: Stage) -> tuple[int, datetime]:
         user = await organizations.create_user(
             database, organization_id=organization_id, email=EMAIL, role="owner", now=now
         )
-        login = await logins.add_login(database, email=EMAIL, password_hash=await hashing.hash_of(PASSWORD), now=now)
-        await logins.join(database, organization_id=organization_id, user_id=user.user_id, login=login)
+        login = await service.add_login(database, email=EMAIL, password_hash=await service.hash_of(PASSWORD), now=now)
+        await service.join(database, organization_id=organization_id, user_id=user.user_id, login=login)
         await database.execute(
             "update organization set time_zone = $2 where organization_id = $1", organization_id, _late_zone(now)
         )

@@ -8,8 +8,8 @@ from typing import Final
 
 from afterword.core.messaging.addresses import CHANNEL_LINK
 from afterword.kit import db
-from afterword.run.cli import seed
-from afterword.run.cli.seed import Seeded
+from afterword.run.cli import demo
+from afterword.run.cli.demo import Seeded
 from afterword.sending.pipelines import service as pipelines
 from afterword.tenants.organizations.tokens import access
 from benchmarks import queue
@@ -133,7 +133,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 async def _tenant(stage: Stage, domain: str) -> Stage:
     """The same ground with another organization on it."""
-    seeded = await seed.seed(stage.pool, stage.site, domain=domain)
+    seeded = await demo.seed(stage.pool, stage.site, domain=domain)
     async with db.connection(stage.pool) as database:
         caller = await access.authenticate(
             database, authorization=f"Bearer {seeded.token}", esat_auth=None, esat_domain=None

@@ -19,8 +19,7 @@ from afterword.kit.db import Database
 from afterword.kit.web.fields import MetadataGroups
 from afterword.kit.web.operations import Call, Handler
 from afterword.sending.queue import api, service
-from afterword.sending.queue.records import QueueItem
-from afterword.sending.queue.resources import QUEUE_ITEMS, QueueItemRequest
+from afterword.sending.queue.records import QUEUE_ITEMS, QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.service import NewItem
 from benchmarks.findings import Ratio
 from benchmarks.load import Load
@@ -116,7 +115,7 @@ async def fill(stage: Stage, count: int, *, first: int = 0) -> None:
         wanted = [_new(stage, number) for number in range(start, min(start + batch, first + count))]
         async with db.transaction(stage.pool) as database:
             for outcome in await service.schedule_all(database, wanted=wanted, secret=stage.site.secret):
-                assert isinstance(outcome, QueueItem), outcome
+                assert isinstance(outcome, QueueItemRecord), outcome
 
 
 async def _compare(stage: Stage, port: int, trial: Trial, *, rounds: int, seconds: float) -> list[Ratio]:
@@ -190,7 +189,7 @@ async def _post_script(stage: Stage) -> str:
         [made] = await service.schedule_all(
             Database(recording, stage.pool.clock), wanted=[_new(stage, 0)], secret=stage.site.secret
         )
-    assert isinstance(made, QueueItem)
+    assert isinstance(made, QueueItemRecord)
     [document] = next(values[0] for _, values in recording.statements if _is_documents(values[0]))  # pyrefly: ignore[not-iterable]
     return recording.script(in_transaction=True, fresh=(document["item_id"], document["event_id"]))
 

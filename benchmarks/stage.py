@@ -19,8 +19,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run import embedded, migrations
-from afterword.run.cli import seed
-from afterword.run.cli.seed import Seeded
+from afterword.run.cli import demo
+from afterword.run.cli.demo import Seeded
 from afterword.tenants.organizations.tokens import access
 from benchmarks.pgbench import Ceiling
 
@@ -54,7 +54,7 @@ async def stage(kept: Path | None = None) -> AsyncGenerator[Stage, None]:
             await migrations.migrate(server.url)
             async with await db.open_pool(server.url, size_max=POOL_SIZE) as pool:
                 site = Site("http://localhost:8080", SECRET.encode())
-                seeded = await seed.seed(pool, site)
+                seeded = await demo.seed(pool, site)
                 async with db.connection(pool) as database:
                     caller = await access.authenticate(
                         database, authorization=f"Bearer {seeded.token}", esat_auth=None, esat_domain=None

@@ -26,7 +26,7 @@ from afterword.core.wire.site import Site
 from afterword.kit import db, zones
 from afterword.kit.db import FifoSemaphore
 from afterword.run import embedded, migrations
-from afterword.tenants.logins import hashing
+from afterword.tenants.logins import service
 from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
 from tests.bar import Tell
@@ -89,8 +89,8 @@ settings.register_profile(
 settings.load_profile("afterword")
 
 # A password's hash takes 60 ms and 19 MiB, which is its purpose, and no test's.
-HASHER = hashing._hasher
-hashing._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+HASHER = service._hasher
+service._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 # structlog's own way to show an exception, with all variables of each frame, takes up to a second of a core.
 structlog.configure(
@@ -479,8 +479,8 @@ async def _house_template(server_url: str) -> str:
 
 def _forget() -> None:
     """Empty what the process remembers by id: the houses of all its tests have the same."""
+    from afterword.asking.questionnaires import metadata  # noqa: PLC0415
     from afterword.asking.questionnaires import store as questionnaires  # noqa: PLC0415  tests of the ground need no slices
-    from afterword.asking.questionnaires.metadata import service as metadata  # noqa: PLC0415
     from afterword.sending.messages import email as mail  # noqa: PLC0415
 
     for kept in (questionnaires._versions, metadata._kept, metadata._owners):

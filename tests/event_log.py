@@ -2,7 +2,7 @@
 
 from operator import itemgetter
 
-from afterword.events.store import Event
+from afterword.events.service import Event
 from afterword.kit.db import Database
 
 

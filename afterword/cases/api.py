@@ -2,10 +2,20 @@
 
 from typing import Final
 
-from afterword.cases import assignments, escalation, figures, history, messages, previews, rules, settings, statuses
-from afterword.cases.alert_instances import service as cases
+from afterword.cases import (
+    assignments,
+    escalation,
+    figures,
+    history,
+    messages,
+    notifications,
+    previews,
+    rules,
+    settings,
+    statuses,
+)
+from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances import store as cases_store
-from afterword.cases.notifications import api as notifications_api
 from afterword.cases.resources import (
     AlertComment,
     AlertCommentRequest,
@@ -33,9 +43,9 @@ COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
 @instance_routes.list(
     "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
-async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Case]:
+async def list_alert_instances(call: Call[None], db: Database) -> Rows[service.Case]:
     found = await cases_store.list_cases(db, **call.caller.reach, page=call.page)
-    return found.map(lambda case: cases.visible(case, call.caller))
+    return found.map(lambda case: service.visible(case, call.caller))
 
 
 @instance_routes.list(
@@ -44,18 +54,18 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Cas
     answer=AlertInstance,
     summary="Get Alert Instance List by alert id",
 )
-async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.Case]:
+async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[service.Case]:
     alert = await nouns.get(ALERT, db, caller=call.caller, key=call.ids["alert_id"])
     found = await cases_store.list_cases_of_alert(
         db, organization_id=alert.organization_id, alert_id=alert.alert_id, test_only=call.caller.test, page=call.page
     )
-    return found.map(lambda case: cases.visible(case, call.caller))
+    return found.map(lambda case: service.visible(case, call.caller))
 
 
 @instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
-async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
-    case = await cases.get(db, caller=call.caller, **call.ids)
-    return cases.visible(case, call.caller)
+async def get_alert_instance(call: Call[None], db: Database) -> service.Case:
+    case = await service.get(db, caller=call.caller, **call.ids)
+    return service.visible(case, call.caller)
 
 
 @instance_routes.patch(
@@ -69,11 +79,11 @@ async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
         "clock stands still: `due_time` is null and `due_left_seconds` of business hours are left until it goes on."
     ),
 )
-async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> cases.Case:
+async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> service.Case:
     given = call.body.named()
     changes = {name: value.instant if isinstance(value, Moment) else value for name, value in given.items()}
-    case = await cases.update(db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.expect)
-    return cases.visible(case, call.caller)
+    case = await service.update(db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.expect)
+    return service.visible(case, call.caller)
 
 
 @instance_routes.list(
@@ -85,7 +95,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
     description="Its opening, every change and every comment, in the order of time.",
 )
 async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Entry]:
-    case = await cases.get(db, caller=call.caller, **call.ids)
+    case = await service.get(db, caller=call.caller, **call.ids)
     return await history.list_entries(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
@@ -122,8 +132,8 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
 @instance_routes.list(
     f"{CASE}/comment", scope="Alert Instance.Read", answer=AlertComment, summary="Get all comments of an alert instance"
 )
-async def list_alert_comments(call: Call[None], db: Database) -> Rows[cases.Comment]:
-    case = await cases.get(db, caller=call.caller, **call.ids)
+async def list_alert_comments(call: Call[None], db: Database) -> Rows[service.Comment]:
+    case = await service.get(db, caller=call.caller, **call.ids)
     return await cases_store.list_comments(
         db, organization_id=case.organization_id, alert_instance_ids=[case.alert_instance_id], page=call.page
     )
@@ -136,8 +146,8 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[cases.Comm
     answer=AlertComment,
     summary="Create new comment",
 )
-async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> cases.Comment:
-    return await cases.comment(db, caller=call.caller, **call.ids, body=call.body.body, now=call.now)
+async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> service.Comment:
+    return await service.comment(db, caller=call.caller, **call.ids, body=call.body.body, now=call.now)
 
 
 @instance_routes.patch(
@@ -148,8 +158,8 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
     summary="Update comment",
     description="Only its author may.",
 )
-async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> cases.Comment:
-    return await cases.update_comment(
+async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> service.Comment:
+    return await service.update_comment(
         db,
         caller=call.caller,
         **call.ids,
@@ -163,12 +173,12 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
     COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
 )
 async def delete_alert_comment(call: Call[None], db: Database) -> None:
-    await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
+    await service.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
 
 
 routes = Routes(tag="Alerts")
 routes.all = [
     *settings.routes.all, *figures.routes.all, *escalation.routes.all, *previews.routes.all,
     *assignments.routes.all, *rules.routes.all, *instance_routes.all, *statuses.routes.all,
-    *notifications_api.routes.all,
+    *notifications.routes.all,
 ]  # fmt: skip

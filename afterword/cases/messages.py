@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from afterword import errors, ids
-from afterword.cases.alert_instances import events as case_events
-from afterword.cases.alert_instances import service as cases
-from afterword.core.messaging import proofs, reply_text
+from afterword.cases.alert_instances import service
+from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import is_among
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.scheduling import retries
@@ -249,7 +248,7 @@ def compose(
         headers |= {"In-Reply-To": answered, "References": answered}
     subject = one_line(reply.subject)
     return Mail(
-        item_id=proofs.reply_proof(reply.message_id, site.secret),
+        item_id=reply_text.reply_proof(reply.message_id, site.secret),
         organization_id=reply.organization_id,
         channel_id=EMAIL,
         recipient=reply.address,
@@ -326,7 +325,7 @@ async def send(
 ) -> Message:
     """A repeat with the same key does nothing. Raises Forbidden for a test token, NoAddress, NoSender, Invalid."""
     caller.require_real()
-    case = await cases.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    case = await service.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     place = {"organization_id": case.organization_id, "alert_instance_id": alert_instance_id}
     if key and (known := await _get_by_key(db, **place, key=key)):
         return known
@@ -347,7 +346,7 @@ async def send(
     )
     await _insert_message(db, message=message)
     if changes:
-        await cases.update(
+        await service.update(
             db, caller=caller, alert_instance_id=alert_instance_id, changes=changes, now=now + BEHIND, expect=expect
         )
     return message
@@ -359,7 +358,7 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     if asked is None:
         return False
     caller = installation(asked.organization_id)
-    case = await cases.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
+    case = await service.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
     place = {"organization_id": asked.organization_id, "alert_instance_id": asked.alert_instance_id}
     exchanged = await _list_exchanged(db, **place, limit=EXCHANGED_MAX)
     sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
@@ -385,10 +384,10 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     if not await _insert_message(db, message=message):
         return False
     changes = {"waiting": False} | ({"status_id": IN_PROGRESS} if case.resolved_time else {})
-    after = await cases.update(
+    after = await service.update(
         db, caller=caller, alert_instance_id=case.alert_instance_id, changes=changes, now=now + BEHIND
     )
-    await events.record(db, events=[case_events.event(after, "answered", now=now)])
+    await events.record(db, events=[service.event(after, "answered", now=now)])
     return True
 
 

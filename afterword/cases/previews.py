@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from afterword.asking.instances import facts
+from afterword.asking.instances import triggers
 from afterword.cases import assignments, rules
 from afterword.cases.resources import Assignment, Ids
 from afterword.core.organizations.access import Caller
@@ -109,7 +109,7 @@ async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -
     ids = [instance_id for instance_id, _ in found]
     matching = [] if node else ids
     for begin in range(0, len(found) if node else 0, BATCH):
-        known = await facts.list_facts(
+        known = await triggers.list_facts(
             db, organization_id=caller.organization_id, instance_ids=ids[begin : begin + BATCH], condition=node
         )
         matching += [one for one in ids[begin : begin + BATCH] if one in known and conditions.matches(node, known[one])]
@@ -125,7 +125,7 @@ async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -
 async def _owners(db: Database, rule: _Rule, instance_ids: Sequence[str]) -> list[Share]:
     """The owners of cases of these responses, the most cases first, as if they were opened now, the oldest first."""
     assigner = await assignments.assigner_for(db, alerts=[rule])
-    known = await facts.list_facts(db, organization_id=rule.organization_id, instance_ids=instance_ids)
+    known = await triggers.list_facts(db, organization_id=rule.organization_id, instance_ids=instance_ids)
     counts = Counter(assigner.owner_of(rule, known[each]) for each in reversed(instance_ids) if each in known)
     return [Share(user_id, count) for user_id, count in counts.most_common()]
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, LiteralString
 import msgspec
 
 from afterword import errors, ids
+from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.cases.resources import Assignment, ChatUrls, DueHours, FoldHours, Ids, Severity, StatusId, Trigger
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
@@ -19,7 +19,7 @@ from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import OF_APPLICATION, Change, Editable, Given, Hidden, Noun, Record
 from afterword.kit.web import fields
@@ -251,7 +251,7 @@ async def for_calls(db: Database, *, organization_id: str, application_id: str, 
         "fold_hours": 0,
         "subscriber_user_ids": [],
     }
-    return found or await nouns.insert(
+    return found or await service.insert(
         ALERT, db, organization_id=organization_id, key=ids.ordered(now), columns=columns, now=now, by=None
     )
 

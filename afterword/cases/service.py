@@ -2,24 +2,62 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.triggers import Matched, Response, matched, responses_of
-from afterword.cases import assignments, messages, recoveries, rules, settings, store
-from afterword.cases.alert_instances import service as cases
+from afterword.cases import assignments, messages, recoveries, rules, settings
+from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.alert_instances.store import Case
 from afterword.cases.rules import ActiveAlert, Alert
-from afterword.cases.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Metric
 from afterword.core.questionnaires import conditions
 from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
-from afterword.tenants.organizations.business_hours import store as business_hours
+from afterword.kit.db.columns import arrays
+from afterword.tenants.organizations import checks
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A match of an alert; `cause` is the instance_id, or the day of a schedule."""
+
+    organization_id: str
+    alert_id: str
+    cause: str
+    alert_instance_id: str
+
+
+async def _list_occurrences(  # any tenant: a batch of events serves many organizations
+    db: Database, *, keys: Sequence[tuple[str, str, str]]
+) -> set[tuple[str, str, str]]:
+    """The existing triples (organization, alert, cause) among `keys`."""
+    rows = await db.fetch(
+        """select o.organization_id, o.alert_id, o.cause
+           from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, alert_id, cause)
+             join alert_occurrence o on o.organization_id = b.organization_id and o.alert_id = b.alert_id
+               and o.cause = b.cause""",
+        *arrays(keys, 3),
+    )
+    return {(row["organization_id"], row["alert_id"], row["cause"]) for row in rows}
+
+
+async def _insert_occurrences(  # any tenant: a batch of events serves many organizations
+    db: Database, *, occurrences: Sequence[Occurrence], now: datetime
+) -> None:
+    """Insert matches. Raises Taken if one exists already: then the batch must roll back."""
+    await db.execute(
+        """insert into alert_occurrence (organization_id, alert_id, cause, alert_instance_id, created_time)
+           select organization_id, alert_id, cause, alert_instance_id, $2
+           from jsonb_populate_recordset(null::alert_occurrence, $1::jsonb)""",
+        *(occurrences, now),
+    )
+
 
 READER: Final = "alerts"
 COMPLETED: Final = "questionnaire_instance.completed"
@@ -54,7 +92,7 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
         now=now,
     )
     erased = [_subject(event) for event in batch if event.type == ERASED]
-    await cases.erase_answers(
+    await service.erase_answers(
         db, responses=[_subject(event) for event in batch if event.type == DELETED], responders=erased
     )
     await messages.erase(db, responders=erased)
@@ -90,7 +128,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     match = core_alerts.judge_figures(node, figures)
     cause = now.date().isoformat()
     key = (alert.organization_id, alert.alert_id, cause)
-    if not match.holds or await store.list_occurrences(db, keys=[key]):
+    if not match.holds or await _list_occurrences(db, keys=[key]):
         return False
     open_case = await _open_case_of(db, alert=alert, now=now)
     if open_case is None:
@@ -104,7 +142,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
         )
         calendar = await settings.calendar_of(db, organization_id=alert.organization_id)
         assigner = await assignments.assigner_for(db, alerts=[alert])
-        new = cases.new_case(
+        new = service.new_case(
             alert,
             response=None,
             match=match,
@@ -113,12 +151,12 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
             calendar=calendar,
             now=now,
         )
-        await cases.open_cases(db, cases=[new], now=now)
+        await service.open_cases(db, cases=[new], now=now)
         case_id = new.alert_instance_id
     else:
         case_id = open_case.alert_instance_id
-        await cases.repeat(db, repeats={(alert.organization_id, case_id): 1}, now=now)
-    await store.insert_occurrences(db, occurrences=[Occurrence(*key, case_id)], now=now)
+        await service.repeat(db, repeats={(alert.organization_id, case_id): 1}, now=now)
+    await _insert_occurrences(db, occurrences=[Occurrence(*key, case_id)], now=now)
     return True
 
 
@@ -130,7 +168,7 @@ async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) 
         responses=responses,
         rules={(one.alert.organization_id, one.alert.alert_id, one.questionnaire_id): one for one in active},
         rule_of=lambda one: one.alert,
-        list_made=lambda keys: store.list_occurrences(db, keys=keys),
+        list_made=lambda keys: _list_occurrences(db, keys=keys),
     )
     if found:
         await _open_or_repeat(db, matched=found, now=now)
@@ -139,9 +177,7 @@ async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) 
 async def _open_or_repeat(db: Database, *, matched: Sequence[Matched[ActiveAlert]], now: datetime) -> None:
     """Repeat the open case of the same responder while its alert folds; else open a new case."""
     open_cases = await _foldable(db, matched=matched, now=now)
-    calendars = await business_hours.list_calendars(
-        db, organization_ids={one.rule.alert.organization_id for one in matched}
-    )
+    calendars = await checks.list_calendars(db, organization_ids={one.rule.alert.organization_id for one in matched})
     assigner = await assignments.assigner_for(db, alerts=[one.rule.alert for one in matched])
     new: list[Case] = []
     repeats: Counter[tuple[str, str]] = Counter()
@@ -153,7 +189,7 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[Matched[ActiveAlert
         if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
             repeats[case.organization_id, case.alert_instance_id] += 1
         else:
-            case = cases.new_case(
+            case = service.new_case(
                 alert,
                 response=response,
                 match=one.match,
@@ -168,9 +204,9 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[Matched[ActiveAlert
         occurrences.append(
             Occurrence(alert.organization_id, alert.alert_id, response.instance_id, case.alert_instance_id)
         )
-    await cases.open_cases(db, cases=new, now=now)
-    await cases.repeat(db, repeats=repeats, now=now)
-    await store.insert_occurrences(db, occurrences=occurrences, now=now)
+    await service.open_cases(db, cases=new, now=now)
+    await service.repeat(db, repeats=repeats, now=now)
+    await _insert_occurrences(db, occurrences=occurrences, now=now)
 
 
 async def _foldable(

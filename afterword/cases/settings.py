@@ -18,7 +18,7 @@ from afterword.kit.db.columns import assigned, qualified
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.tenants.organizations.business_hours import store as business_hours
+from afterword.tenants.organizations import checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ async def update(
 
 
 async def calendar_of(db: Database, *, organization_id: str) -> Calendar:
-    return (await business_hours.list_calendars(db, organization_ids=[organization_id]))[organization_id]
+    return (await checks.list_calendars(db, organization_ids=[organization_id]))[organization_id]
 
 
 def _errors(document: Mapping[str, Any]) -> Iterator[FieldError]:

@@ -9,8 +9,8 @@ from afterword import errors
 from afterword.asking.instances import answers as answers_store
 from afterword.asking.instances import service
 from afterword.asking.instances.store import Instance
+from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.console.screens import Visit
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller

@@ -20,8 +20,8 @@ from afterword.kit.ui import lists
 from afterword.kit.ui.lists import one_of, parameter
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields
-from afterword.listening.responses import reads, service, store
-from afterword.listening.responses.store import LINK, Filter, ResponseRow, Tab
+from afterword.listening.responses import reads, service
+from afterword.listening.responses.service import OF_LINK, Filter, ResponseRow, Tab
 
 RESPONSES: Final = "/console/responses"
 TABS: Final[Mapping[Tab, Marked]] = {
@@ -64,7 +64,7 @@ class ResponseFilter(lists.Filter):
     days: int = one_of(PERIODS, DAYS_DEFAULT)
     between: str = parameter(BETWEEN_CHARACTERS_MAX)
     tag: str = parameter(TAG_CHARACTERS_MAX)
-    channel: str = one_of(str(channel or LINK) for channel in CHANNELS)
+    channel: str = one_of(str(channel or OF_LINK) for channel in CHANNELS)
     link_id: str = parameter(name="link")
     search: str = parameter(search_words.QUERY_CHARACTERS_MAX)
     word: str = parameter(search_words.WORD_CHARACTERS_MAX)
@@ -142,7 +142,7 @@ async def list_of(visit: Visit, db: Database, choice: ResponseFilter, *, is_besi
     node = choice.node(visit)
     chosen = choice.filter(visit)
     reach = service.reach_of(visit.caller, choice.application_id or None)
-    counted = None if node else await store.count_tabs(db, **reach, chosen=chosen)
+    counted = None if node else await service.count_tabs(db, **reach, chosen=chosen)
     if counted:
         chosen = replace(chosen, is_frequent=counted.is_frequent)
     key = service.read_key(choice.after)
@@ -159,7 +159,7 @@ async def list_of(visit: Visit, db: Database, choice: ResponseFilter, *, is_besi
     )
     newer = 0
     if since and not node:
-        newer = await store.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
+        newer = await service.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
     choice = replace(choice, since=choice.since or service.key_of(visit.now, ""))
     return {
         "rows": [row_of(visit, row, choice) for row in found.rows],
@@ -175,7 +175,7 @@ async def list_of(visit: Visit, db: Database, choice: ResponseFilter, *, is_besi
         ],
         "found": _count(visit, counted, choice.tab),
         "all_found": _count(visit, counted, "all"),
-        "is_exact": counted is not None and not counted.is_part and counted.counts[choice.tab] <= store.FOUND_MAX,
+        "is_exact": counted is not None and not counted.is_part and counted.counts[choice.tab] <= service.FOUND_MAX,
         "found_number": counted.counts[choice.tab] if counted else None,
         "choice": choice,
         "hidden": [(name, value) for name, value in choice.query.items() if name not in _TYPED],
@@ -204,7 +204,7 @@ _TYPED: Final = frozenset({"questionnaire", "days", "search", "after", "since"})
 async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
     """The first rows of a list, for another screen."""
     reach = service.reach_of(visit.caller, choice.application_id or None)
-    rows = await store.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
+    rows = await service.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
     return [row_of(visit, row, choice) for row in rows]
 
 
@@ -215,13 +215,13 @@ async def _questionnaires(visit: Visit, db: Database) -> dict[str, str]:
     return {one.questionnaire_id: one.display_name for one in found.items}
 
 
-def _count(visit: Visit, counted: store.TabCounts | None, tab: Tab) -> str | None:
+def _count(visit: Visit, counted: service.TabCounts | None, tab: Tab) -> str | None:
     """The count of a tab in words, with a plus where there may be more."""
     if counted is None:
         return None
     count = counted.counts[tab]
-    is_more = counted.is_part or count > store.FOUND_MAX
-    return f"{visit.words.count(min(count, store.FOUND_MAX))}{'+' if is_more else ''}"
+    is_more = counted.is_part or count > service.FOUND_MAX
+    return f"{visit.words.count(min(count, service.FOUND_MAX))}{'+' if is_more else ''}"
 
 
 def chips_of(visit: Visit, choice: ResponseFilter, node: Node | None) -> list[tuple[str, str]]:

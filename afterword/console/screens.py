@@ -21,14 +21,12 @@ from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.texts import SOURCE_LANGUAGE, Marked, Texts, texts
-from afterword.kit.ui import flash
-from afterword.kit.ui.sources import device_of, network_of
-from afterword.kit.web import cookies, html, parsing, public, static, uploads
-from afterword.kit.web import headers as http_headers
+from afterword.kit.ui import text as flash
+from afterword.kit.ui.text import device_of, network_of
+from afterword.kit.web import headers, html, parsing, public, static, uploads
 from afterword.kit.web.operations import Download
 from afterword.kit.web.routing import Pages
-from afterword.tenants.logins import sessions
-from afterword.tenants.logins import store as logins
+from afterword.tenants.logins import service, sessions
 from afterword.tenants.logins.sessions import Session
 
 DOMAIN: Final = "console"  # of the texts
@@ -146,7 +144,7 @@ class Guest:
         return db.transaction(self.pool)
 
     def cookie(self, name: str) -> str:
-        return cookies.read(self.request, self._cookie_name(name))
+        return headers.read(self.request, self._cookie_name(name))
 
     def set_cookie(self, response: Response, name: str, value: str, *, seconds: int) -> None:
         """Set a cookie of this host alone, or remove it where `value` is empty."""
@@ -354,7 +352,7 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
     else:
         return None
     async with visit.read() as database:
-        memberships = await logins.list_memberships(database, login_id=session.login_id)
+        memberships = await service.list_memberships(database, login_id=session.login_id)
     values: dict[str, Any] = {"sentence": sentence, "url": url, "memberships": memberships, "sections": []}
     return visit.page("confined.html", title=words("This is not open to you"), status=errors.Forbidden.status, **values)
 
@@ -513,7 +511,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
 
 
 def download(file: Download) -> Response:
-    return StreamingResponse(file.chunks, media_type=file.media_type, headers=http_headers.saved_as(file.file_name))
+    return StreamingResponse(file.chunks, media_type=file.media_type, headers=headers.saved_as(file.file_name))
 
 
 def done_of(guest: Guest) -> str:

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from afterword.core.messaging.webhooks import ERROR_CHARACTERS_MAX, Reply, retry_time
-from afterword.events import service as events
-from afterword.events import webhooks
-from afterword.events.store import COLUMNS, Event
+from afterword.events import service, webhooks
+from afterword.events.service import COLUMNS, Event
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, qualified
 
@@ -394,7 +393,7 @@ async def fan_out(db: Database, *, limit: int) -> tuple[int, int]:
 
     Moves the cursor in the same transaction. Returns (0, 0) if another process has it, or if there is no webhook.
     """
-    if not await events.claim_reader(db, reader=READER):
+    if not await service.claim_reader(db, reader=READER):
         return 0, 0
     if await _update_reader_to_end(db, reader=READER):
         return 0, 0

@@ -1,16 +1,155 @@
 """The event log: each transaction records its changes in it; a reader follows with a cursor and misses nothing."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import tzinfo
-from typing import Any, Protocol
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from operator import attrgetter, itemgetter
+from typing import Any, Final, LiteralString, Protocol
 
 import structlog
 
 from afterword import errors
+from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
-from afterword.events import store
-from afterword.events.store import Actor, Event, NewEvent
-from afterword.kit.db import Database, savepoint
+from afterword.kit.db import Database, Row, savepoint
+from afterword.kit.db.columns import arrays, columns_of
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The author of a change. `kind`: `user`, `token`, `responder`, `worker` or `gateway`."""
+
+    kind: str = "worker"
+    id: str | None = None
+
+    @classmethod
+    def of(cls, caller: Caller) -> "Actor":
+        return cls(caller.actor_kind, caller.actor_id or None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvent:
+    """An event to append. `data` is the row after the change, as JSON; handlers render it as the resource."""
+
+    organization_id: str
+    event_id: str
+    type: str
+    subject_id: str | None
+    subject_version: int | None = None
+    questionnaire_id: str | None = None
+    actor_kind: str = "worker"
+    actor_id: str | None = None
+    data: Mapping[str, Any]
+    is_terminal: bool = False
+    test: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A row of the log. `seq` grows with insertion, not with commit: readers order by (xid, seq)."""
+
+    organization_id: str
+    event_id: str
+    seq: int
+    type: str
+    questionnaire_id: str | None
+    subject_id: str | None
+    subject_version: int | None
+    is_terminal: bool
+    actor_kind: str
+    actor_id: str | None
+    test: bool
+    data: dict[str, Any]
+    created_time: datetime
+
+
+# Whether the log counts this cluster's transactions: it does not once it is restored into another one, until a worker
+# has put it in order.
+IS_NATIVE: Final[LiteralString] = """exists (
+  select from event_cluster k join pg_control_system() s on s.system_identifier = k.system_identifier)"""
+COLUMNS: Final = columns_of(Event)
+
+
+_APPENDED: Final[LiteralString] = (
+    "organization_id, event_id, type, questionnaire_id, subject_id, subject_version, is_terminal, actor_kind, "
+    "actor_id, test, data"
+)
+_appended: Final = attrgetter(*_APPENDED.split(", "))
+_WIDTH: Final = 11
+
+
+async def _insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  # any tenant: a batch serves many
+    await db.execute(
+        f"""insert into event ({_APPENDED}) select {_APPENDED}
+           from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+                       $7::boolean[], $8::text[], $9::text[], $10::boolean[], $11::jsonb[])
+             with ordinality as e ({_APPENDED}, position)
+           order by position""",
+        *arrays((_appended(event) for event in events), _WIDTH),
+    )
+
+
+async def claim_reader_record(db: Database, *, reader: str) -> bool:
+    """Lock the reader's cursor until we commit; a new one begins at the start of the log.
+
+    Returns False if another process has it, or while the log has the order of another cluster.
+    """
+    await db.execute(  # a conflict would wait for the process that moves the cursor
+        """insert into event_cursor (reader) select $1 where not exists (select from event_cursor where reader = $1)
+           on conflict (reader) do nothing""",
+        reader,
+    )
+    return (
+        await db.fetch_value(
+            f"select true from event_cursor where reader = $1 and {IS_NATIVE} for update skip locked", reader
+        )
+        is not None
+    )
+
+
+async def list_unread_events(  # any tenant: a reader serves all of them
+    db: Database, *, reader: str, types: Sequence[str], limit: int
+) -> tuple[list[Event], int]:
+    """Return the events behind the reader's cursor in the order of (xid, seq), and the count of rows passed.
+
+    Rows that a running transaction may still precede are left out. Of other types only the last row comes, with empty
+    data, so that the cursor can move there.
+    """
+    rows = await db.fetch(
+        f"""select e.organization_id, e.event_id, e.seq, e.type, e.questionnaire_id, e.subject_id, e.subject_version,
+                  e.is_terminal, e.actor_kind, e.actor_id, e.test, e.created_time, e.passed,
+                  case when e.type = any($2::text[]) then e.data else '{{}}'::jsonb end as data
+           from (
+             select unread.*, row_number() over (order by unread.xid, unread.seq) as position,
+               count(*) over () as passed
+             from event_cursor c, lateral (
+               select {COLUMNS}, xid from event
+               where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
+               order by event.xid, event.seq limit $3
+             ) unread
+             where c.reader = $1
+           ) e
+           where e.type = any($2::text[]) or e.position = e.passed
+           order by e.position""",
+        *(reader, list(types), limit),
+    )
+    return [_event(row) for row in rows], rows[0]["passed"] if rows else 0
+
+
+async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
+    await db.execute(
+        """update event_cursor c set xid = e.xid, seq = e.seq, updated_time = now()
+           from event e where c.reader = $1 and e.organization_id = $2 and e.event_id = $3""",
+        *(reader, last.organization_id, last.event_id),
+    )
+
+
+_values: Final = itemgetter(*Event.__dataclass_fields__)
+
+
+def _event(row: Row) -> Event:
+    return Event(*_values(row))
+
 
 __all__ = ["Actor", "Event", "NewEvent", "Render", "claim_reader", "handle_next", "read_next", "record"]
 
@@ -30,7 +169,7 @@ class Render(Protocol):
 async def record(db: Database, *, events: Sequence[NewEvent]) -> None:
     """Append the events of a change in order; the database refuses a second terminal event of one item."""
     if events:
-        await store.insert_events(db, events=events)
+        await _insert_events(db, events=events)
 
 
 async def read_next(db: Database, *, reader: str, types: Collection[str], limit: int) -> tuple[list[Event], int]:
@@ -39,17 +178,17 @@ async def read_next(db: Database, *, reader: str, types: Collection[str], limit:
     The cursor moves in this transaction, so each event is handled exactly once. Returns ([], 0) while another process
     has the cursor. A count of `limit` means that there may be more.
     """
-    if not await store.claim_reader(db, reader=reader):
+    if not await claim_reader_record(db, reader=reader):
         return [], 0
-    found, passed = await store.list_unread_events(db, reader=reader, types=list(types), limit=limit)
+    found, passed = await list_unread_events(db, reader=reader, types=list(types), limit=limit)
     if found:
-        await store.settle_reader(db, reader=reader, last=found[-1])
+        await settle_reader(db, reader=reader, last=found[-1])
     return [event for event in found if event.type in types], passed
 
 
 async def claim_reader(db: Database, *, reader: str) -> bool:
     """Lock the reader's cursor until we commit, for callers that move it themselves. False: another process has it."""
-    return await store.claim_reader(db, reader=reader)
+    return await claim_reader_record(db, reader=reader)
 
 
 async def handle_next(

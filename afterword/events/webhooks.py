@@ -17,15 +17,14 @@ from afterword.core.messaging.webhooks import TYPE_DEFAULT
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.errors import FieldError
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import NewEvent
 from afterword.kit import sealing
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import answer_of, routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record, Screens, ShownOnce
-from afterword.kit.nouns.references import get_reaches_application
-from afterword.kit.nouns.service import Made
+from afterword.kit.nouns.service import Made, get_reaches_application
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.texts import Texts
 from afterword.kit.transport import http
@@ -226,7 +225,7 @@ async def record_reply(
         was_active = await _update_disabled(db, organization_id, webhook_id, now)
         disabled = await nouns.find(WEBHOOK, db, organization_id=organization_id, key=webhook_id)
         if was_active and disabled is not None:
-            await events.record(db, events=[_disabled(disabled, now=now)])
+            await service.record(db, events=[_disabled(disabled, now=now)])
 
 
 async def _update_failures(

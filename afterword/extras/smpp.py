@@ -20,7 +20,7 @@ from afterword.core.messaging import segments
 from afterword.core.messaging.networks import Network
 from afterword.kit.transport.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
 from afterword.kit.transport.http import Blocked, NotSent, open_addresses
-from afterword.kit.transport.reports import Kind, Report, folded, worded
+from afterword.kit.transport.mime import Kind, Report, folded, worded
 
 if TYPE_CHECKING:
     import smpp34

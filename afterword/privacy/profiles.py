@@ -29,9 +29,7 @@ from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.people.responders.store import SUPPRESSION_COLUMNS, Suppression
 from afterword.people.responders.suppressions import SUPPRESSION
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.records import ITEM_COLUMNS
-from afterword.sending.queue.records import QueueItem as QueueItemRecord
-from afterword.sending.queue.resources import QueueItem
+from afterword.sending.queue.records import ITEM_COLUMNS, QueueItem, QueueItemRecord
 from afterword.tenants import audit
 
 

@@ -8,9 +8,9 @@ from typing import Any, Final, LiteralString
 
 from afterword.asking.instances import service as instances
 from afterword.asking.instances import store as instances_store
-from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.asking.questionnaires import metadata
 from afterword.cases import messages
-from afterword.cases.alert_instances import service as cases
+from afterword.cases.alert_instances import service
 from afterword.core.organizations.access import installation
 from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.kit.db import Database
@@ -536,7 +536,7 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
     counts = await blank_events(
         db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
     )
-    await cases.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
+    await service.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
     await messages.erase(db, responders=[(organization_id, responder_id)])
     counts["Contact"] += await _delete_contacts(db, organization_id=organization_id, keys=person.keys)
     counts["Suppression"] += await _update_suppressions(db, organization_id=organization_id, keys=person.keys)

@@ -7,28 +7,182 @@ import hashlib
 import json
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, LiteralString
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.asking.instances import responders as shown_responders
 from afterword.core.messaging.addresses import mask
 from afterword.core.organizations.access import Caller
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import Actor, NewEvent
-from afterword.kit.db import Database, Taken
-from afterword.kit.db.steps import StepResult, take
+from afterword.kit import db
+from afterword.kit.db import Database, Row, Taken
+from afterword.kit.db.columns import qualified
+from afterword.kit.db.leases import StepResult, take
 from afterword.listening.responses import rows as responses
 from afterword.people.responders import service as responders
 from afterword.people.responders import store as responders_store
 from afterword.people.responders.service import NewSuppression
-from afterword.privacy import rows, store
+from afterword.privacy import rows
 from afterword.privacy import subjects as subjects_store
-from afterword.privacy.store import Erasure, LedgerLine
 from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention as holds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """An erasure, and where the work on it stands. `salt` is there as long as it runs."""
+
+    organization_id: str
+    erasure_id: str
+    responder_id: str
+    mode: str
+    suppress: bool
+    reason: str | None
+    state: str
+    counts: dict[str, int]
+    requested_time: datetime
+    finished_time: datetime | None
+    requested_by: str | None
+    checksum: str | None
+    step: str
+    mark: str
+    salt: bytes | None
+    version: int
+
+    @property
+    def key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "erasure_id": self.erasure_id}
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, erasure_id, responder_id, mode, suppress, reason, state, counts,
+  requested_time, finished_time, requested_by, checksum, step, mark, salt, version"""
+_NEW: Final[LiteralString] = "erasure_id, responder_id, mode, suppress, reason, requested_time, requested_by, salt"
+_COLUMNS_E: Final = qualified(_COLUMNS, "e")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLine:
+    """A line of the ledger as it is kept outside of the database: ids and hashes alone."""
+
+    erasure: Erasure
+    subjects: dict[str, list[str]]
+    suppressed: list[tuple[int, str]]  # channel_id, the key in hexadecimal
+
+
+async def _get_erasure(db: Database, *, organization_id: str, erasure_id: str) -> Erasure | None:
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from erasure where organization_id = $1 and erasure_id = $2", organization_id, erasure_id
+    )
+    return _erasure(row) if row else None
+
+
+async def count_running(db: Database) -> int:  # any tenant: a command of the operator waits for all of them
+    return await db.fetch_value("select count(*) from erasure where state = 'running'")
+
+
+async def _insert_erasure(db: Database, *, organization_id: str, erasure: Mapping[str, Any]) -> Erasure | None:
+    """Add it to the ledger, unless it is there; raises Taken while another one of this person runs."""
+    row = await db.fetch_row(
+        f"""insert into erasure (organization_id, {_NEW})
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+           on conflict (organization_id, erasure_id) do nothing returning {_COLUMNS}""",
+        organization_id,
+        *(erasure[name] for name in _NEW.split(", ")),
+    )
+    return _erasure(row) if row else None
+
+
+async def _insert_subjects(
+    db: Database, *, organization_id: str, erasure_id: str, kind: str, subject_ids: Sequence[str]
+) -> None:
+    await db.execute(
+        """insert into erasure_subject (organization_id, erasure_id, kind, subject_id)
+           select $1, $2, $3, unnest($4::text[]) on conflict do nothing""",
+        *(organization_id, erasure_id, kind, subject_ids),
+    )
+
+
+async def _claim_erasure(db: Database, *, now: datetime) -> Erasure | None:
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from erasure where state = 'running' and due_time <= $1
+           order by due_time limit 1 for update skip locked""",
+        now,
+    )
+    return _erasure(row) if row else None
+
+
+async def _settle_step(
+    db: Database,
+    *,
+    organization_id: str,
+    erasure_id: str,
+    step: str,
+    mark: str,
+    counts: Mapping[str, int],
+    due_time: datetime,
+) -> None:
+    await db.execute(
+        """update erasure set step = $3, mark = $4, counts = $5, due_time = $6, version = version + 1
+           where organization_id = $1 and erasure_id = $2 and state = 'running'""",
+        *(organization_id, erasure_id, step, mark, dict(counts), due_time),
+    )
+
+
+async def _settle_erasure(
+    db: Database, *, organization_id: str, erasure_id: str, counts: Mapping[str, int], checksum: str, now: datetime
+) -> None:
+    """It is done; the key of its hashes is thrown away."""
+    await db.execute(
+        """update erasure set state = 'done', step = 'done', mark = '', counts = $3, checksum = $4, finished_time = $5,
+             salt = null, version = version + 1
+           where organization_id = $1 and erasure_id = $2 and state = 'running'""",
+        *(organization_id, erasure_id, dict(counts), checksum, now),
+    )
+
+
+async def _list_ledger_lines(  # any tenant: the ledger is the installation's
+    db: Database, *, after: tuple[str, str], limit: int
+) -> list[LedgerLine]:
+    """The next lines of the ledger behind (organization_id, erasure_id)."""
+    rows = await db.fetch(
+        f"""select {_COLUMNS_E},
+             (select coalesce(jsonb_object_agg(s.kind, s.subject_ids), '{{}}') from (
+                select kind, jsonb_agg(subject_id order by subject_id) as subject_ids from erasure_subject
+                where organization_id = e.organization_id and erasure_id = e.erasure_id group by kind) s) as subjects,
+             (select coalesce(jsonb_agg(jsonb_build_array(p.channel_id, encode(p.address_key, 'hex'))), '[]')
+              from erasure_subject s
+                join suppression p on p.organization_id = s.organization_id and p.suppression_id = s.subject_id
+              where s.organization_id = e.organization_id and s.erasure_id = e.erasure_id and s.kind = 'suppression'
+                and p.reason = 'erased') as suppressed
+           from erasure e where (e.organization_id, e.erasure_id) > ($1, $2)
+           order by e.organization_id, e.erasure_id limit $3""",
+        *after,
+        limit,
+    )
+    return [
+        LedgerLine(
+            erasure=_erasure(row),
+            subjects=row["subjects"],
+            suppressed=[(channel_id, key) for channel_id, key in row["suppressed"]],
+        )
+        for row in rows
+    ]
+
+
+async def _get_has_organization(db: Database, *, organization_id: str) -> bool:
+    """Whether the organization is there: a restored backup may be older than it."""
+    return await db.fetch_value("select exists (select from organization where organization_id = $1)", organization_id)
+
+
+def _erasure(row: Row) -> Erasure:
+    return Erasure(**{name: row[name] for name in Erasure.__dataclass_fields__})
+
 
 Mode = Literal["erase", "anonymize"]
 
@@ -85,7 +239,7 @@ async def request(
         "salt": secrets.token_bytes(SALT_BYTES),
     }
     try:
-        erasure = await store.insert_erasure(db, organization_id=caller.organization_id, erasure=document)
+        erasure = await _insert_erasure(db, organization_id=caller.organization_id, erasure=document)
     except Taken as error:
         raise AlreadyRunning("This person is being erased.") from error
     if erasure is None:
@@ -98,7 +252,7 @@ async def request(
 
 async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
     """Also when the person is long gone. Callers who see a part of the organization see no erasures."""
-    found = await store.get_erasure(db, organization_id=caller.organization_id, erasure_id=erasure_id)
+    found = await _get_erasure(db, organization_id=caller.organization_id, erasure_id=erasure_id)
     if found is None or caller.is_limited:
         raise errors.NotFound("There is no such erasure.")
     return found
@@ -106,7 +260,7 @@ async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
 
 async def work_next(db: Database, *, now: datetime) -> int:
     """A turn of the erasure that waited longest; 0: there is none. A failed turn is logged and tried again later."""
-    erasure = await store.claim_erasure(db, now=now)
+    erasure = await _claim_erasure(db, now=now)
     if erasure is None:
         return 0
     person = await subjects_store.get_person(db, **erasure.key, responder_id=erasure.responder_id)
@@ -114,16 +268,16 @@ async def work_next(db: Database, *, now: datetime) -> int:
     turn = await take(db, STEPS[erasure.step](db, work), erasure_id=erasure.erasure_id, step=erasure.step)
     counts = Counter(erasure.counts) + turn.counts
     if turn.waits:
-        await store.settle_step(
+        await _settle_step(
             db, **work.key, step=erasure.step, mark=erasure.mark, counts=counts,
             due_time=now + timedelta(seconds=WAIT_SECONDS),
         )  # fmt: skip
     elif turn.back is not None or turn.mark is not None:
-        await store.settle_step(
+        await _settle_step(
             db, **work.key, step=turn.back or erasure.step, mark=turn.mark or "", counts=counts, due_time=now
         )
     elif (following := _behind(erasure.step)) is not None:
-        await store.settle_step(db, **work.key, step=following, mark="", counts=counts, due_time=now)
+        await _settle_step(db, **work.key, step=following, mark="", counts=counts, due_time=now)
     else:
         await _finish(db, work=work, counts=counts)
     return 1
@@ -135,15 +289,15 @@ async def replay(db: Database, *, kept: LedgerLine, now: datetime) -> bool:
     `work_next` does the rest, on the ids of the ledger and on all else that the backup knows of the person.
     """
     erasure = kept.erasure
-    if not await store.get_has_organization(db, organization_id=erasure.organization_id):
+    if not await _get_has_organization(db, organization_id=erasure.organization_id):
         return False
     document = {**asdict(erasure), "reason": None, "salt": secrets.token_bytes(SALT_BYTES)}
-    made = await store.insert_erasure(db, organization_id=erasure.organization_id, erasure=document)
+    made = await _insert_erasure(db, organization_id=erasure.organization_id, erasure=document)
     if made is None:
         return False
     for kind, subject_ids in kept.subjects.items():
         if kind != "suppression":  # those get new ids
-            await store.insert_subjects(db, **erasure.key, kind=kind, subject_ids=subject_ids)
+            await _insert_subjects(db, **erasure.key, kind=kind, subject_ids=subject_ids)
     if kept.suppressed:
         await _suppress(db, erasure=made, keys=kept.suppressed, actor=Actor(), now=now)
     return True
@@ -162,7 +316,7 @@ async def _suppress(
         db, addresses=[(one.organization_id, one.channel_id, one.address_key) for one in new], now=now
     )
     subject_ids = [one.suppression_id for one in found]
-    await store.insert_subjects(db, **erasure.key, kind="suppression", subject_ids=subject_ids)
+    await _insert_subjects(db, **erasure.key, kind="suppression", subject_ids=subject_ids)
 
 
 def _behind(step: str) -> str | None:
@@ -242,7 +396,7 @@ async def _blank_person(db: Database, work: Work) -> StepResult:
         db, organization_id=erasure.organization_id, subject_ids=suppression_ids, blanks=rows.SUPPRESSION_BLANKS
     )
     more, version = await rows.blank_person(db, organization_id=erasure.organization_id, person=work.person)
-    await events.record(db, events=[_erased(work, version)])
+    await service.record(db, events=[_erased(work, version)])
     return StepResult(counts=counts + more)
 
 
@@ -274,7 +428,7 @@ async def _finish(db: Database, *, work: Work, counts: Counter[str]) -> None:
         kind: await subjects_store.list_subjects(db, **work.key, kind=kind, after="", limit=CHECKED_MAX)
         for kind in ("item", "instance", "suppression")
     }
-    await store.settle_erasure(
+    await _settle_erasure(
         db, **work.key, counts=told, checksum=checksum(work.erasure, counts=told, subjects=known), now=work.now
     )
 
@@ -311,3 +465,49 @@ def _erased(work: Work, version: int | None) -> NewEvent:
             "suppress": erasure.suppress,
         },
     )
+
+
+LINES_A_READ: Final = 200
+
+
+async def lines(pool: db.Pool) -> AsyncGenerator[str]:
+    after = "", ""
+    while True:
+        async with db.connection(pool) as database:
+            kept = await _list_ledger_lines(database, after=after, limit=LINES_A_READ)
+        for one in kept:
+            yield _line(one)
+            after = one.erasure.organization_id, one.erasure.erasure_id
+        if len(kept) < LINES_A_READ:
+            return
+
+
+def read(text: str, *, name: str) -> Iterable[LedgerLine]:
+    """The lines of a text that is called `name` in errors. Raises Invalid."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            document = msgspec.json.decode(line)
+            kept = msgspec.convert(
+                {
+                    "erasure": {**document, "reason": None, "step": "", "mark": "", "salt": None, "version": 1},
+                    "subjects": document["subjects"],
+                    "suppressed": document["suppressed"],
+                },
+                LedgerLine,
+            )
+        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            raise errors.Invalid(f"{name} is no ledger of erasures, in line {number}.") from error
+        yield kept
+
+
+def _line(kept: LedgerLine) -> str:
+    """The members that a replay and a proof need; the reason and the progress stay in the database."""
+    erasure = kept.erasure
+    names = (
+        "organization_id", "erasure_id", "responder_id", "mode", "suppress", "state", "counts", "requested_time",
+        "finished_time", "requested_by", "checksum",
+    )  # fmt: skip
+    document = {name: getattr(erasure, name) for name in names}
+    return msgspec.json.encode({**document, "subjects": kept.subjects, "suppressed": kept.suppressed}).decode()

@@ -8,19 +8,17 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from afterword.asking.coupons import pools as coupon_pools
+from afterword.asking import coupons
 from afterword.asking.instances import api as instances_api
 from afterword.asking.instances import pages as instance_pages
 from afterword.asking.instances import spam
-from afterword.asking.links import domains, public_links, widgets
+from afterword.asking.links import domains, kiosks, public_links, widgets
 from afterword.asking.links import pages as link_pages
-from afterword.asking.links.kiosks import pages as kiosk_pages
 from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import drafts, translations, visuals
+from afterword.asking.questionnaires import drafts, metadata, translations, visuals
 from afterword.asking.questionnaires.library import api as library_api
-from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.cases import api as alerts_api
-from afterword.cases import call_backs, recovery_invitations
+from afterword.cases import call_backs, recoveries
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.events import api as events_api
 from afterword.events import deliveries
@@ -47,13 +45,13 @@ from afterword.privacy import api as erasures_api
 from afterword.privacy import profiles
 from afterword.privacy.retention import api as retention_api
 from afterword.run import console, migrations, renderings
-from afterword.run.backups import figures as backups_figures
+from afterword.run.backups import manifests
 from afterword.sending import previews
 from afterword.sending.intake import batches, dry_runs, references, sequences, test_messages
 from afterword.sending.intake.imports import api as imports_api
 from afterword.sending.pipelines import api as pipelines_api
 from afterword.sending.pipelines import policies, versions
-from afterword.sending.providers import api as providers_api
+from afterword.sending.providers import api
 from afterword.sending.queue import api as queue_api
 from afterword.sending.queue import backtests, clock, lists, outbox, traces
 from afterword.sending.queue import batches as queue_batches_api
@@ -170,7 +168,7 @@ def api_routes() -> list[Routes]:
         metadata.routes,
         instances_api.routes,
         instances_api.of_questionnaires,
-        coupon_pools.routes,
+        coupons.routes,
         public_links.routes,
         previews.routes,
         responses_api.routes,
@@ -182,7 +180,7 @@ def api_routes() -> list[Routes]:
         batches.routes,
         imports_api.routes,
         sequences.routes,
-        recovery_invitations.routes,
+        recoveries.routes,
         dry_runs.routes,
         backtests.routes,
         references.routes,
@@ -195,7 +193,7 @@ def api_routes() -> list[Routes]:
         versions.routes,
         policies.routes,
         test_messages.routes,
-        providers_api.routes,
+        api.routes,
         test_messages.account_routes,
         inbound.routes,
         suppressions.routes,
@@ -223,7 +221,7 @@ def page_groups() -> list[Pages]:
         call_backs.routes,
         link_pages.routes,
         widgets.routes,
-        kiosk_pages.routes,
+        kiosks.routes,
         domains.page_routes,
         previews.page_routes,
         responder_pages.routes,
@@ -254,7 +252,7 @@ def queue_figures(pool: db.Pool, backup_every: timedelta | None) -> Collect:
             async with db.connection(pool) as database:
                 last = [
                     *await queue_metrics.samples(database),
-                    *await backups_figures.samples(database, every=backup_every),
+                    *await manifests.samples(database, every=backup_every),
                     *await deliveries.list_figures(database),
                 ]
             read_at = time.monotonic()

@@ -27,15 +27,14 @@ from afterword.kit.web.metrics import FORWARDED_FOR
 from afterword.listening.reports import comparison
 from afterword.listening.responses import rows
 from afterword.run import environment, migrations
-from afterword.run.backups import figures as backups
+from afterword.run.backups import manifests
 from afterword.run.backups import store as backups_store
 from afterword.run.embedded import VERSION_MIN
 from afterword.run.environment import Finding
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE
 from afterword.run.worker.guard import read_mark
 from afterword.sending.pipelines import service as pipelines
-from afterword.sending.providers import domains, health
-from afterword.sending.providers import store as providers_store
+from afterword.sending.providers import domains, health, service
 from afterword.sending.providers.domains import SenderRoute
 from afterword.sending.queue import lanes, restores
 
@@ -243,7 +242,7 @@ async def _backup(database: db.Database, every: timedelta | None) -> Finding:
         is_old = seconds > (BACKUP_SECONDS_MAX if last else UNSAVED_SECONDS_MAX)
         advice = "Run `afterword backup`. To have them made every day, set AFTERWORD_BACKUP_TO."
         return Finding("backups", True, f"None is made by itself. {when}", advice, is_warning=is_old)
-    if not backups.seconds_late(seconds, every=every):
+    if not manifests.seconds_late(seconds, every=every):
         return Finding("backups", True, when)
     advice = "Run `afterword backup`: it says why it fails. Workers make backups, and log the reason each time."
     return Finding("backups", False, f"A backup is late. {when}", advice)
@@ -295,7 +294,7 @@ async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Findin
 async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:
     if url is None:
         detail = "None is set: invitations, new passwords and notices stay in the operator's outbox and reach nobody."
-        sends = await ask(database_url, providers_store.get_has_own_accounts, otherwise=False)
+        sends = await ask(database_url, service.get_has_own_accounts, otherwise=False)
         advice = "Accounts of organizations do not send them. " if sends else ""
         return [Finding("mail server", not sends, detail, f"{advice}To send, set AFTERWORD_SMTP_URL.")]
     from afterword.sending.channels import email  # noqa: PLC0415  an installation without mail does not load it

@@ -27,12 +27,12 @@ from afterword.kit.nouns.structs import resource_of
 from afterword.listening.exports import api as exports_api
 from afterword.listening.exports import store as exports_store
 from afterword.people.responders.suppressions import SUPPRESSION
-from afterword.sending.intake.imports import resources as imports_resources
+from afterword.sending.intake.imports import service as imports_resources
 from afterword.sending.pipelines import resources as pipelines_resources
 from afterword.sending.pipelines import store as pipelines_store
-from afterword.sending.queue import resources as queue_resources
+from afterword.sending.queue import records
 from afterword.sending.queue.records import ShownItem
-from afterword.sending.receipts import resources as reports_resources
+from afterword.sending.receipts import service
 from afterword.tenants.organizations import plans
 from afterword.tenants.organizations.tokens import api as tokens_api
 from afterword.tenants.organizations.tokens import store as tokens_store
@@ -87,11 +87,11 @@ async def _queue_item(_: Database, look: RenderedEvent) -> msgspec.Struct:
     """The item. The log keeps no metadata, and of its first releases neither source, reason nor test."""
     nothing: dict[str, object] = {"questionnaire": {}, "responder": {}}
     absent = {"source": "api", "reason": None, "test": look.event.test, "metadata": nothing}
-    return queue_resources.QueueItem.of(look.read(ShownItem, **absent), look.zone)
+    return records.QueueItem.of(look.read(ShownItem, **absent), look.zone)
 
 
 async def _reported(db: Database, look: RenderedEvent) -> dict[str, Any]:
-    return {**_shown(await _queue_item(db, look)), "report": reports_resources.of_event(look.event.data, look.zone)}
+    return {**_shown(await _queue_item(db, look)), "report": service.of_event(look.event.data, look.zone)}
 
 
 async def _instance(_: Database, look: RenderedEvent) -> msgspec.Struct:

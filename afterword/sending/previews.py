@@ -19,10 +19,9 @@ from afterword.asking.instances.answer_page import FIELDS_MAX, AnswerPage, Field
 from afterword.asking.instances.pages import read_post
 from afterword.asking.instances.rendering import preview_end_page, question_page
 from afterword.asking.instances.store import PublicQuestionnaire
-from afterword.asking.questionnaires import access, drafts, editions
+from afterword.asking.questionnaires import access, drafts, files, metadata
 from afterword.asking.questionnaires.files import File
-from afterword.asking.questionnaires.metadata import service as metadata
-from afterword.core.answers import instances as core_instances
+from afterword.core.answers import instances
 from afterword.core.answers import values as answer_forms
 from afterword.core.answers.progress import PageSequence, draw_questions
 from afterword.core.answers.values import Given, InvalidAnswer
@@ -151,7 +150,7 @@ async def page_of(
             else replace(questionnaire, application_brand=shown)
         )
     document = await drafts.begun(db, questionnaire=questionnaire)
-    definition = editions.sound(core_definition.read(document, Findings()))
+    definition = files.sound(core_definition.read(document, Findings()))
     if not has_jumps:
         definition = _without_jumps(definition)
     responder = permission.responder_id and await responders_store.get_responder(
@@ -160,7 +159,7 @@ async def page_of(
     declared = await metadata.declared(
         db, organization_id=permission.organization_id, application_id=questionnaire.owner_application_id
     )
-    facts = core_instances.facts_of({}, responder.metadata if responder else {}, declared)
+    facts = instances.facts_of({}, responder.metadata if responder else {}, declared)
     wanted = locale or (responder.locale if responder else None) or definition.default_locale
     head = head_of(questionnaire, definition, locales.match(wanted, definition.locales, definition.default_locale))
     head = replace(head, theme=replace(head.theme, scheme=scheme))

@@ -27,9 +27,9 @@ from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.people.responders import service as responders
 from afterword.run.app import create_app
-from afterword.run.cli.seed import seed
+from afterword.run.cli.demo import seed
 from afterword.run.demonstration import service as demonstration
-from afterword.sending.providers import service as providers
+from afterword.sending.providers import service
 from afterword.sending.receipts import inbound
 from afterword.tenants.organizations import service as accounts
 from tests import programs
@@ -233,7 +233,7 @@ async def _add_provider(pool: db.Pool, organization_id: str, site: Site) -> None
     async with db.transaction(pool) as database:
         await database.execute("set local session_replication_role = replica")  # no entries in the audit log
         now = database.clock.now()
-        account = await providers.create(
+        account = await service.create(
             database, caller=caller, kind="smtp", title="Newsletter relay", settings=settings, is_default=False,
             rate_ceiling=20.0, site=site, now=now,
         )  # fmt: skip

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from afterword.asking.coupons.pools import POOL, add
+from afterword.asking.coupons import POOL, add
 from afterword.asking.instances import answers
 from afterword.asking.links import public_links
 from afterword.asking.links.public_links import PublicLink
@@ -13,7 +13,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import installation
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from tests.browser.conftest import Shop
 
 ENDS: Final = Path(__file__).with_name("ends.yaml").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ async def addresses_of(shop: Shop, *, locale: str = "en") -> dict[str, str]:
     async with db.transaction(shop.pool) as database:
         now, caller = database.clock.now(), installation(shop.organization_id)
         columns = {"key": "thanks", "title": "Ten percent", "low_count": 0}
-        made = await nouns.create(POOL, database, caller=caller, columns=columns, site=shop.site, now=now)
+        made = await service.create(POOL, database, caller=caller, columns=columns, site=shop.site, now=now)
         await add(database, caller=caller, pool_id=made.record.pool_id, codes=[CODE], now=now)
     await _ended(ends, SCORES["full quota"], locale)  # takes the only place
     kiosk, asking = await link_of(ends, **KIOSK), await link_of(ends, one_response_per="address")

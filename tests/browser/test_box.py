@@ -18,7 +18,7 @@ from afterword import ids
 from afterword.asking.links.public_links import LINK, Box
 from afterword.core.organizations.access import installation
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.web import static
 from tests.browser.conftest import Shop, on_the_loop, served
 from tests.browser.test_pages import WCAG, NewPage
@@ -42,7 +42,7 @@ class Website:
 
     async def set(self, *, one_response_per: str | None = None, collapsed: bool = False, **box: Any) -> None:
         async with db.transaction(self.shop.pool) as database:
-            await nouns.update(
+            await service.update(
                 LINK,
                 database,
                 caller=installation(self.shop.organization_id),
@@ -76,7 +76,7 @@ async def website(shop: Shop) -> AsyncIterator[Website]:
     async with db.transaction(shop.pool) as database:
         now = database.clock.now()
         await database.execute("update application set website_urls = $1", [f"http://localhost:{port}/"])
-        link = await nouns.insert(
+        link = await service.insert(
             LINK,
             database,
             organization_id=shop.organization_id,

@@ -30,8 +30,8 @@ from afterword.asking.instances.issuing import IssueInput
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run.app import create_app
-from afterword.run.cli.seed import seed
-from afterword.run.demonstration import service as demonstration
+from afterword.run.cli.demo import seed
+from afterword.run.demonstration import service
 from tests.browser.conftest import SECRET, served
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
@@ -100,7 +100,7 @@ async def _open(server_url: str) -> AsyncGenerator[Shown]:
     async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
         seeded = await seed(pool, site)
         async with db.transaction(pool) as database:
-            await demonstration.fill(
+            await service.fill(
                 database, organization_id=seeded.organization_id, application_id=seeded.application_id,
                 secret=site.secret, now=MOMENT,
             )  # fmt: skip

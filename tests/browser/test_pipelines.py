@@ -11,7 +11,7 @@ from playwright.async_api import Browser
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run.app import create_app
-from afterword.run.cli.seed import seed
+from afterword.run.cli.demo import seed
 from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened, working
 from tests.run.worker.conftest import DEADLINE_SECONDS

@@ -18,7 +18,7 @@ from afterword.asking.links import public_links as links
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Version
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.transport.base import EMAIL
 from afterword.run.app import create_app
 from afterword.sending.messages import email
@@ -149,7 +149,7 @@ async def public_link(shop: Shop) -> list[str]:
             "locale": "en", "active": True, "box": msgspec.to_builtins(links.Box()),
             "questionnaire_id": shop.questionnaire_id, "key": ids.short_code(),
         }  # fmt: skip
-        link = await nouns.insert(
+        link = await service.insert(
             links.LINK,
             database,
             organization_id=shop.organization_id,

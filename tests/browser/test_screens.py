@@ -21,7 +21,7 @@ import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Request
 
-from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.asking.questionnaires import metadata
 from afterword.console.screens import LANGUAGES, Screen
 from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.kit import db

@@ -14,11 +14,10 @@ from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases import service as alerts
-from afterword.cases.notifications import service as notifications
+from afterword.cases import notifications, service
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.definition import Definition
-from afterword.events.store import Event
+from afterword.events.service import Event
 from afterword.kit import db
 from afterword.tenants.organizations import service as accounts
 from tests.conftest import House
@@ -134,7 +133,7 @@ class Desk:
 
     async def raise_all(self, *, later: timedelta = timedelta(0)) -> None:
         """The worker's job, until it has read all."""
-        await read_all(self.pool, alerts.READER, alerts.raise_next, later=later)
+        await read_all(self.pool, service.READER, service.raise_next, later=later)
 
     async def notify_all(self, *, later: timedelta = timedelta(0)) -> None:
         """The worker's job, until it has read all."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from afterword.cases.alert_instances import events
+from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances.store import Case
 from tests.conftest import House
 
@@ -30,16 +30,16 @@ CASE = Case(
     ],
 )
 def test_of_update(house: House, changes: dict[str, Any], kinds: list[str]) -> None:
-    told = events.of_update(CASE, replace(CASE, **changes), caller=house.caller, now=NOW)
+    told = service.of_update(CASE, replace(CASE, **changes), caller=house.caller, now=NOW)
     assert [f"alert_instance.{kind}" for kind in kinds] == [event.type for event in told]
 
 
 def test_reopened(house: House) -> None:
-    [told] = events.of_update(replace(CASE, resolved_time=NOW), CASE, caller=house.caller, now=NOW)
+    [told] = service.of_update(replace(CASE, resolved_time=NOW), CASE, caller=house.caller, now=NOW)
     assert ("alert_instance.reopened", house.caller.actor_id) == (told.type, told.actor_id)
 
 
 def test_answers_stay_out() -> None:
-    told = events.event(CASE, "created", now=NOW)
+    told = service.event(CASE, "created", now=NOW)
     assert "my words" not in str(told.data)
     assert ("worker", None) == (told.actor_kind, told.actor_id)

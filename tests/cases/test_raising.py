@@ -3,7 +3,7 @@
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from afterword.cases import service as alerts
+from afterword.cases import service
 from afterword.kit import db
 from tests.cases.conftest import Desk
 from tests.conftest import settled
@@ -295,7 +295,7 @@ class TestOnce:
         await settled(desk.pool)
         with suppress(RuntimeError):
             async with db.transaction(desk.pool) as database:
-                assert await alerts.raise_next(database, now=database.clock.now(), limit=99)
+                assert await service.raise_next(database, now=database.clock.now(), limit=99)
                 raise RuntimeError
         assert [] == await desk.cases()
         await desk.raise_all()
@@ -308,7 +308,7 @@ class TestOnce:
         await settled(desk.pool)
         for _ in range(200):
             async with db.transaction(desk.pool) as database:
-                if not await alerts.raise_next(database, now=database.clock.now(), limit=1):
+                if not await service.raise_next(database, now=database.clock.now(), limit=1):
                     break
         assert 3 == len(await desk.cases())
 
@@ -351,8 +351,8 @@ class TestSchedule:
     async def raised(self, desk: Desk, figures: dict[tuple[str, int], float | None], *, days: int = 0) -> list[bool]:
         async with db.transaction(desk.pool) as database:
             now = database.clock.now() + timedelta(days=days)
-            claimed = await alerts.claim_scheduled(database, now=now, limit=10)
-            return [await alerts.raise_scheduled(database, alert=alert, figures=figures, now=now) for alert in claimed]
+            claimed = await service.claim_scheduled(database, now=now, limit=10)
+            return [await service.raise_scheduled(database, alert=alert, figures=figures, now=now) for alert in claimed]
 
     async def test_nothing_by_responses(self, desk: Desk) -> None:
         await desk.alert(trigger="schedule", conditions=self.conditions(desk))
@@ -363,9 +363,9 @@ class TestSchedule:
     async def test_metrics(self, desk: Desk) -> None:
         await desk.alert(trigger="schedule", conditions=self.conditions(desk))
         async with db.transaction(desk.pool) as database:
-            [alert] = await alerts.claim_scheduled(database, now=database.clock.now(), limit=10)
+            [alert] = await service.claim_scheduled(database, now=database.clock.now(), limit=10)
         subject = f"metric:csat:{desk.score_id}"
-        assert [(subject, 30), (subject, 7)] == alerts.metrics_of(alert)
+        assert [(subject, 30), (subject, 7)] == service.metrics_of(alert)
 
     async def test_matches(self, desk: Desk) -> None:
         """Each window has its own figure; the case is about no response."""

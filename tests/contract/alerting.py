@@ -6,8 +6,7 @@ from typing import Any
 
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.questionnaires.store import Version
-from afterword.cases import service as alerts
-from afterword.cases.notifications import service as notifications
+from afterword.cases import notifications, service
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from tests.conftest import House
@@ -70,7 +69,7 @@ async def _answer(pool: db.Pool, house: House, version: Version, instance_id: st
 
 
 async def _run_jobs(pool: db.Pool) -> None:
-    await read_all(pool, alerts.READER, alerts.raise_next)
+    await read_all(pool, service.READER, service.raise_next)
     await read_all(pool, notifications.READER, notifications.notify_next)
 
 

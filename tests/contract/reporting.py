@@ -10,7 +10,7 @@ from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, Scope, Span
 from afterword.core.wire.times import zone_of
 from afterword.listening.exports.store import VALUE_SCOPES, Export
-from afterword.listening.reports.daily_counts import store as rollups_store
+from afterword.listening.reports.daily_counts import store
 from tests.contract.wire import Wire
 
 EARLY = datetime(2020, 1, 1, tzinfo=UTC)
@@ -98,7 +98,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
         "outcome_question_id": question_id,
         "from_time": EARLY,
         "offset": 0,
-        "span": rollups_store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY),
+        "span": store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY),
         "whole": [periods.days(day, date(2026, 11, 21), zone_of("UTC"))],
         "days": periods.days(day, date(2026, 11, 21), zone_of("UTC")),
         "hours": None,

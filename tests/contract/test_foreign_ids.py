@@ -17,7 +17,7 @@ from afterword.events.log import Position
 from afterword.kit import db
 from afterword.listening.reports.counts import Live
 from afterword.listening.reports.invitations import Filter as InvitationFilter
-from afterword.listening.responses.store import Filter
+from afterword.listening.responses.service import Filter
 from afterword.run import app
 from afterword.sending.queue.lists import Filter as QueueFilter
 from tests.contract import hooking, reporting, ways

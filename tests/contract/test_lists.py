@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from afterword.core.wire.lists import Column
-from afterword.kit.web.criteria import camel_case
 from afterword.kit.web.operations import Route
+from afterword.kit.web.query import camel_case
 from tests.conftest import settled
 from tests.contract.findings import next_of, rows_of
 from tests.contract.world import World, some_with_list

@@ -25,8 +25,7 @@ from afterword.kit import db
 from afterword.run import console
 from afterword.run.app import create_app, page_groups
 from afterword.tenants import mails
-from afterword.tenants.logins import hashing
-from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import service
 from afterword.tenants.mails import compose
 from tests.contract.test_tenants import OF_NOBODY, page_of
 from tests.contract.world import World
@@ -181,9 +180,9 @@ async def write(world: World) -> None:
 async def visitor(world: World) -> AsyncGenerator[httpx2.AsyncClient]:
     """The owner of ours, logged in to the console."""
     email, house = "owner-of-markup@demo.test", world.ours.house
-    hashed = await hashing.hash_of(PASSWORD)
+    hashed = await service.hash_of(PASSWORD)
     async with db.transaction(world.pool) as database:
-        login = await logins.add_login(database, email=email, password_hash=hashed, now=database.clock.now())
+        login = await service.add_login(database, email=email, password_hash=hashed, now=database.clock.now())
         await database.execute(
             "update organization_user set login_id = $3 where organization_id = $1 and user_id = $2",
             *(house.organization_id, house.user_id, login.login_id),

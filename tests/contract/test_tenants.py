@@ -9,7 +9,7 @@ import pytest
 
 from afterword.asking.instances.pages import PAGE_PURPOSE, VIEW_PURPOSE
 from afterword.asking.instances.starts import START_PURPOSE
-from afterword.core.answers.form_tokens import token_of
+from afterword.core.answers.suspicion import token_of
 from afterword.kit.web.operations import Route
 from afterword.run.app import page_groups
 from afterword.sending.messages.context import SAMPLE_ID

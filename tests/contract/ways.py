@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from afterword.kit import db
 from afterword.run.worker.long_work import Importer
-from afterword.sending.intake.imports.store import ProblemKind
+from afterword.sending.intake.imports.service import ProblemKind
 from tests.contract.wire import Wire
 
 FILE = b"responder_channel_identifier,external_reference\nann@example.com,%s\nbob@example.com,\n"

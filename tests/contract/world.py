@@ -27,7 +27,7 @@ from afterword.kit.web.operations import Route
 from afterword.people.responders import store as responders_store
 from afterword.run.app import api_routes, create_app
 from afterword.sending import previews
-from afterword.sending.providers import references
+from afterword.sending.providers import api
 from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
@@ -494,7 +494,7 @@ async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, st
             database, organization_id=organization_id, account_id=account_id, adapter="standard",
             site=tenant.house.site, now=now,
         )  # fmt: skip
-        await references.keep_references(
+        await api.keep_references(
             database,
             references=[(organization_id, account_id, f"receipt-of-{tenant.house.domain}", tenant.ids["item_id"])],
             now=now,

@@ -13,10 +13,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from afterword.core.scheduling import holidays
+from afterword.core.scheduling import windows
 from afterword.core.scheduling.decisions import Facts, Item, Rules, decide, first_due
-from afterword.core.scheduling.holidays import DaysOff
-from afterword.core.scheduling.windows import WEEKDAYS_ALL, Hours, leaves_time
+from afterword.core.scheduling.windows import WEEKDAYS_ALL, DaysOff, Hours, leaves_time
 from tests.bar import Tell
 from tests.sizes import size
 
@@ -135,7 +134,7 @@ def example(draw: random.Random) -> Example:
             window=hours(),
             weekdays=weekdays,
             quiet=None if quiet is None or quiet.start == quiet.end else quiet,
-            holidays=DaysOff(draw.choice([None, None, "GR", "MA"]), off) if off else holidays.NONE,
+            holidays=DaysOff(draw.choice([None, None, "GR", "MA"]), off) if off else windows.NONE,
         ),
         change + timedelta(minutes=draw.randrange(-3 * 1440, 2 * 1440)),
         f"{draw.getrandbits(64):022d}",

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from afterword import ids
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import NewEvent
 from afterword.kit import db
 from afterword.kit.transport.http import Caller
@@ -62,7 +62,7 @@ class Desk:
             told = [
                 new_event(self.house, one, subject_id=subject_id, event_id=ids.ordered(now), **more) for one in types
             ]
-            await events.record(database, events=told)
+            await service.record(database, events=told)
         await settled(self.pool)
         return [one.event_id for one in told]
 

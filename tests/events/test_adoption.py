@@ -11,13 +11,13 @@ from afterword import ids
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
-from afterword.events import log, service, store
+from afterword.events import log, service
 from afterword.events.log import EVENTS, EXPIRED, LOG, RESTORED
 from afterword.events.service import NewEvent
 from afterword.kit import db
 from afterword.kit.web import paging
 from afterword.kit.web.paging import SEAL_BYTES
-from afterword.listening.reports.daily_counts.lookups import store as kept_store
+from afterword.listening.reports.daily_counts import store as kept_store
 from tests.conftest import House, settled
 from tests.events.conftest import Desk
 
@@ -43,10 +43,10 @@ async def read(pool: db.Pool, reader: str, limit: int = 500, *, is_blind: bool =
     if not is_blind:
         await settled(pool)
     async with db.transaction(pool) as database:
-        assert await store.claim_reader(database, reader=reader)
-        events, _ = await store.list_unread_events(database, reader=reader, types=["test.event"], limit=limit)
+        assert await service.claim_reader_record(database, reader=reader)
+        events, _ = await service.list_unread_events(database, reader=reader, types=["test.event"], limit=limit)
         if events:
-            await store.settle_reader(database, reader=reader, last=events[-1])
+            await service.settle_reader(database, reader=reader, last=events[-1])
         return [event.seq for event in events if event.type == "test.event"]
 
 
@@ -157,8 +157,8 @@ class TestCounterHasPassed:
         await self.restore_and_pass(pool, house)
         await settled(pool)
         async with db.transaction(pool) as database:
-            assert not await store.claim_reader(database, reader="first")
-            assert not await store.claim_reader(database, reader="new")
+            assert not await service.claim_reader_record(database, reader="first")
+            assert not await service.claim_reader_record(database, reader="new")
         assert await adopt(pool) is not None
         assert await adopt(pool) is None
         async with db.connection(pool) as database:

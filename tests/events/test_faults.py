@@ -20,8 +20,7 @@ import pytest
 from afterword import errors, ids
 from afterword.core.messaging.webhooks import RETRY_SECONDS
 from afterword.core.scheduling.retries import JITTER_MAX
-from afterword.events import sending
-from afterword.events import service as events
+from afterword.events import sending, service
 from afterword.kit import db
 from afterword.kit.transport.http import Answer, Caller, NoAnswer
 from afterword.run import renderings
@@ -115,7 +114,7 @@ async def _write(pool: db.Pool, house: House, chance: random.Random) -> None:
 async def _write_long(pool: db.Pool, house: House) -> None:
     async with db.transaction(pool) as database:
         one = new_event(house, "tag.added", event_id=ids.ordered(database.clock.now()), subject_id="l" * 22)
-        await events.record(database, events=[one])
+        await service.record(database, events=[one])
         await asyncio.sleep(2.0)
 
 
@@ -123,7 +122,7 @@ async def _record(database: db.Database, house: House, type_name: str, subject_i
     """As services do: under the lock of the subject."""
     await database.fetch_value("select pg_advisory_xact_lock(hashtext($1))", subject_id)
     one = new_event(house, type_name, event_id=ids.ordered(database.clock.now()), subject_id=subject_id)
-    await events.record(database, events=[one])
+    await service.record(database, events=[one])
 
 
 async def _read_and_die(database_url: str, done: asyncio.Event, chance: random.Random) -> int:
@@ -208,7 +207,7 @@ async def test_a_target_that_hangs_harms_nobody(
             for _ in range(30 if FULL else 10):
                 async with db.transaction(pool) as database:
                     event_id = ids.ordered(database.clock.now())
-                    await events.record(database, events=[new_event(neighbour, "tag.added", event_id=event_id)])
+                    await service.record(database, events=[new_event(neighbour, "tag.added", event_id=event_id)])
                 told[event_id] = time.monotonic()
                 await until(lambda: told.keys() <= arrived.keys())
                 in_flight.append(len(deliverer._flights))

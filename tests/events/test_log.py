@@ -9,8 +9,7 @@ import pytest
 
 from afterword import ids
 from afterword.core.organizations.access import SCOPES
-from afterword.events import log
-from afterword.events import service as events
+from afterword.events import log, service
 from afterword.kit import db
 from afterword.tenants.organizations import service as accounts
 from tests.conftest import settled
@@ -100,10 +99,10 @@ class TestShown:
     async def test_waits_for_what_may_still_come_before(self, desk: Desk) -> None:
         async with db.transaction(desk.pool) as slow:
             one = new_event(desk.house, "tag.added", event_id=ids.ordered(slow.clock.now()))
-            await events.record(slow, events=[one])
+            await service.record(slow, events=[one])
             async with db.transaction(desk.pool) as quick:
                 other = new_event(desk.house, "tag.removed", event_id=ids.ordered(quick.clock.now()))
-                await events.record(quick, events=[other])
+                await service.record(quick, events=[other])
             assert [] == (await desk.ask("GET", "/event?type[]=tag.*"))["results"]
         await settled(desk.pool)
         found = (await desk.ask("GET", "/event?type[]=tag.*"))["results"]
@@ -179,7 +178,7 @@ class TestPrune:
     async def test_unread_ones_stay(self, desk: Desk) -> None:
         await desk.tell("tag.added")
         async with db.transaction(desk.pool) as database:
-            await events.read_next(database, reader="slow", types=(), limit=1)
+            await service.read_next(database, reader="slow", types=(), limit=1)
             assert 1 == await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=100)
             assert 0 == await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=100)
 
@@ -216,7 +215,7 @@ async def _prune(desk: Desk, *, days: int, keep: int = 0) -> int:
     """Prune all but the last `keep`, as if so many days had passed and everybody had read everything."""
     await settled(desk.pool)
     async with db.transaction(desk.pool) as database:
-        while (await events.read_next(database, reader="test", types=(), limit=500))[1]:
+        while (await service.read_next(database, reader="test", types=(), limit=500))[1]:
             pass
         limit = await database.fetch_value("select count(*) - $1::int from event", keep)
         return await log.prune(database, now=database.clock.now() + timedelta(days=days), limit=limit)

@@ -272,10 +272,10 @@ class TestDelivered:
 
 async def _record(desk: Desk, database: db.Database, type_name: str) -> None:
     from afterword import ids  # noqa: PLC0415
-    from afterword.events import service as events  # noqa: PLC0415
+    from afterword.events import service  # noqa: PLC0415
 
     one = new_event(desk.house, type_name, event_id=ids.ordered(database.clock.now()), subject_id=SUBJECT)
-    await events.record(database, events=[one])
+    await service.record(database, events=[one])
 
 
 class TestClaims:

@@ -8,7 +8,7 @@ from typing import Any
 
 from afterword.extras import smpp
 from afterword.kit.transport.base import Sent
-from afterword.kit.transport.reports import Report
+from afterword.kit.transport.mime import Report
 from tests.sending.channels.calls import Begin, sms
 
 LINGER_SECONDS = 0.5

@@ -16,7 +16,7 @@ from afterword.core.messaging.networks import Network
 from afterword.extras import smpp
 from afterword.extras.smpp import SmppChannel
 from afterword.kit.transport.base import Fenced, Sent, Unknown
-from afterword.kit.transport.reports import Report
+from afterword.kit.transport.mime import Report
 from tests.extras.septets import decode_gsm7
 from tests.sending.channels.calls import Begin, kind, sms
 from tests.sending.channels.receiver import closed_port

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from afterword.asking.instances.answers import lock_context, save_answers
-from afterword.cases import service as alerts
+from afterword.cases import service
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
@@ -158,7 +158,7 @@ async def people(desk: Desk, canaries: Sequence[str]) -> list[Known]:
     found = [await _asked(desk, canary) for canary in canaries]
     await settled(desk.pool)
     async with db.transaction(desk.pool) as database:
-        while await alerts.raise_next(database, now=database.clock.now(), limit=500):
+        while await service.raise_next(database, now=database.clock.now(), limit=500):
             pass
         while await rows.follow(database, now=database.clock.now()):
             pass

@@ -6,7 +6,7 @@ import pytest
 
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
-from afterword.privacy import service as erasures
+from afterword.privacy import service
 from tests.conftest import settled
 from tests.making import make_token
 from tests.privacy.conftest import CANARY, Desk, people
@@ -72,7 +72,7 @@ class TestAsking:
 class TestWork:
     async def test_dies_at_every_turn(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each turn is done, then lost with its transaction, then done again: nothing is left, nothing twice."""
-        monkeypatch.setattr(erasures, "ITEMS_MAX", 1)
+        monkeypatch.setattr(service, "ITEMS_MAX", 1)
         monkeypatch.setattr("afterword.privacy.subjects.SCAN_ITEMS_MAX", 2)
         monkeypatch.setattr("afterword.privacy.rows.SCAN_EVENTS_MAX", 7)
         monkeypatch.setattr("afterword.privacy.rows.SCAN_KEYS_BYTES_MAX", 1)
@@ -83,10 +83,10 @@ class TestWork:
             with pytest.raises(_Died):
                 await _die(desk)
             async with db.transaction(desk.pool) as database:
-                if not await erasures.work_next(database, now=database.clock.now()):
+                if not await service.work_next(database, now=database.clock.now()):
                     break
             turns += 1
-        assert turns > len(erasures.STEPS)
+        assert turns > len(service.STEPS)
         assert [] == await desk.traces(CANARY)
         done = await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
         assert (4, 1) == (done["counts"]["Queue Item"], done["counts"]["Responder"])
@@ -116,5 +116,5 @@ class _Died(Exception):
 
 async def _die(desk: Desk) -> None:
     async with db.transaction(desk.pool) as database:
-        await erasures.work_next(database, now=database.clock.now())
+        await service.work_next(database, now=database.clock.now())
         raise _Died

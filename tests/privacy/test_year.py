@@ -17,8 +17,7 @@ from afterword.asking.instances import files as instances_files
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.run.app import create_app
-from afterword.run.backups import ledgers, manifests
-from afterword.run.backups import service as backups
+from afterword.run.backups import ledgers, manifests, service
 from afterword.run.backups.encryption import Sealer
 from afterword.run.backups.locations import Folder
 from afterword.run.worker.jobs import Job, jobs_of
@@ -201,12 +200,12 @@ async def _exported(desk: Desk) -> bytes:
 async def _backed_up(url: str, files: Path, folder: Path, *, now: datetime) -> bytes:
     """The text of a backup that is made now: rows, files and ledgers."""
     location, backup_id = Folder(folder), manifests.backup_id_of(now)
-    await backups.save(
+    await service.save(
         url=url, location=location, sealer=Sealer(), backup_id=backup_id, kind="whole", secret=b"s" * 32,
         file_folder=files, now=now,
     )  # fmt: skip
     async with await db.open_pool(url, size_max=1) as pool:
-        assert [ledgers.RUNS] == await backups.keep_ledgers(pool, location=location, sealer=Sealer, now=now)
+        assert [ledgers.RUNS] == await service.keep_ledgers(pool, location=location, sealer=Sealer, now=now)
     return b"".join(
         zlib.decompress(location.get(name), manifests.GZIP) if name.endswith(".gz") else location.get(name)
         for name in location.list_names()

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from afterword.kit.transport.resolver import NotAsked, Resolver
+from afterword.kit.transport.http import NotAsked, Resolver
 from afterword.kit.zones import Releases
 from afterword.run import environment
 from afterword.sending.providers.domains import SenderRoute

@@ -11,10 +11,10 @@ import pytest
 
 from afterword.asking.instances.answers import lock_context, record_view, save_answers
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases import service as alerts
+from afterword.cases import service
 from afterword.core.answers.values import Given
 from afterword.core.messaging.notices import TYPES
-from afterword.events.store import Event
+from afterword.events.service import Event
 from afterword.kit import db
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent
 from afterword.run.worker.long_work import Exporter
@@ -244,7 +244,7 @@ async def test_cases(desk: Desk, journal: Journal) -> None:
         )
     answers: dict[str, Given | None] = {version.definition.questions()[0].question_id: Given(2)}
     await _answer(desk, made["instance_id"], answers, complete=False)
-    await read_all(desk.pool, alerts.READER, alerts.raise_next)
+    await read_all(desk.pool, service.READER, service.raise_next)
     await journal.compare()
     (case,) = (await desk.ask("GET", "/alert/instance"))["results"]
     path = f"/alert/instance/{case['alert_instance_id']}"

@@ -22,7 +22,7 @@ from afterword.asking.instances.answer_page import AnswerPage, PageAnswers, Post
 from afterword.asking.instances.answers import AnswerContext, Finalized
 from afterword.asking.instances.rendering import closed_page, expired_page, thank_you_page
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.answers import instances as core_instances
+from afterword.core.answers import instances
 from afterword.core.answers.values import Given
 from afterword.core.figures.periods import day_of, day_start
 from afterword.core.wire.site import Site
@@ -106,8 +106,8 @@ async def take(
     waiting = [] if invitation.test else await pool.open()
     await answers_service.require_open(db, instance=invitation, issuable=questionnaire, now=now)
     asked = {one: given for one, given in answers.items() if one in invitation.question_ids}
-    edit = core_instances.edit(context.definition, invitation.question_ids, {}, asked, context.facts)
-    wrong = edit.wrong or core_instances.missing(context.definition, invitation.question_ids, edit.after, context.facts)
+    edit = instances.edit(context.definition, invitation.question_ids, {}, asked, context.facts)
+    wrong = edit.wrong or instances.missing(context.definition, invitation.question_ids, edit.after, context.facts)
     if wrong:
         return Taken(context, wrong)
     given = {question_id: (one.value, one.other_text) for question_id, one in edit.after.items()}

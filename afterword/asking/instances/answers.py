@@ -8,15 +8,14 @@ from typing import Any, Final, final
 from msgspec import structs
 
 from afterword import errors
-from afterword.asking.coupons import pools as coupon_pools
+from afterword.asking import coupons as coupon_pools
 from afterword.asking.instances import files as files_service
 from afterword.asking.instances import quotas
 from afterword.asking.instances import store as instances_store
 from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance, Issuable, PublicQuestionnaire
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata_service
-from afterword.core.answers import instances as core_instances
-from afterword.core.answers import suspicion
+from afterword.core.answers import instances, suspicion
 from afterword.core.answers.files import NewFile
 from afterword.core.answers.instances import Edit
 from afterword.core.answers.progress import PageSequence
@@ -26,7 +25,7 @@ from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.wire.lists import Page, Rows
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
@@ -317,7 +316,7 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
         questionnaire=questionnaire,
         definition=version.definition,
         responder_metadata=metadata,
-        facts=core_instances.facts_of(instance.metadata, metadata, declared),
+        facts=instances.facts_of(instance.metadata, metadata, declared),
         answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
         coupons=await coupon_pools.list_codes_of(db, organization_id=organization_id, instance_id=instance.instance_id)
         if instance.finalized and _gives_coupons(version.definition)
@@ -337,7 +336,7 @@ async def require_open(db: Database, *, instance: Instance, issuable: Issuable, 
     """Raise Expired, Finalized, Inactive, or Closed (`responses_max` reached) if no answer can be saved."""
     if instance.full_quota_id is not None:
         raise Finalized("These answers are not needed any more.")
-    if core_instances.is_expired(instance, now):
+    if instances.is_expired(instance, now):
         raise Expired("The time to answer is over.")
     if instance.finalized and not instance.editable:
         raise Finalized("The answers were sent and cannot be changed.")
@@ -367,12 +366,12 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
         raise errors.NotFound("There is no such questionnaire instance.")
     if instance.anonymity == "invitation":
         return  # the time of a view would narrow down whose answers came
-    if instance.viewed_time is not None or instance.is_kept_apart or core_instances.is_expired(instance, now):
+    if instance.viewed_time is not None or instance.is_kept_apart or instances.is_expired(instance, now):
         return
     key = {"organization_id": instance.organization_id, "instance_id": instance_id}
     viewed = await _update_viewed(db, **key, now=now)
     if viewed is not None:
-        await events.record(db, events=[viewed.event("viewed", now=now)])
+        await service.record(db, events=[viewed.event("viewed", now=now)])
 
 
 async def save_answers(
@@ -394,10 +393,10 @@ async def save_answers(
     before, questionnaire = context.instance, context.questionnaire
     _require_asked(before, answers)
     await require_open(db, instance=before, issuable=questionnaire, now=now)
-    edit = core_instances.edit(context.definition, before.question_ids, context.answers, answers, context.facts)
+    edit = instances.edit(context.definition, before.question_ids, context.answers, answers, context.facts)
     wrong = edit.wrong
     if (complete or before.finalized) and not wrong:
-        wrong = core_instances.missing(context.definition, before.question_ids, edit.after, context.facts)
+        wrong = instances.missing(context.definition, before.question_ids, edit.after, context.facts)
     completes = complete and not wrong and not before.finalized
     # A completed response stays complete: a page is saved as a whole or not at all.
     if not (edit.changed or edit.removed or completes) or (before.finalized and wrong):
@@ -432,7 +431,7 @@ async def save_answers(
     )
     if not is_apart:
         recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
-        await events.record(db, events=recorded)
+        await service.record(db, events=recorded)
         if after.finalized and not after.test and _gives_coupons(context.definition):
             await _give_coupon(db, context=context, answers=edit.after, now=now)
     if is_first and questionnaire.credits_accountable:
@@ -453,7 +452,7 @@ async def _write(
             **key,
             questionnaire_id=instance.questionnaire_id,
             version_id=instance.version_id,
-            answers=core_instances.documents(edit.changed),
+            answers=instances.documents(edit.changed),
             is_provisional=is_provisional,
             now=now,
         )
@@ -489,7 +488,7 @@ async def _screen_out(db: Database, *, context: AnswerContext, quota_id: str, no
     recorded = [] if before.viewed_time else [after.event("viewed", now=now)]
     # With the time by which it counted until now, so that figures of that day are counted again.
     counted = structs.replace(after, submitted_time=before.submitted_time)
-    await events.record(db, events=[*recorded, counted.event("updated", now=now)])
+    await service.record(db, events=[*recorded, counted.event("updated", now=now)])
     return replace(context, instance=after, answers={})
 
 
@@ -556,5 +555,5 @@ def _completed(
     instance: Instance, answers: Mapping[str, Given], responder_metadata: Mapping[str, str], *, now: datetime
 ) -> NewEvent:
     metadata = {"questionnaire": instance.metadata, "responder": responder_metadata}
-    response = {"answers": core_instances.documents(answers), "metadata": metadata}
+    response = {"answers": instances.documents(answers), "metadata": metadata}
     return instance.event("completed", now=now, response=response)

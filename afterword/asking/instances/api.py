@@ -12,7 +12,6 @@ from afterword import errors
 from afterword.asking.instances import (
     anonymity,
     answers,
-    facts,
     files,
     issuing,
     quotas,
@@ -21,6 +20,7 @@ from afterword.asking.instances import (
     service,
     store,
     tags,
+    triggers,
     values,
 )
 from afterword.asking.instances.anonymity import TOGETHER_MIN
@@ -41,8 +41,8 @@ from afterword.asking.instances.resources import (
     shown_of,
 )
 from afterword.asking.questionnaires import access
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata_service
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers.files import EXTENSIONS
@@ -191,7 +191,7 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
     description="Tries conditions on a past response of the questionnaire; nothing is kept.",
 )
 async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
-    node, known = await facts.read_conditions(
+    node, known = await triggers.read_conditions(
         db,
         caller=call.caller,
         questionnaire=await access.get(db, caller=call.caller, **call.ids),

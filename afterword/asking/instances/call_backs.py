@@ -15,13 +15,13 @@ from afterword.asking.instances.answer_page import (
     first,
 )
 from afterword.asking.instances.rendering import chosen_ending
-from afterword.core.answers import instances as core_instances
-from afterword.core.answers.form_tokens import token_of
+from afterword.core.answers import instances
+from afterword.core.answers.suspicion import token_of
 from afterword.core.messaging.addresses import CHANNEL_SMS, normal_or_none
-from afterword.core.scheduling import call_windows
+from afterword.core.scheduling import windows as call_windows
 from afterword.core.wire.times import zone_of
 from afterword.kit.db import Database
-from afterword.tenants.organizations.business_hours import store as business_hours
+from afterword.tenants.organizations import checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,9 @@ async def offered(
         change_url = "" if call.is_taken else answer_page.address(instance.instance_id, call="change")
         text = _said(answer_page, call.number, call.from_time, call.until_time)
         return CallBack(said=text, change_url=change_url)
-    if core_instances.is_expired(instance, now):
+    if instances.is_expired(instance, now):
         return None
-    calendar = (await business_hours.list_calendars(db, organization_ids=[instance.organization_id]))[
-        instance.organization_id
-    ]
+    calendar = (await checks.list_calendars(db, organization_ids=[instance.organization_id]))[instance.organization_id]
     windows = call_windows.offered(calendar, now=now)
     if not windows:
         return None

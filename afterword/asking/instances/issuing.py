@@ -17,15 +17,15 @@ from afterword.asking.instances.store import (
     Instance,
     Issuable,
 )
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata_service
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import progress as core_answers
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Changes, merge
 from afterword.core.text import locales
-from afterword.events.store import Actor
+from afterword.events.service import Actor
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, as_document
 from afterword.people.responders import service as responders

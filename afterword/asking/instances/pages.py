@@ -46,7 +46,7 @@ from afterword.asking.instances.starts import (
     wrong_at_start,
 )
 from afterword.core.answers.files import Received
-from afterword.core.answers.form_tokens import is_token, token_of
+from afterword.core.answers.suspicion import is_token, token_of
 from afterword.core.answers.values import field_name
 from afterword.core.questionnaires.question_types import FILE_BYTES_MAX, Question
 from afterword.core.wire.site import Site

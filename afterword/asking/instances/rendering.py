@@ -21,15 +21,14 @@ from afterword.asking.instances.answer_page import (
     Wrong,
 )
 from afterword.asking.instances.views import QuestionView, Section
-from afterword.core.answers import instances as core_instances
+from afterword.core.answers import instances
 from afterword.core.answers.values import Given, label
 from afterword.core.questionnaires import endings, translations, variables
 from afterword.core.questionnaires.definition import Group
 from afterword.core.questionnaires.endings import Ending
-from afterword.core.questionnaires.palettes import Brand
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import TEXTS, localized
-from afterword.core.questionnaires.visuals import Theme, read_address
+from afterword.core.questionnaires.visuals import Brand, Theme, read_address
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.text import placeholders
 from afterword.core.text.locales import direction
@@ -180,7 +179,7 @@ def thank_you_page(
     if kiosk is not None:
         facts, link = [], public.Link(kiosk.path, t("Begin again"))
     elif can_change:
-        end = core_instances.expires_time(instance)
+        end = instances.expires_time(instance)
         facts.append(
             t("You can change your answers until {date}.", date=t.date(end, time_zone=zone))
             if end
@@ -269,7 +268,7 @@ def _end(
 
 def expired_page(answer_page: AnswerPage) -> Response:
     head, t = answer_page.head, answer_page.texts
-    end = core_instances.expires_time(answer_page.issued)
+    end = instances.expires_time(answer_page.issued)
     text = t("It takes no more answers. Thank you for wanting to help.")
     if end is not None:
         text = t(
@@ -425,7 +424,7 @@ def _foot(answer_page: AnswerPage) -> str:
     who = t("Your answers go to {name}.", name=head.brand)
     if instance is None or _kiosk(head) or answer_page.is_invitation:
         return who
-    end = core_instances.expires_time(instance)
+    end = instances.expires_time(instance)
     if end is None:
         return f"{who} {t('They are kept as you go, so you can come back to this page.')}"
     date = t.date(end, time_zone=head.questionnaire.time_zone)

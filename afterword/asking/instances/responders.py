@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from afterword import errors
 from afterword.asking.instances.store import OF_APPLICATIONS
-from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata

@@ -10,11 +10,11 @@ from afterword.asking.instances import responders as instance_responders
 from afterword.asking.instances import store
 from afterword.asking.instances.store import Instance, TimeKind
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.answers import instances as core_instances
+from afterword.core.answers import instances
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
 from afterword.core.text import locales
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.people.responders import service as responders
@@ -81,7 +81,7 @@ async def update(
         _require_few(after.metadata)
         if after.valid_days not in {0, before.valid_days}:
             await watch_expiry(db, valid_days=after.valid_days, now=now)
-        await events.record(db, events=_events(before, after, caller=caller, now=now))
+        await service.record(db, events=_events(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
         await responders.update(
@@ -120,7 +120,7 @@ async def take_out(db: Database, *, caller: Caller, instance: Instance, now: dat
     )
     if deleted is None:
         raise errors.NotFound(NO_INSTANCE)
-    await events.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
+    await service.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
 
 
 async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: errors.Expect = errors.ANY) -> Instance:
@@ -153,7 +153,7 @@ async def _matched(db: Database, *, instance: Instance, change: Change) -> str |
 
 def _events(before: Instance, after: Instance, *, caller: Caller, now: datetime) -> list[NewEvent]:
     """The events of a PATCH: updated, and reopened or expired if its `valid_days` changed that."""
-    was_over, is_over = core_instances.is_expired(before, now), core_instances.is_expired(after, now)
+    was_over, is_over = instances.is_expired(before, now), instances.is_expired(after, now)
     kinds = ["updated"]
     if was_over and not is_over:
         kinds.append("reopened")

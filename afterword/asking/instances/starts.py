@@ -14,18 +14,18 @@ from afterword.asking.instances import answers, issuing, store
 from afterword.asking.instances.answer_page import AnswerPage, Posted, Wrong, answer_page_of, first, head_of
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.store import PublicQuestionnaire
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata_service
 from afterword.asking.questionnaires.store import Version
-from afterword.core.answers import instances as core_instances
-from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
+from afterword.core.answers import instances
 from afterword.core.answers.progress import PageSequence, draw_questions
+from afterword.core.answers.suspicion import draws_of, is_token, number_of, token_of
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.kit.web import cookies
+from afterword.kit.web import headers
 
 START_PURPOSE: Final = "start"
 BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
@@ -89,7 +89,7 @@ class Start:
             return True
         if instance.instance_id == _instance_id(secret, self.subject):
             return True
-        cookie = cookies.read(request, BEGUN_PURPOSE)
+        cookie = headers.read(request, BEGUN_PURPOSE)
         return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
 
 
@@ -140,7 +140,7 @@ async def start_of(
         secret, subject = request.state.site.secret, _subject_of(questionnaire, reference_id, nonce)
         form = _subject_of(questionnaire, reference_id, _drawn(nonce))
         question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", form)))
-        facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
+        facts = instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
         sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
         answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))
     return Start(answer_page, version, reference_id, nonce, metadata, terms)
@@ -220,7 +220,7 @@ def observed(request: Request, database: db.Database, start: Start, posted: Post
 
 
 def answered_in_browser(request: Request) -> str | None:
-    instance_id, _, token = cookies.read(request, ANSWERED_PURPOSE).partition(".")
+    instance_id, _, token = headers.read(request, ANSWERED_PURPOSE).partition(".")
     is_ours = is_token(token, secret=request.state.site.secret, purpose=ANSWERED_PURPOSE, subject=instance_id)
     return instance_id if is_ours else None
 

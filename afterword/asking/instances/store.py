@@ -13,11 +13,11 @@ from afterword.asking.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questio
 from afterword.core.answers.suspicion import Judgement
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
-from afterword.core.questionnaires.dependencies import Anonymity
+from afterword.core.questionnaires.flow import Anonymity
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
-from afterword.events.store import NewEvent
+from afterword.events.service import NewEvent
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import qualified
 

@@ -14,12 +14,12 @@ from afterword import errors, ids
 from afterword.asking.instances import service as instances
 from afterword.asking.instances import store as instances_store
 from afterword.asking.instances.store import Instance
-from afterword.core.answers import tags as rules
-from afterword.core.answers.tags import INSTANCE_TAGS_MAX, TAG_CHARACTERS_MAX, InvalidTag
+from afterword.core.answers import instances as rules
+from afterword.core.answers.instances import INSTANCE_TAGS_MAX, TAG_CHARACTERS_MAX, InvalidTag
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError, Sentence
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
 from afterword.kit.web import fields
@@ -226,7 +226,7 @@ async def change_many(
         found = await _delete_tags(db, **among)
     kind = "tag.added" if adds else "tag.removed"
     recorded = [_event(kind, one, instances[one.instance_id], now=now, actor=actor) for one in found]
-    await events.record(db, events=recorded)
+    await service.record(db, events=recorded)
     return [one.instance_id for one in found]
 
 
@@ -265,7 +265,7 @@ async def rename(
         if one.instance_id in instances
         for kind, each in (("tag.removed", msgspec.structs.replace(one, tag=tag)), ("tag.added", one))
     ]
-    await events.record(db, events=recorded)
+    await service.record(db, events=recorded)
     return wanted
 
 

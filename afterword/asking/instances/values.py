@@ -10,8 +10,7 @@ import msgspec
 from afterword.asking.instances import responders
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.responders import IS_WHOLE
-from afterword.asking.questionnaires import access
-from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.asking.questionnaires import access, metadata
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
@@ -227,7 +226,7 @@ async def list_responder_values(call: Call[None], db: Database) -> Answer:
 
 
 async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
-    return await metadata_service.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    return await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
 
 
 def _answer(

@@ -16,18 +16,17 @@ from starlette.responses import PlainTextResponse, Response
 
 from afterword import errors
 from afterword.core import keys
-from afterword.core.answers.form_tokens import is_token, token_of
+from afterword.core.answers.suspicion import is_token, token_of
 from afterword.core.organizations.access import Caller
-from afterword.core.wire import hosts
-from afterword.core.wire.hosts import requested_host
-from afterword.core.wire.site import Site
+from afterword.core.wire import site as hosts
+from afterword.core.wire.site import Site, requested_host
 from afterword.kit import db
 from afterword.kit import db as databases
 from afterword.kit.db import Database, Pool, Row
 from afterword.kit.db.columns import columns_of
 from afterword.kit.texts import accepted, texts
 from afterword.kit.transport import http
-from afterword.kit.transport.resolver import NotAsked, Resolver
+from afterword.kit.transport.http import NotAsked, Resolver
 from afterword.kit.web import fields, public
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.routing import Pages

@@ -20,7 +20,7 @@ from afterword.asking.instances.rendering import address_page, asked_page, close
 from afterword.asking.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of
 from afterword.asking.links import public_links
 from afterword.asking.links.public_links import PublicLink
-from afterword.core.answers.form_tokens import is_token, token_of
+from afterword.core.answers.suspicion import is_token, token_of
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
 from afterword.core.wire.site import Site
 from afterword.kit import db

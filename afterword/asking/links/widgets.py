@@ -11,7 +11,7 @@ from afterword.asking.instances.pages import post_answers, show_answers
 from afterword.asking.links.pages import find_link, open_link, post_link, require_begun, show_link
 from afterword.asking.links.public_links import PublicLink
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.wire.origins import origins_of
+from afterword.core.wire.site import origins_of
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.web import html

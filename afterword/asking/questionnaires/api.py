@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.questionnaires import access, editions, files, service, store
-from afterword.asking.questionnaires.editions import Edition
+from afterword.asking.questionnaires import access, files, service, store
+from afterword.asking.questionnaires.files import Edition
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts, question_types
 from afterword.core.questionnaires import questions as core_questions
@@ -344,7 +344,7 @@ async def archive_questionnaire(call: Call[None], db: Database) -> None:
     description="Those of the published version, in order; before the first publication those of the draft.",
 )
 async def list_groups(call: Call[None], db: Database) -> Answer:
-    edition = await editions.find(db, questionnaire=await _questionnaire(call, db))
+    edition = await files.find(db, questionnaire=await _questionnaire(call, db))
     if edition is None:
         return Answer(Rows([]))
     rows = await store.list_group_ids(
@@ -365,7 +365,7 @@ async def list_groups(call: Call[None], db: Database) -> Answer:
     summary="Get Questionnaire Group",
 )
 async def get_group(call: Call[None], db: Database) -> Answer:
-    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    edition = await files.get(db, questionnaire=await _questionnaire(call, db))
     return Answer(Group.of(edition, call.ids["group_id"]), version=edition.revision)
 
 
@@ -378,7 +378,7 @@ async def get_group(call: Call[None], db: Database) -> Answer:
     summary="Get all group questions",
 )
 async def list_questions(call: Call[None], db: Database) -> Answer:
-    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    edition = await files.get(db, questionnaire=await _questionnaire(call, db))
     group = Group.of(edition, call.ids["group_id"])
     rows = await store.list_question_ids(
         db,
@@ -399,7 +399,7 @@ async def list_questions(call: Call[None], db: Database) -> Answer:
     summary="Get Question",
 )
 async def get_question(call: Call[None], db: Database) -> Answer:
-    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    edition = await files.get(db, questionnaire=await _questionnaire(call, db))
     return Answer(Question.of(edition, call.ids["question_id"]), version=edition.revision)
 
 

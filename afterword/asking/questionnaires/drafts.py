@@ -9,14 +9,13 @@ import msgspec
 from msgspec import Meta, field
 
 from afterword import errors, ids
-from afterword.asking.coupons import pools as coupons
-from afterword.asking.questionnaires import access
+from afterword.asking import coupons
+from afterword.asking.questionnaires import access, metadata
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata_service
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import dependencies, drafts, flow, translations, variables
+from afterword.core.questionnaires import drafts, flow, translations, variables
 from afterword.core.questionnaires.definition import GROUPS_MAX, Texts, texts_of
 from afterword.core.questionnaires.definition import Definition as DefinitionRecord
 from afterword.core.questionnaires.differences import Difference as DifferenceRecord
@@ -284,7 +283,7 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
     definition = core_definition.read(prepared, findings)
     _require_members(findings)
     check_size(prepared, findings)
-    dependencies.check_anonymity(definition, findings)
+    flow.check_anonymity(definition, findings)
     flow.warn(definition, findings)
     return findings.found
 
@@ -300,7 +299,7 @@ class Examined:
 
 async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRecord) -> Examined:
     findings = Findings()
-    declared = await metadata_service.declared(
+    declared = await metadata.declared(
         db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
     )
     definition = core_definition.read(draft.definition, findings, declared=declared)
@@ -314,7 +313,7 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
         findings.error("/groups", "unknown_id", message)
     if draft.base_version_id != questionnaire.published_version_id:
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
-    dependencies.check_anonymity(definition, findings)
+    flow.check_anonymity(definition, findings)
     flow.warn(definition, findings)
     variables.check(definition, declared, findings)
     await _check_dependencies(db, questionnaire.organization_id, definition, findings)
@@ -324,12 +323,12 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
 async def _check_dependencies(
     db: Database, organization_id: str, definition: DefinitionRecord, findings: Findings
 ) -> None:
-    keys, asset_ids = list(dependencies.pools_of(definition)), list(dependencies.pictures_of(definition))
+    keys, asset_ids = list(flow.pools_of(definition)), list(flow.pictures_of(definition))
     pools = await coupons.list_keys(db, organization_id=organization_id, keys=keys) if keys else set[str]()
     pictures = set[str]()
     if asset_ids:
         pictures = await assets.list_asset_ids(db, organization_id=organization_id, asset_ids=asset_ids)
-    dependencies.check(definition, pools=pools, pictures=pictures, findings=findings)
+    flow.check(definition, pools=pools, pictures=pictures, findings=findings)
 
 
 def check_size(document: Mapping[str, Any], findings: Findings) -> None:

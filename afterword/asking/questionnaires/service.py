@@ -10,10 +10,9 @@ from typing import Any
 import msgspec
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import access, drafts, files, store
+from afterword.asking.questionnaires import access, drafts, files, metadata, store
 from afterword.asking.questionnaires.files import InvalidFile, Problem
 from afterword.asking.questionnaires.library import service as library
-from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
@@ -21,7 +20,7 @@ from afterword.core.questionnaires.definition import Definition, GiveId
 from afterword.core.reading.findings import Findings
 from afterword.core.text import locales
 from afterword.errors import FieldError
-from afterword.events import service as events
+from afterword.events import service
 from afterword.kit.db import Database
 from afterword.tenants.organizations import checks
 from afterword.tenants.organizations import service as accounts
@@ -385,7 +384,7 @@ async def _update(
 async def _record(
     db: Database, questionnaire: Questionnaire, type_name: str, *, now: datetime, actor: Caller | None
 ) -> None:
-    event = events.NewEvent(
+    event = service.NewEvent(
         organization_id=questionnaire.organization_id,
         event_id=ids.ordered(now),
         type=type_name,
@@ -396,4 +395,4 @@ async def _record(
         actor_id=actor and actor.actor_id,
         data=asdict(questionnaire),
     )
-    await events.record(db, events=[event])
+    await service.record(db, events=[event])

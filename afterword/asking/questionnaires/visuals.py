@@ -12,7 +12,7 @@ from msgspec import Meta
 from afterword import errors, ids
 from afterword.asking.questionnaires import access
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import palettes, visuals
+from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import read_address
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
@@ -423,7 +423,7 @@ async def get_theme(call: Call[None], db: Database) -> Answer:
     layers = await layers_of(db, caller=call.caller, questionnaire_id=questionnaire_id)
     configurations = {name: getattr(layers, name) for name in ("organization", "application", "visual")}
     theme = visuals.inherited(*configurations.values())
-    contrasts = palettes.contrasts(palettes.Brand.of(theme))
+    contrasts = visuals.contrasts(visuals.Brand.of(theme))
     return Answer(
         Theme(
             questionnaire_id=questionnaire_id,

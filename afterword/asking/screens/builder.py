@@ -8,10 +8,9 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.asking.questionnaires import drafts
 from afterword.asking.questionnaires.drafts import Change
-from afterword.asking.screens import condition_form, outline, question_form
 from afterword.asking.screens import preview as builder_preview
-from afterword.asking.screens.condition_form import Matching
-from afterword.asking.screens.question_form import inserts
+from afterword.asking.screens import question_form, questionnaires
+from afterword.asking.screens.question_form import Matching, inserts
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, length_text, read_work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, questions
@@ -59,8 +58,8 @@ async def question_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work, pictures = await work_of(visit, db), await _pictures(visit, db)
         question = question_in(work, visit.id("question_id"))
-        is_counted = condition_form.is_counted(question) and "uncounted" not in visit.query
-        counts = await condition_form.matching_of(visit, db, work) if is_counted else None
+        is_counted = question_form.is_counted(question) and "uncounted" not in visit.query
+        counts = await question_form.matching_of(visit, db, work) if is_counted else None
     values = editing.values_of(question)
     return _question(visit, work, question, values, pictures=pictures, counts=counts)
 
@@ -132,7 +131,7 @@ async def confirm_removal(visit: Visit) -> Response:
         question = question_in(work, question_id)
         sentences = await sentences_of_uses(visit, db, work, [question])
     return visit.confirm(
-        title=words("Remove the question “{title}”?", title=outline.title_of(words, question)),
+        title=words("Remove the question “{title}”?", title=questionnaires.title_of(words, question)),
         sentences=[*sentences, words("Answers that were given stay. It goes from the draft; publishing makes it so.")],
         button=words("Remove the question"),
     )
@@ -178,7 +177,7 @@ def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **valu
         name=work.questionnaire.display_name,
         path=work.path,
         problems=problems,
-        groups=outline.rows_of(
+        groups=questionnaires.rows_of(
             words, work.draft.definition, path=f"{work.path}/edit", wrong=problems, query=pane.query if pane else ""
         ),
         types=question_form.types(words),
@@ -223,7 +222,7 @@ def _question(
     return show(
         visit,
         work,
-        title=outline.title_of(words, question),
+        title=questionnaires.title_of(words, question),
         status=stale.status if stale else 200,
         current=question_id,
         refusal=stale,
@@ -239,13 +238,13 @@ def _question(
             "wrong": question_form.wrong_of(question_id, work.problems(visit)),
             "theirs": question_form.differences(words, theirs, values) if stale else [],
             "asked": counts.of_condition(question) if counts else "",
-            "shown": condition_form.shown_sentence(words, work, question),
+            "shown": question_form.shown_sentence(words, work, question),
             "has_condition": question.get("show_if") is not None,
             "jumps": [
                 {**one, "count": counts.of_jump(question, number) if counts else ""}
-                for number, one in enumerate(condition_form.sentences(words, work, question, path=path))
+                for number, one in enumerate(question_form.sentences(words, work, question, path=path))
             ],
-            "is_last": len(condition_form.targets(words, definition, question_id)) == 1,
+            "is_last": len(question_form.targets(words, definition, question_id)) == 1,
             "place": editing.place_of(definition, question_id),
             "places": _places(visit, definition, places),
         },
@@ -266,7 +265,7 @@ def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple
         page = words("Page {n}", n=words.count(number))
         texts[str(group.get("group_id"))] = words("at the beginning of {page}", page=page)
         for one in editing.questions_of(group):
-            texts[str(one.get("question_id"))] = words("behind “{title}”", title=outline.title_of(words, one))
+            texts[str(one.get("question_id"))] = words("behind “{title}”", title=questionnaires.title_of(words, one))
     return [(one, texts.get(one, "")) for one in places]
 
 
@@ -310,12 +309,12 @@ def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> l
 
 def _ending(visit: Visit, work: Work, ending: Document) -> str:
     number = 1 + [one.get("ending_id") for one in editing.endings_of(work.draft.definition)].index(ending["ending_id"])
-    return outline.ending_name(visit.words, ending, number)
+    return questionnaires.ending_name(visit.words, ending, number)
 
 
 def _of(text: str, visit: Visit, questions: Sequence[Document], removed: set[str]) -> str:
     staying = [one for one in questions if one.get("question_id") not in removed]
-    return _filled(text, [outline.title_of(visit.words, one) for one in staying])
+    return _filled(text, [questionnaires.title_of(visit.words, one) for one in staying])
 
 
 def _filled(text: str, titles: Sequence[str]) -> str:

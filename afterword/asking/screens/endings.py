@@ -6,11 +6,11 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.coupons.pools import POOL
+from afterword.asking.coupons import POOL
 from afterword.asking.instances import quotas
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import Row, Subjects
-from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, save, show
 from afterword.asking.screens.question_form import inserts
 from afterword.asking.screens.questionnaires import Work, read_work, work_of
@@ -21,7 +21,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.editing import Document
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.web import html
 
@@ -52,7 +52,7 @@ async def list_endings(visit: Visit) -> Response:
         {
             "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
             "condition": _condition(words, one, known, is_first=number == 1),
-            "name": outline.ending_name(words, one, number),
+            "name": questionnaires.ending_name(words, one, number),
             "is_first": number == 1,
             "is_last": number == len(found),
         }
@@ -62,7 +62,7 @@ async def list_endings(visit: Visit) -> Response:
         {
             "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
             "condition": _condition(words, one, known, is_first=True),
-            "name": outline.ending_name(words, one, number),
+            "name": questionnaires.ending_name(words, one, number),
             "count": words(
                 "{n} of {max} responses",
                 n=words.count(counts.get(str(one.get("ending_id")), 0)),
@@ -134,7 +134,9 @@ async def confirm_removal(visit: Visit) -> Response:
     work = await read_work(visit)
     ending = _ending_in(visit, work)
     return visit.confirm(
-        title=words("Remove the ending “{title}”?", title=outline.ending_name(words, ending, _number(work, ending))),
+        title=words(
+            "Remove the ending “{title}”?", title=questionnaires.ending_name(words, ending, _number(work, ending))
+        ),
         sentences=[words("It goes from the draft; publishing makes it so.")],
         button=words("Remove the ending"),
     )
@@ -169,7 +171,7 @@ def _page(
     return show(
         visit,
         work,
-        title=outline.ending_name(words, ending, number),
+        title=questionnaires.ending_name(words, ending, number),
         status=refusal.status if refusal else 200,
         current=str(ending["ending_id"]),
         refusal=refusal,
@@ -225,7 +227,7 @@ def _number_of(text: str) -> int | str:
 async def _pools(visit: Visit, db: Database) -> list[tuple[str, str]]:
     if "Coupon Pool.Read" not in visit.caller.scopes:
         return []
-    found = await nouns.every(POOL, db, organization_id=visit.caller.organization_id)
+    found = await service.every(POOL, db, organization_id=visit.caller.organization_id)
     return [(one.key, one.title) for one in found]
 
 
@@ -249,7 +251,7 @@ def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: boo
 
 
 def _known(words: Texts, work: Work, condition: object) -> Subjects:
-    return condition_rows.with_named(condition_form.subjects(words, work, ""), condition)
+    return condition_rows.with_named(question_form.subjects(words, work, ""), condition)
 
 
 def _ending_in(visit: Visit, work: Work) -> Document:
@@ -263,6 +265,6 @@ def _number(work: Work, ending: Document) -> int:
 
 def _mark(ending: Document) -> str:
     """The ending in short, by which a change of somebody else is noticed."""
-    return condition_form.mark_of(
+    return question_form.mark_of(
         {name: ending.get(name) or None for name in (*FIELDS, *endings.OPTIONAL, "conditions")}
     )

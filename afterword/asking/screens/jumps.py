@@ -9,15 +9,15 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import Row, Subjects
-from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import QUESTION, question_in, save
-from afterword.asking.screens.condition_form import Matching
+from afterword.asking.screens.question_form import Matching
 from afterword.asking.screens.questionnaires import ONE, Work, read_work, work_of
 from afterword.console import conditions
 from afterword.console.conditions import Values
 from afterword.console.inputs import require_same
 from afterword.console.screens import Screens, Visit
-from afterword.core.charts import lanes
+from afterword.core import charts
 from afterword.core.questionnaires import editing
 from afterword.core.questionnaires.editing import Document
 from afterword.core.questionnaires.flow import Flow
@@ -34,7 +34,7 @@ async def jump_page(visit: Visit) -> Response:
         work = await work_of(visit, db)
         question = question_in(work, visit.id("question_id"))
         jump = errors.found(_jump_in(visit, question), "There is no such jump.")
-        counts = await condition_form.matching_of(visit, db, work) if visit.id("number") != NEW else None
+        counts = await question_form.matching_of(visit, db, work) if visit.id("number") != NEW else None
         matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
     values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
     target = str(jump.get("target_question_id") or "")
@@ -54,7 +54,7 @@ async def save_jump(visit: Visit) -> Response:
         jump = {"target_question_id": form.text("target") or None, "conditions": condition}
         stored = editing.question_of(document, question_id) or {}
         if visit.id("number") != NEW:
-            require_same(visit, condition_form.mark_of(_jump_in(visit, stored)), "seen")
+            require_same(visit, question_form.mark_of(_jump_in(visit, stored)), "seen")
         changed = editing.with_jump(stored, _number(visit, stored), None if form.text("then") == "remove" else jump)
         return editing.with_question(document, changed) if stored else document
 
@@ -78,18 +78,18 @@ def _page(
     words, question_id = visit.words, str(question["question_id"])
     path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
     said = words("This jump cannot be published so.")
-    return condition_form.page(
+    return question_form.page(
         visit,
         values,
-        condition_form.subjects(words, work, question_id),
-        title=words("After “{title}”", title=outline.title_of(words, question)),
+        question_form.subjects(words, work, question_id),
+        title=words("After “{title}”", title=questionnaires.title_of(words, question)),
         hint=words(
             "Rows without a subject are left out; without any, it always goes there. "
             "The first jump that matches decides."
         ),
         remove="" if is_new else words("Remove the jump"),
         refusal=refusal,
-        problems=condition_form.problems_of(
+        problems=question_form.problems_of(
             work, question_id, f"jumps/{visit.id('number')}", partial(_field, values.rows), said
         ),
         first=Row(f"question:{question_id}", "less_equal") if is_new else None,
@@ -97,14 +97,14 @@ def _page(
         matching=matching_text,
         path=path,
         action=f"{path}/jump/{visit.id('number')}",
-        seen=condition_form.mark_of(_jump_in(visit, question)),
+        seen=question_form.mark_of(_jump_in(visit, question)),
         target=target,
-        targets=condition_form.targets(words, work.draft.definition, question_id),
+        targets=question_form.targets(words, work.draft.definition, question_id),
     )
 
 
 def _theirs(visit: Visit, work: Work, question: Document) -> str:
-    found = condition_form.sentences(visit.words, work, question, path="")
+    found = question_form.sentences(visit.words, work, question, path="")
     number = _number(visit, question)
     return found[number]["text"] if number < len(found) else visit.words("It was removed.")
 
@@ -114,7 +114,7 @@ def _field(rows: Sequence[Row], parts: list[str]) -> str:
 
 
 def _known(visit: Visit, work: Work, condition: object) -> Subjects:
-    return condition_rows.with_named(condition_form.subjects(visit.words, work, visit.id("question_id")), condition)
+    return condition_rows.with_named(question_form.subjects(visit.words, work, visit.id("question_id")), condition)
 
 
 def _jump_in(visit: Visit, question: Document) -> Document | None:
@@ -139,7 +139,7 @@ async def condition_page(visit: Visit) -> Response:
         work = await work_of(visit, db)
         question = question_in(work, visit.id("question_id"))
         condition = question.get("show_if")
-        counts = await condition_form.matching_of(visit, db, work)
+        counts = await question_form.matching_of(visit, db, work)
         matching_text = counts.of_condition(question) if counts else ""
     values = conditions.stored(condition, _known_before(visit, work, condition))
     return _condition_page(visit, work, question, values, matching_text=matching_text)
@@ -155,7 +155,7 @@ async def save_condition(visit: Visit) -> Response:
     def change(document: Document) -> Document:
         condition = conditions.condition_of(visit, values, _known_before(visit, work, None))
         stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
-        require_same(visit, condition_form.mark_of(stored.get("show_if")), "seen")
+        require_same(visit, question_form.mark_of(stored.get("show_if")), "seen")
         kept = None if visit.form.text("then") == "remove" else condition
         return editing.with_question(document, {**stored, "show_if": kept})
 
@@ -178,27 +178,27 @@ def _condition_page(
     words, question_id = visit.words, str(question["question_id"])
     path, condition = f"{work.path}/edit/{question_id}", question.get("show_if")
     said = words("This condition cannot be published so.")
-    return condition_form.page(
+    return question_form.page(
         visit,
         values,
         _known_before(visit, work, condition),
-        title=words("When “{title}” is asked", title=outline.title_of(words, question)),
+        title=words("When “{title}” is asked", title=questionnaires.title_of(words, question)),
         hint=words("Rows without a subject are left out; without any, everybody is asked."),
         remove=words("Ask everybody") if condition else "",
         refusal=refusal,
-        problems=condition_form.problems_of(
+        problems=question_form.problems_of(
             work, question_id, "show_if", partial(condition_rows.place_of, rows=values.rows), said
         ),
-        theirs=condition_form.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
+        theirs=question_form.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
         matching=matching_text,
         path=path,
         action=f"{path}/condition",
-        seen=condition_form.mark_of(condition),
+        seen=question_form.mark_of(condition),
     )
 
 
 def _known_before(visit: Visit, work: Work, condition: object) -> Subjects:
-    found = condition_form.subjects(visit.words, work, visit.id("question_id"), is_own=False)
+    found = question_form.subjects(visit.words, work, visit.id("question_id"), is_own=False)
     return condition_rows.with_named(found, condition)
 
 
@@ -210,8 +210,8 @@ async def flow_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         work = await work_of(visit, db)
-        is_counted = any(map(condition_form.is_counted, editing.all_questions(work.draft.definition)))
-        counts = await condition_form.matching_of(visit, db, work) if is_counted else None
+        is_counted = any(map(question_form.is_counted, editing.all_questions(work.draft.definition)))
+        counts = await question_form.matching_of(visit, db, work) if is_counted else None
     flow = Flow(work.definition)
     rows = {question_id: number for number, question_id in enumerate(flow.nodes)}
     end = len(rows)
@@ -220,7 +220,7 @@ async def flow_page(visit: Visit) -> Response:
         for edge in flow.edges
         if edge.source is not None and edge.jump is not None
     }
-    pieces, count = lanes.pieces(sorted(lines), rows=end + 1)
+    pieces, count = charts.pieces(sorted(lines), rows=end + 1)
     unreached = set(flow.unreachable)
     may_edit = "Questionnaire.Update" in visit.caller.scopes
     questions = [(one, editing.question_of(work.draft.definition, one) or {}) for one in flow.nodes]
@@ -228,11 +228,11 @@ async def flow_page(visit: Visit) -> Response:
         "flow.html",
         title=words("Ways through “{name}”", name=work.questionnaire.display_name),
         path=work.path,
-        width=lanes.width(count),
+        width=charts.width(count),
         end=pieces[end],
         rows=[
             {
-                "title": outline.title_of(words, question),
+                "title": questionnaires.title_of(words, question),
                 "url": f"{work.path}/edit/{question_id}" if may_edit else "",
                 "jumps": _sentences(visit, work, question, counts),
                 "is_unreached": question_id in unreached,
@@ -245,10 +245,10 @@ async def flow_page(visit: Visit) -> Response:
 
 def _sentences(visit: Visit, work: Work, question: Document, counts: Matching | None) -> list[str]:
     words = visit.words
-    shown = [condition_form.shown_sentence(words, work, question)] if question.get("show_if") else []
+    shown = [question_form.shown_sentence(words, work, question)] if question.get("show_if") else []
     asked = [counts.of_condition(question)] if counts and shown else []
     jumps = [
         f"{one['text']} {counts.of_jump(question, number) if counts else ''}".strip()
-        for number, one in enumerate(condition_form.sentences(words, work, question, path=""))
+        for number, one in enumerate(question_form.sentences(words, work, question, path=""))
     ]
     return [*([" ".join([*shown, *asked]).strip()] if shown else []), *jumps]

@@ -26,8 +26,7 @@ from afterword.console.screens import Marked, Screens, Visit, download
 from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service, structs
 from afterword.kit.ui.lists import Column, Listing, page_links, page_of
 from afterword.kit.web import html, static
 
@@ -75,7 +74,7 @@ async def list_links(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         questionnaire = await _questionnaire(visit, db)
-        found = await nouns.rows(
+        found = await service.rows(
             LINK,
             db,
             **visit.caller.part,
@@ -184,7 +183,7 @@ async def remove_link(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             link = await link_of(visit, db)
-            await nouns.delete(LINK, db, caller=visit.caller, key=link.link_id, site=visit.site, now=visit.now)
+            await service.delete(LINK, db, caller=visit.caller, key=link.link_id, site=visit.site, now=visit.now)
     except LinkInUse:
         return await _confirm(visit)
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links?done=removed")
@@ -298,7 +297,7 @@ async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
 async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = errors.ANY) -> None:
     async with visit.write() as db:
         link = await link_of(visit, db)
-        await nouns.update(
+        await service.update(
             LINK,
             db,
             caller=visit.caller,
@@ -312,7 +311,7 @@ async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = 
 
 async def link_of(visit: Visit, db: Database) -> PublicLink:
     """Raises NotFound, also for a link of another questionnaire."""
-    link = await nouns.get(LINK, db, caller=visit.caller, key=visit.id("link_id"))
+    link = await service.get(LINK, db, caller=visit.caller, key=visit.id("link_id"))
     if link.questionnaire_id != visit.id("questionnaire_id"):
         raise errors.NotFound("There is no such public link.")
     return link

@@ -7,16 +7,15 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires.metadata import service
-from afterword.asking.questionnaires.metadata.service import LISTING, NAMES, QUESTIONNAIRE_NAME, MetadataDefinition
+from afterword.asking.questionnaires import metadata
+from afterword.asking.questionnaires.metadata import LISTING, NAMES, QUESTIONNAIRE_NAME, MetadataDefinition
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires.metadata import Kind
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service, structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
 from afterword.kit.web import html
@@ -47,7 +46,7 @@ async def list_names(visit: Visit) -> Response:
     words = visit.words
     kind = _kind(visit.query.get("kind", ""))
     async with visit.read() as db:
-        found = await service.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(LISTING, visit.query))
+        found = await metadata.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(LISTING, visit.query))
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
         caller = visit.caller
         may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
@@ -96,7 +95,7 @@ async def declare(visit: Visit) -> Response:
     try:
         request = read_as(structs.creation_of(NAMES[kind]), document, visit)
         async with visit.write() as db:
-            await nouns.create(NAMES[kind], db, columns=request.named(), **visit.acting)
+            await service.create(NAMES[kind], db, columns=request.named(), **visit.acting)
     except errors.Conflict as taken:
         return await _new(visit, errors.Invalid.at("/name", "already_exists", taken.detail))
     except errors.Invalid as refusal:
@@ -111,7 +110,7 @@ async def save_name(visit: Visit) -> Response:
         request = read_as(structs.update_of(NAMES[kind]), document_of(visit.form, TITLE_INPUTS), visit)
         async with visit.write() as db:
             key, expect = visit.id("metadata_id"), same_version(visit)
-            await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
+            await service.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(address(METADATA, kind=kind, done="saved"))
@@ -151,7 +150,7 @@ def _kind(text: str) -> Kind:
 async def _definition(visit: Visit) -> MetadataDefinition:
     """The definition of the address, unless it is the product's. Raises NotFound."""
     async with visit.read() as db:
-        found = await service.get(
+        found = await metadata.get(
             db, caller=visit.caller, kind=_kind(visit.id("kind")), metadata_id=visit.id("metadata_id")
         )
     if found.read_only:
@@ -161,7 +160,7 @@ async def _definition(visit: Visit) -> MetadataDefinition:
 
 async def _remove(visit: Visit, db: Database) -> Response:
     kind = _kind(visit.id("kind"))
-    await nouns.delete(NAMES[kind], db, key=visit.id("metadata_id"), **visit.acting)
+    await service.delete(NAMES[kind], db, key=visit.id("metadata_id"), **visit.acting)
     return html.redirect(address(METADATA, kind=kind, done="removed"))
 
 

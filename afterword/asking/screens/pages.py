@@ -9,7 +9,7 @@ from afterword import errors, ids
 from afterword.asking.instances import anonymity as anonymity_store
 from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.asking.questionnaires import access, drafts, store
-from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.asking.screens.metadata_names import METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
@@ -53,7 +53,7 @@ async def save_texts(visit: Visit) -> Response:
     typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
     def change(document: Document) -> Document:
-        require_same(visit, condition_form.mark_of(_texts_of(document)), "seen")
+        require_same(visit, question_form.mark_of(_texts_of(document)), "seen")
         locale, pages = str(document.get("default_locale")), document.get("pages")
         return {**document, "pages": {**(pages if is_object(pages) else {}), locale: typed}}
 
@@ -69,7 +69,7 @@ def _texts(visit: Visit, work: Work, values: Mapping[str, Any], *, stale: errors
     texts = {
         "fields": [(name, words(label), insert.shown(str(values.get(name) or ""))) for name, label in AROUND.items()],
         "inserts": insert.offered,
-        "seen": condition_form.mark_of(stored),
+        "seen": question_form.mark_of(stored),
         "theirs": [
             (words(label), insert.shown(str(stored.get(name) or "")))
             for name, label in AROUND.items()
@@ -92,7 +92,7 @@ async def save_anonymity(visit: Visit) -> Response:
     is_on = visit.form.text("anonymous") == "1"
 
     def change(document: Document) -> Document:
-        require_same(visit, condition_form.mark_of(document.get("anonymous") is True), "seen")
+        require_same(visit, question_form.mark_of(document.get("anonymous") is True), "seen")
         return {**document, "anonymous": is_on}
 
     try:
@@ -111,7 +111,7 @@ async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Respons
         "is_on": visit.form.text("anonymous") == "1" if stale else stored,
         "waiting": waiting,
         "together": TOGETHER_MIN,
-        "seen": condition_form.mark_of(stored),
+        "seen": question_form.mark_of(stored),
     }
     return show(
         visit,
@@ -142,7 +142,8 @@ async def others_page(visit: Visit) -> Response:
         chosen=source.questionnaire_id if source else "",
         after=visit.query.get("after", "")[: ids.ID_CHARACTERS],
         questions=[
-            (str(each.get("question_id")), outline.title_of(words, each)) for each in editing.all_questions(definition)
+            (str(each.get("question_id")), questionnaires.title_of(words, each))
+            for each in editing.all_questions(definition)
         ],
     )
 
@@ -278,7 +279,7 @@ def _values_of(group: Document) -> Document:
 def _mark_of(group: Document) -> str:
     """Empty for a page without texts that is shown: as it began."""
     values = _values_of(group)
-    return "" if values == _values_of({}) else condition_form.mark_of(values)
+    return "" if values == _values_of({}) else question_form.mark_of(values)
 
 
 def _inserts_of(work: Work, group: Document) -> TextVariables:
@@ -323,7 +324,7 @@ def _value_row(visit: Visit, work: Work, kind: Kind, name: str, places: list[str
         "kind": words("Of the order") if kind == "questionnaire" else words("Of the person"),
         "parameter": name if work.declared.kind_of(name) == kind else f"responder[{name}]",
         "uses": [
-            {"url": f"{work.path}/edit/{one}", "text": outline.title_of(words, question or {})}
+            {"url": f"{work.path}/edit/{one}", "text": questionnaires.title_of(words, question or {})}
             for one, question in found
         ]
         + ([{"url": f"{work.path}/edit/texts", "text": words("Texts around the questions")}] if None in places else []),

@@ -11,8 +11,7 @@ from afterword.asking.instances import expiry
 from afterword.asking.questionnaires import access, api, drafts, service, store
 from afterword.asking.questionnaires.drafts import DRAFT_ID
 from afterword.asking.questionnaires.store import PublishedVersion
-from afterword.asking.screens.outline import type_name
-from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, work_of
+from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, type_name, work_of
 from afterword.console.inputs import require_same
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import definition as core_definition

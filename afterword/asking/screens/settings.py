@@ -12,12 +12,12 @@ from afterword.asking.questionnaires import visuals as themes
 from afterword.asking.questionnaires.files import MEDIA_TYPE
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
-from afterword.asking.screens import condition_form, outline
+from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.inputs import require_same, same_version
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit, download
-from afterword.core.charts import sketches
+from afterword.core import charts
 from afterword.core.questionnaires import editing, visuals
 from afterword.core.questionnaires.visuals import Layout, Theme
 from afterword.core.wire.lists import Page
@@ -138,7 +138,7 @@ def _book(visit: Visit, name: str) -> dict[str, Any]:
         "title": str(title),
         "note": note,
         "length": length_text(visit.words, entry.definition),
-        "sketch": sketches.sketch(entry.definition),
+        "sketch": charts.sketch(entry.definition),
     }
 
 
@@ -226,9 +226,9 @@ async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Resp
 
 def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) -> list[tuple[str, str]]:
     found = [
-        (str(one.get("question_id")), outline.title_of(words, one))
+        (str(one.get("question_id")), questionnaires.title_of(words, one))
         for one in editing.all_questions(document)
-        if outline.is_answered(one)
+        if questionnaires.is_answered(one)
     ]
     others = [] if not chosen or chosen in dict(found) else [(chosen, words("a question that is gone"))]
     return [("", words("none")), *found, *others]
@@ -321,4 +321,4 @@ def _theme_of(layers: Layers) -> Theme:
 
 def _mark_of(layers: Layers) -> str:
     theme = _theme_of(layers)
-    return condition_form.mark_of([theme.layout, theme.show_progress])
+    return question_form.mark_of([theme.layout, theme.show_progress])

@@ -11,7 +11,7 @@ from afterword import errors
 from afterword.asking.questionnaires import access, drafts, translations
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.questionnaires.translations import Shown
-from afterword.asking.screens import outline
+from afterword.asking.screens import questionnaires
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, work_of
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.questionnaires import editing, question_types
@@ -249,7 +249,9 @@ def _row(words: Texts, work: Work, text: Text, shown: Shown, *, typed: str | Non
     before = shown.outdated.get(text.key)
     return {
         "key": text.key,
-        "label": label if member == "title" or not question else f"{label} · {outline.title_of(words, question)}",
+        "label": label
+        if member == "title" or not question
+        else f"{label} · {questionnaires.title_of(words, question)}",
         "source": text.source,
         "target": (text.target or "") if typed is None else typed,
         "theirs": text.target if typed is not None else None,

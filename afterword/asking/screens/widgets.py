@@ -12,7 +12,7 @@ from afterword.asking.links.public_links import Box, box_of
 from afterword.asking.screens.links import ONE, change, link_of
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.screens import Marked, Screens, Visit
-from afterword.core.wire.origins import origins_of
+from afterword.core.wire.site import origins_of
 from afterword.kit.web import html
 from afterword.sending import previews
 from afterword.tenants.screens.organization import APPLICATIONS

@@ -9,18 +9,60 @@ from typing import Any, Final
 from afterword import errors, ids
 from afterword.asking.instances.triggers import Response
 from afterword.cases import history, rules, settings
-from afterword.cases.alert_instances import events as case_events
 from afterword.cases.alert_instances import store
 from afterword.cases.alert_instances.store import Case, Comment
 from afterword.cases.rules import Alert
 from afterword.core.messaging import alerts as core_alerts
-from afterword.core.messaging import mentions
+from afterword.core.messaging import reply_text
 from afterword.core.messaging.alerts import Match
 from afterword.core.organizations.access import Caller
-from afterword.core.scheduling import working_time
+from afterword.core.scheduling import windows
 from afterword.core.scheduling.windows import Calendar
-from afterword.events import service as events
+from afterword.events import service
+from afterword.events.service import NewEvent
 from afterword.kit.db import Database
+
+_COLUMNS = tuple(Case.__dataclass_fields__)
+
+
+def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None, **more: object) -> NewEvent:
+    """An event of the caller, or of the worker, without answers and numbers: the log outlives their erasure."""
+    data: Mapping[str, Any] = {
+        **{name: getattr(case, name) for name in _COLUMNS},
+        "matched": [{**leaf, "actual": None} for leaf in case.matched],
+        "call_back_number": None,
+        "call_back_note": None,
+        **more,
+    }
+    return NewEvent(
+        organization_id=case.organization_id,
+        event_id=ids.ordered(now),
+        type=f"alert_instance.{kind}",
+        subject_id=case.alert_instance_id,
+        subject_version=case.version,
+        questionnaire_id=case.questionnaire_id,
+        actor_kind=caller.actor_kind if caller else "worker",
+        actor_id=caller.actor_id if caller else None,
+        data=data,
+    )
+
+
+def of_update(before: Case, after: Case, *, caller: Caller, now: datetime) -> list[NewEvent]:
+    """The events of a change: another assignee, another status, resolved or reopened."""
+    kinds: list[str] = []
+    if after.assigned_user_id != before.assigned_user_id:
+        kinds.append("assigned")
+    if after.status_id != before.status_id:
+        kinds.append("status_changed")
+    kinds += crossing(after, was_resolved=before.resolved_time is not None)
+    return [event(after, kind, now=now, caller=caller) for kind in kinds]
+
+
+def crossing(case: Case, *, was_resolved: bool) -> tuple[str, ...]:
+    if (case.resolved_time is not None) == was_resolved:
+        return ()
+    return ("reopened",) if was_resolved else ("resolved",)
+
 
 NO_CASE: Final = "There is no such alert instance."
 STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
@@ -96,7 +138,7 @@ async def update(
         return before
     await _count(db, changed=[(after, before.resolved_time is not None)])
     await history.record_change(db, before=before, after=after, caller=caller, now=now)
-    await events.record(db, events=case_events.of_update(before, after, caller=caller, now=now))
+    await service.record(db, events=of_update(before, after, caller=caller, now=now))
     return after
 
 
@@ -107,7 +149,7 @@ async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> N
     await store.insert_cases(db, cases=cases)
     counts = [(case.organization_id, case.alert_id, int(case.resolved_time is None)) for case in cases]
     await rules.settle_counts(db, counts=counts, triggered_time=now)
-    await events.record(db, events=[case_events.event(case, "created", now=now) for case in cases])
+    await service.record(db, events=[event(case, "created", now=now) for case in cases])
 
 
 def new_case(
@@ -130,7 +172,7 @@ def new_case(
         status_id=alert.status_id,
         assigned_user_id=owner_id,
         severity=alert.severity,
-        due_time=working_time.due_time(calendar, now=now, hours=alert.due_hours),
+        due_time=windows.due_time(calendar, now=now, hours=alert.due_hours),
         occurrences=1,
         matched=core_alerts.documents(match.leaves),
         comments_count=0,
@@ -153,7 +195,7 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
     await rules.settle_counts(
         db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now
     )
-    await events.record(db, events=[case_events.event(case, "repeated", now=now) for case in cases])
+    await service.record(db, events=[event(case, "repeated", now=now) for case in cases])
 
 
 async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
@@ -195,11 +237,11 @@ async def move_status(
     )
     await _count(db, changed=moved)
     moves = [
-        case_events.event(case, kind, now=now, caller=caller)
+        event(case, kind, now=now, caller=caller)
         for case, was_resolved in moved
-        for kind in ("status_changed", *case_events.crossing(case, was_resolved=was_resolved))
+        for kind in ("status_changed", *crossing(case, was_resolved=was_resolved))
     ]
-    await events.record(db, events=moves)
+    await service.record(db, events=moves)
 
 
 async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
@@ -223,10 +265,8 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
     mentioned = sorted(await _mentioned(db, case, body)) if "@" in body else []
     more = {"comment_id": written.comment_id, "mentioned_user_ids": mentioned}
     kinds = ("commented", "mentioned") if mentioned else ("commented",)
-    written_events = [
-        case_events.event(errors.found(after, NO_CASE), kind, now=now, caller=caller, **more) for kind in kinds
-    ]
-    await events.record(db, events=written_events)
+    written_events = [event(errors.found(after, NO_CASE), kind, now=now, caller=caller, **more) for kind in kinds]
+    await service.record(db, events=written_events)
     return written
 
 
@@ -284,18 +324,18 @@ async def _clock(
         return {}
     calendar = await settings.calendar_of(db, organization_id=case.organization_id)
     if waits:
-        left = None if due_time is None else working_time.left(calendar, now=now, due=due_time)
+        left = None if due_time is None else windows.left(calendar, now=now, due=due_time)
         seconds = None if left is None else math.ceil(left.total_seconds())  # of a second begun, all: nobody loses time
         return {"waiting_since": now, "due_left_seconds": seconds, "due_time": None}
     columns: dict[str, Any] = {}
     if case.waiting_since is not None:
         if due_time is None and case.due_left_seconds is not None:
             left = timedelta(seconds=case.due_left_seconds)
-            due_time = working_time.due_again(calendar, now=now, left=left)
-        waited = case.waited_seconds + _seconds(working_time.between(calendar, case.waiting_since, now))
+            due_time = windows.due_again(calendar, now=now, left=left)
+        waited = case.waited_seconds + _seconds(windows.between(calendar, case.waiting_since, now))
         columns = {"waiting_since": None, "due_left_seconds": None, "due_time": due_time, "waited_seconds": waited}
     if closes:
-        since_opening = _seconds(working_time.between(calendar, case.created_time, now))
+        since_opening = _seconds(windows.between(calendar, case.created_time, now))
         columns["work_seconds"] = max(0, since_opening - columns.get("waited_seconds", case.waited_seconds))
     return columns
 
@@ -318,7 +358,7 @@ async def _mentioned(db: Database, case: Case, body: str) -> set[str]:
     people = await store.list_names(
         db, organization_id=case.organization_id, application_id=application_id or "", limit=MENTIONABLE_MAX
     )
-    return mentions.mentioned(body, people)
+    return reply_text.mentioned(body, people)
 
 
 async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
@@ -326,7 +366,7 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
     counts = [
         (case.organization_id, case.alert_id, 1 if case.resolved_time is None else -1)
         for case, was_resolved in changed
-        if case_events.crossing(case, was_resolved=was_resolved)
+        if crossing(case, was_resolved=was_resolved)
     ]
     await rules.settle_counts(db, counts=counts)
 

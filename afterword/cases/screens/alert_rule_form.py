@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from afterword import errors
 from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import condition_rows
+from afterword.asking.questionnaires import condition_rows, metadata
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Row, Subject, Subjects
-from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.cases import assignments
 from afterword.cases.rules import Alert
 from afterword.cases.screens import assignment_rows
-from afterword.cases.screens.rows import with_load
+from afterword.cases.screens.figures import with_load
 from afterword.cases.screens.timeline import SEVERITIES
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console.conditions import json_of, with_seen
@@ -23,7 +22,7 @@ from afterword.console.screens import Form, Marked, Visit
 from afterword.core.wire.lists import Page
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.web import fields
 
 LISTED_MAX: Final = 100
@@ -113,7 +112,7 @@ async def choices_of(
         page=Page.first(USERS, limit=USERS_MAX),
     )
     named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
-    statuses = await nouns.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
+    statuses = await service.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
     asked = [
         each.published_version_id
         for each in questionnaires.items

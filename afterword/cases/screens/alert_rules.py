@@ -18,8 +18,7 @@ from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, R
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging import alerts as core_alerts
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service, structs
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html
@@ -37,7 +36,7 @@ routes = Screens()
 async def list_rules(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await nouns.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
+        found = await service.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
         subjects = await alert_rule_form.subjects_of(visit, db, found.items)
     may_add = "Alert.Create" in visit.caller.scopes
     return visit.page(
@@ -86,7 +85,7 @@ async def save_rule(visit: Visit) -> Response:
 
 async def _rule(visit: Visit) -> Alert:
     async with visit.read() as db:
-        return await nouns.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
+        return await service.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
 
 
 removal(
@@ -100,7 +99,7 @@ removal(
     ],
     button="Remove the alert",
     get=_rule,
-    remove=lambda visit, db: nouns.delete(
+    remove=lambda visit, db: service.delete(
         ALERT, db, caller=visit.caller, key=visit.id("alert_id"), site=visit.site, now=visit.now
     ),
     to=PATH,
@@ -138,13 +137,13 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
 async def _save(visit: Visit, *, rule: Alert | None, columns: dict[str, Any]) -> Response:
     async with visit.write() as db:
         if rule is None:
-            made = await nouns.create(ALERT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            made = await service.create(ALERT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
             return html.redirect(f"{PATH}/{made.record.alert_id}?done=saved")
         # Not by its version, which each case that opens or closes raises.
-        stored = await nouns.get(ALERT, db, caller=visit.caller, key=rule.alert_id, is_locked=True)
+        stored = await service.get(ALERT, db, caller=visit.caller, key=rule.alert_id, is_locked=True)
         require_same(visit, stored.updated_time.isoformat(), "seen")
         del columns["application_id"]
-        await nouns.update(
+        await service.update(
             ALERT, db, caller=visit.caller, key=rule.alert_id, changes=columns, site=visit.site, now=visit.now
         )
     return html.redirect(f"{PATH}/{rule.alert_id}?done=saved")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.cases import assignments, messages
+from afterword.cases import assignments, messages, work
 from afterword.cases import history as history_store
 from afterword.cases import settings as settings_store
 from afterword.cases.alert_instances import service
@@ -16,12 +16,11 @@ from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.assignments import Assignee
 from afterword.cases.resources import AlertHistoryEntry
 from afterword.cases.screens import figures as case_figures
-from afterword.cases.screens import replies
-from afterword.cases.screens.rows import CASES, outcome_text, row_of, with_load
+from afterword.cases.screens import timeline
+from afterword.cases.screens.figures import CASES, outcome_text, row_of, with_load
 from afterword.cases.screens.timeline import Timeline
 from afterword.cases.statuses import STATUS, title_of
-from afterword.cases.work import store
-from afterword.cases.work.store import WorkItem
+from afterword.cases.work import WorkItem
 from afterword.console.answers import ShownResponse, answers_of, note_person
 from afterword.console.inputs import same_version
 from afterword.console.screens import Marked, Screens, Visit
@@ -43,7 +42,7 @@ ID_CHARACTERS_MAX: Final = 22
 FIGURES_DAYS: Final = 30
 ENTRIES_MAX: Final = 500
 USERS_MAX: Final = 200
-CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
+CLOSED: Final = timedelta(days=work.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
 CHOICE_CHARACTERS_MAX: Final = 100
 SUBJECT_CHARACTERS_MAX: Final = 200
@@ -91,7 +90,7 @@ async def list_cases(visit: Visit) -> Response:
         filters=[(visit.words("One application"), address(CASES, tab=tab))] if application else [],
         next_url=address(CASES, tab=tab, application=application, after=_key_of(last, tab)) if last else "",
         first_url=address(CASES, tab=tab, application=application) if "after" in visit.query else "",
-        closed_days=store.CLOSED_DAYS,
+        closed_days=work.CLOSED_DAYS,
         tab=tab,
         figures=case_figures.short(visit, figures),
         figures_url=case_figures.FIGURES,
@@ -237,25 +236,25 @@ async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[Wo
     key = read_key(visit.query.get("after", ""))
     if tab == "closed":
         before, since = key[0] if key else visit.now, visit.now - CLOSED
-        return await store.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
-    return await store.list_work(
+        return await work.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
+    return await work.list_work(
         db,
         **reach,
         tab=tab,
         user_id=visit.caller.user_id,
         now=visit.now,
-        after=(min(key[0], store.NEVER), key[1]) if key else None,
+        after=(min(key[0], work.NEVER), key[1]) if key else None,
         limit=ROWS + 1,
     )
 
 
 def _key_of(item: WorkItem, tab: str) -> str:
     time = item.resolved_time if tab == "closed" else item.due_time
-    return key_of(time or store.NEVER, item.alert_instance_id)
+    return key_of(time or work.NEVER, item.alert_instance_id)
 
 
 async def _item(visit: Visit, db: Database) -> WorkItem:
-    item = await store.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
+    item = await work.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
     return errors.found(item, "There is no such case.")
 
 
@@ -281,7 +280,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             if item.instance_id
             else None
         )
-        draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
+        draft = await timeline.draft(db, visit, item, texts=settings.saved_texts)
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
     story = Timeline(

@@ -1,25 +1,87 @@
-"""The figures of the work on cases, each of which leads to its cases; the short ones above the list of cases."""
+"""Cases as rows of lists: status, severity, due time and outcome in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Final, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from starlette.responses import Response
 
-from afterword.cases import figures
+from afterword.cases import figures, work
 from afterword.cases.figures import BUCKETS, Figures, Group, Row
-from afterword.cases.screens.rows import CASES, SEVERITIES, row_of
-from afterword.cases.statuses import SYSTEM_TITLES
-from afterword.cases.work import store
-from afterword.cases.work.store import SELECTIONS, Selection
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.cases.statuses import SYSTEM_TITLES, title_of
+from afterword.cases.work import SELECTIONS, Selection, WorkItem
+from afterword.console.response_list import BANDS, excerpt
+from afterword.console.screens import Screens, Visit
 from afterword.core.figures import periods
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket
 from afterword.core.wire import times
 from afterword.kit.db import Database
+from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import ROWS, Column, Listing, address, key_of, read_key
+from afterword.kit.ui.text import distance_text, due_text, near_moment
+
+CASES: Final = "/console/cases"
+SEVERITIES: Final[Mapping[str, Marked]] = {
+    "low": "Low severity", "normal": "", "high": "High severity", "critical": "Critical",
+}  # fmt: skip
+
+
+def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
+    words = visit.words
+    return {
+        "url": f"{CASES}/{item.alert_instance_id}",
+        "item": item,
+        "status": title_of(words, item.status_id, item.status_title),
+        "severity": words(SEVERITIES[item.severity]),
+        "band_text": words(BANDS[item.band or ""]),
+        "comment": excerpt(item.comment or "", ()) if visit.caller.reads_answers else (),
+        "due": _due(visit, item) if item.resolved_time is None else "",
+        "is_late": item.resolved_time is None and item.due_time is not None and item.due_time < visit.now,
+        "opened": near_moment(words, item.created_time, now=visit.now, zone=visit.zone),
+        "closed": words.moment(item.resolved_time, time_zone=visit.zone) if item.resolved_time else "",
+        "outcome": outcome_text(words, item),
+    }
+
+
+def with_load(words: Texts, name: str, open_cases: int) -> str:
+    return f"{name} · {words.plural('{n} open case', '{n} open cases', open_cases)}"
+
+
+def outcome_text(words: Texts, item: WorkItem) -> str:
+    """The answer of a customer who was asked again: "3 → 8, recovered"; empty while nothing was asked."""
+    if item.recovery_time is None:
+        return words("asked again") if item.recovery_item_id else ""
+    if item.recovered is None:
+        return words("answered again")
+    verdict = words("recovered") if item.recovered else words("not recovered")
+    if item.first_score is None or item.score_now is None:
+        return verdict
+    return words(
+        "{before} → {after}, {verdict}",
+        before=words.number(item.first_score),
+        after=words.number(item.score_now),
+        verdict=verdict,
+    )
+
+
+def _due(visit: Visit, item: WorkItem) -> str:
+    """When the case is due, or since when its clock stands still and how much is left on it."""
+    words = visit.words
+    if item.waiting_since is None:
+        return due_text(words, item.due_time, now=visit.now, zone=visit.zone)
+    since = near_moment(words, item.waiting_since, now=visit.now, zone=visit.zone)
+    if item.due_left_seconds is None:
+        return words("waits for the customer since {moment}", moment=since)
+    left = timedelta(seconds=item.due_left_seconds)
+    distance = distance_text(words, left)
+    if left < timedelta(0):
+        return words(
+            "waits for the customer since {moment}, then overdue by {distance}", moment=since, distance=distance
+        )
+    return words("waits for the customer since {moment}, {distance} left", moment=since, distance=distance)
+
 
 FIGURES: Final = f"{CASES}/figures"
 FOUND: Final = f"{CASES}/figures/cases"
@@ -78,7 +140,7 @@ async def found_cases(visit: Visit) -> Response:
     from_time, to_time = (_time(visit, query.get(each, "")) for each in ("from", "to"))
     to_time = to_time or visit.now
     async with visit.read() as db:
-        rows = await store.list_selected(
+        rows = await work.list_selected(
             db,
             **visit.caller.reach,
             selection=selection,

@@ -1,6 +1,7 @@
-"""One's own notifications: the events that a person is told of, by mail or in the list, and when the mails leave."""
+"""The list of what the reader was told: the newest first, each with its case, to be marked as read."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,21 +10,72 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases.notifications import api, service, store, words
-from afterword.cases.notifications.store import Subscription, Watch
+from afterword.cases import notifications
+from afterword.cases.notifications import NotificationRecord, Subscription, Watch
 from afterword.cases.rules import ALERT
 from afterword.console.inputs import placed, read_as, same_version
 from afterword.console.screens import Form, Screens, Visit
 from afterword.core.messaging import notices
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service, structs
 from afterword.kit.texts import Marked, texts
+from afterword.kit.ui.lists import ROWS, Listing, page_links, page_of
 from afterword.kit.web import fields, html
-from afterword.tenants.mails import SETTINGS
+from afterword.tenants.mails import SETTINGS, page_of_case
 from afterword.tenants.organizations.users import USERS, list_users
 from afterword.tenants.screens import members
+
+NOTICES: Final = "/console/notifications"
+LISTING: Final = fields.listing_of(notifications.Notification)
+
+routes = Screens()
+
+
+@routes.get(NOTICES, scope="Notification.Read")
+async def list_notices(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await notifications.list_notification_records(
+            db,
+            organization_id=visit.caller.organization_id,
+            user_id=visit.session.user_id,
+            page=page_of(LISTING, visit.query),
+        )
+    return visit.page(
+        "notices.html",
+        title=words("Notifications"),
+        choose=(words("Choose what you are told"), SETTINGS),
+        action=f"{NOTICES}/read",
+        unread=[one.notification_id for one in found.items if not one.read],
+        list=Listing(
+            rows=[_row(visit, one) for one in found.items],
+            empty=words("You were told nothing in the last 90 days."),
+            **page_links(found, visit.query, NOTICES),
+        ),
+    )
+
+
+@routes.post(f"{NOTICES}/read", scope="Notification.Update")
+async def mark_as_read(visit: Visit) -> Response:
+    async with visit.write() as db:
+        for notification_id in visit.form.all("id")[:ROWS]:
+            with suppress(errors.NotFound):  # pruned since the page was shown
+                await notifications.mark_read(
+                    db, caller=visit.caller, notification_id=notification_id, read=True, now=visit.now
+                )
+    return html.redirect(f"{NOTICES}?done=notices_read")
+
+
+def _row(visit: Visit, one: NotificationRecord) -> dict[str, Any]:
+    return {
+        "title": one.title,
+        "body": one.body,
+        "url": page_of_case(one.link),
+        "when": visit.words.moment(one.created_time, time_zone=visit.zone),
+        "is_unread": not one.read,
+    }
+
 
 NOTIFICATIONS: Final = SETTINGS
 ALERTS: Final = structs.listing_of(ALERT)
@@ -58,8 +110,6 @@ KINDS: Final[Mapping[str, Marked]] = {
     "user": "Colleagues, with the cases that they own",
 }
 
-routes = Screens()
-
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
@@ -76,9 +126,9 @@ async def save_notifications(visit: Visit) -> Response:
     expect = same_version(visit, "This was changed elsewhere in the meantime. Saving again replaces that.")
     try:
         async with visit.write() as db:
-            before, _ = await service.get_subscription(db, caller=visit.caller)
-            request = read_as(api.NotificationSubscriptionRequest, _document(visit, before), visit)
-            await service.subscribe(db, caller=visit.caller, **request.chosen(), now=visit.now, expect=expect)
+            before, _ = await notifications.subscription_of(db, caller=visit.caller)
+            request = read_as(notifications.NotificationSubscriptionRequest, _document(visit, before), visit)
+            await notifications.subscribe(db, caller=visit.caller, **request.chosen(), now=visit.now, expect=expect)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _page(visit, refusal)
     return html.redirect(f"{NOTIFICATIONS}?done=saved")
@@ -141,8 +191,8 @@ def _default(name: str) -> dict[str, bool]:
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     form, types = visit.form, _types_of(visit)
     async with visit.read() as db:
-        subscription, watches = await service.get_subscription(db, caller=visit.caller)
-        known = await store.list_entities(db, **visit.caller.part, among=watches)
+        subscription, watches = await notifications.subscription_of(db, caller=visit.caller)
+        known = await notifications.list_entities(db, **visit.caller.part, among=watches)
         things = await _things(visit, db)
     is_stale = isinstance(refusal, errors.Stale)
     choice = _typed(form) if form.values else _stored(subscription, [one for one in watches if one in known], types)
@@ -168,7 +218,7 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
     questionnaires = await questionnaires_store.list_questionnaires(
         db, **part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
-    rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
+    rules = await service.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
     users = await list_users(
         db,
         organization_id=visit.caller.organization_id,
@@ -198,7 +248,7 @@ def _groups(visit: Visit, types: Sequence[str], choice: _Choice) -> list[dict[st
         rows = [
             {
                 "type": name,
-                "text": visit.words(CASES[name]) if name in CASES else said(words.TITLES[name]),
+                "text": visit.words(CASES[name]) if name in CASES else said(notifications.TITLES[name]),
                 "email": name in choice.email,
                 "web": name in choice.web,
             }

@@ -1,12 +1,120 @@
-"""The history of a case as sentences."""
+"""The draft of a reply to the customer: typed, or made of a saved text whose variables are filled in."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.cases import messages, recoveries
+from afterword.cases.alert_instances import service
 from afterword.cases.history import Entry
+from afterword.cases.messages import Route
+from afterword.cases.screens.figures import CASES
+from afterword.cases.work import WorkItem
+from afterword.console.screens import DOMAIN, Screens, Visit
+from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
+from afterword.kit.texts import texts as texts_of
 from afterword.kit.ui.text import near_moment
+from afterword.kit.web import html
+
+NAMES = ("name", "full_name", "first_name")  # of the responder's metadata, the first that is there
+ORDER = "transaction_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`wrong`: why nobody can write to the customer. `key` is new for each form, so that it sends one mail."""
+
+    wrong: str
+    address: str
+    subject: str
+    body: str
+    key: str
+    titles: Sequence[str]
+
+
+async def draft(db: Database, visit: Visit, item: WorkItem, *, texts: Sequence[dict[str, str]]) -> Draft:
+    form, titles = visit.form, [one["title"] for one in texts]
+    key = form.text("key") or ids.ordered(visit.now)
+    try:
+        route = await messages.route_of(
+            db, organization_id=visit.caller.organization_id, alert_instance_id=item.alert_instance_id, now=visit.now
+        )
+    except errors.Conflict as refusal:
+        return Draft(refusal.detail or "", "", "", "", key, titles)
+    words = texts_of(DOMAIN, route.locale)
+    organization = visit.session.organization_name
+    subject = form.text("subject") or words("Your feedback to {organization}", organization=organization)
+    chosen = visit.query.get("text", "")
+    body = form.text("reply")
+    if not body and chosen.isascii() and chosen.isdigit() and int(chosen[:3]) < len(texts):
+        body = _filled(texts[int(chosen[:3])]["body"], _values(visit, item, route))
+    plain = subject.replace("\u2068", "").replace("\u2069", "")
+    return Draft("", route.address or "", plain, body, key, titles)
+
+
+def _values(visit: Visit, item: WorkItem, route: Route) -> dict[str, str]:
+    known = route.responder_metadata
+    return {
+        "customer_name": next((known[name] for name in NAMES if known.get(name)), ""),
+        "my_name": visit.session.user_name,
+        "organization_name": visit.session.organization_name,
+        "alert_title": item.alert_title,
+        # The key that the organization gave the message; else the order in the response's metadata.
+        "order": route.external_reference or route.instance_metadata.get(ORDER, ""),
+    }
+
+
+def _filled(body: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        body = body.replace(f"{{{name}}}", value)
+    return body
+
+
+routes = Screens()
+
+
+@routes.get(f"{CASES}/{{alert_instance_id}}/recovery", scope="Alert Instance.Update")
+async def recovery_page(visit: Visit) -> Response:
+    words, back = visit.words, f"{CASES}/{visit.id('alert_instance_id')}"
+    async with visit.read() as db:
+        case = await service.get(db, caller=visit.caller, **visit.ids)
+        plan = await recoveries.foresee(db, caller=visit.caller, case=case, site=visit.site)
+    moment = near_moment(words, max(plan.planned_time or visit.now, visit.now), now=visit.now, zone=visit.zone)
+    sentences = [
+        words(
+            "“{questionnaire}” goes to {address}. The message leaves {moment}.",
+            questionnaire=plan.way.questionnaire_name,
+            address=plan.request.responder_channel_identifier,
+            moment=moment,
+        ),
+        *([plan.reason] if plan.reason else []),
+        words("The answer comes into the case, and the figures count who is won back."),
+    ]
+    return visit.page(
+        "recovery_of_case.html",
+        title=words("Ask the customer again?"),
+        sentences=sentences,
+        action=f"{back}/recovery",
+        back=back,
+    )
+
+
+@routes.post(f"{CASES}/{{alert_instance_id}}/recovery", scope="Alert Instance.Update")
+async def ask_again(visit: Visit) -> Response:
+    """A second press finds the customer asked already, which is what was wanted."""
+    case_id = visit.id("alert_instance_id")
+    try:
+        async with visit.write() as db:
+            await recoveries.ask(db, caller=visit.caller, alert_instance_id=case_id, site=visit.site, now=visit.now)
+    except recoveries.AlreadyAsked:
+        pass
+    return html.redirect(f"{CASES}/{case_id}?done=asked_again")
+
 
 SEVERITIES: Final[Mapping[str, Marked]] = {
     "low": "Low severity", "normal": "Normal severity", "high": "High severity", "critical": "Critical",

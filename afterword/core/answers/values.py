@@ -11,7 +11,7 @@ from afterword.core.answers.files import EXTENSIONS, NAME_CHARACTERS_MAX, NewFil
 from afterword.core.messaging import addresses
 from afterword.core.questionnaires.question_types import NUMBER_DIGITS_MAX, TYPES, Question, Shape
 from afterword.core.questionnaires.questions import localized
-from afterword.core.reading import numbers, spellings
+from afterword.core.reading import structs
 from afterword.core.reading.documents import (
     BOOLEANS,
     digits_of,
@@ -309,7 +309,7 @@ def _check_file(value: object) -> Entry:
 def _email(text: str) -> str:
     """As it was written, without what cannot be seen around it."""
     addresses.normalise(addresses.CHANNEL_EMAIL, text)
-    return spellings.trimmed(text)
+    return structs.trimmed(text)
 
 
 def _phone(text: str) -> str:
@@ -474,8 +474,8 @@ def read_number(text: str, decimals: int = 0, point: str = "") -> int | float:
     Written decimals count, for `1234,000` may be meant as a million; but `12.00` is twelve.
     """
     try:
-        value = numbers.read(text, decimals=decimals, point=point)
-    except numbers.Ambiguous as error:
+        value = structs.read(text, decimals=decimals, point=point)
+    except structs.Ambiguous as error:
         raise InvalidAnswer("ambiguous", "Write thousands without a separator.", limit=error.thousands) from None
     if value is None:
         raise InvalidAnswer("wrong_type", "A number is expected.")
@@ -486,7 +486,7 @@ def read_number(text: str, decimals: int = 0, point: str = "") -> int | float:
 
 def read_date(text: str) -> str:
     """A date with points, day first, as YYYY-MM-DD; anything else as it is, since one with slashes is ambiguous."""
-    written = spellings.plain(text).strip()
+    written = structs.plain(text).strip()
     if match := _DAY_FIRST.match(written):
         day, month, year = match.groups()
         return f"{year}-{month:0>2}-{day:0>2}"
@@ -495,12 +495,12 @@ def read_date(text: str) -> str:
 
 def read_time(text: str) -> str:
     """A time as HH:MM: an hour alone or of one digit, a point in place of the colon; seconds are left out."""
-    match = _TIME.match(spellings.plain(text).strip())
+    match = _TIME.match(structs.plain(text).strip())
     return text.strip() if match is None else f"{match[1]:0>2}:{match[2] or '00'}"
 
 
 def read_date_time(text: str) -> str:
     """A date and a time, as browsers send them or with a blank between, as YYYY-MM-DDTHH:MM; anything else as it is."""
-    written = spellings.plain(text).strip()
+    written = structs.plain(text).strip()
     day, separator, time = written.partition("T") if "T" in written else written.rpartition(" ")
     return f"{read_date(day)}T{read_time(time)}" if separator else written

@@ -1,7 +1,4 @@
-"""The period of a report: its days, weeks, months and quarters in a time zone, and the period before it.
-
-All borders are computed here, with one copy of the zones' rules, and given to the database as moments.
-"""
+"""When a digest of a report is due: on a day of the week or of the month, at an hour of a time zone."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -12,6 +9,24 @@ from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from afterword.core.wire import times
+
+Frequency = Literal["weekly", "monthly"]
+WEEK_DAYS: Final = 7
+MONTH_DAYS_MAX: Final = 28  # each month has such a day
+
+
+def next_due(now: datetime, *, frequency: Frequency, day: int, hour: int, zone: ZoneInfo) -> datetime:
+    """The next such moment after now; `day`: of the week from Monday 1, or of the month."""
+    local = now.astimezone(zone).date()
+    if frequency == "weekly":
+        first = local + timedelta(days=(day - local.isoweekday()) % WEEK_DAYS)
+        following = first + timedelta(days=WEEK_DAYS)
+    else:
+        first = local.replace(day=day)
+        following = (first.replace(day=1) + timedelta(days=31)).replace(day=day)
+    moments = [datetime.combine(each, time(hour), tzinfo=zone).astimezone(UTC) for each in (first, following)]
+    return moments[0] if moments[0] > now else moments[1]
+
 
 DAYS_MAX: Final = 3660
 DAYS_DEFAULT: Final = 30

@@ -18,7 +18,7 @@ import email_validator
 import phonenumbers
 
 from afterword.core import keys
-from afterword.core.reading import spellings
+from afterword.core.reading import structs
 from afterword.errors import Sentence
 
 CHANNEL_EMAIL: Final = 1
@@ -179,7 +179,7 @@ def _email(text: str) -> str:
     except email_validator.EmailNotValidError:
         found = None  # the library's sentence may quote the address
     if found is None or "." not in found.ascii_domain or text.startswith("'"):
-        if spellings.INVISIBLE.search(text):
+        if structs.INVISIBLE.search(text):
             raise InvalidAddress("This address has an invisible character inside. Type it anew.")
         raise InvalidAddress("This is not an e-mail address, such as ann@example.com.")
     return f"{found.local_part}@{found.ascii_domain.lower()}"
@@ -187,7 +187,7 @@ def _email(text: str) -> str:
 
 def phone_text(identifier: str) -> str:
     """A phone number in plain characters, national or international, as it is dialled. Raises InvalidAddress."""
-    text = spellings.unmarked(spellings.plain(_narrowed(identifier)).strip())
+    text = structs.unmarked(structs.plain(_narrowed(identifier)).strip())
     if text.removeprefix("+").isdecimal():
         return text
     if _ROUNDED.match(text):
@@ -294,8 +294,8 @@ def _narrowed(text: str) -> str:
     """Full-width forms of other keyboards as their plain ones (the width mapping of RFC 8265)."""
     if text.isascii():
         return text
-    narrow = "".join(map(_narrow, spellings.trimmed(text)))
-    return spellings.trimmed(unicodedata.normalize("NFC", narrow))
+    narrow = "".join(map(_narrow, structs.trimmed(text)))
+    return structs.trimmed(unicodedata.normalize("NFC", narrow))
 
 
 def _narrow(character: str) -> str:

@@ -1,17 +1,113 @@
-"""A person's own words in an answer by mail, without the text that their mail program quoted.
+"""Mentions of colleagues in a text: `@` and an e-mail address or a name."""
 
-No word of the person is dropped, wherever it stands. The strongest sign of quoted text is that we sent it. Then come
-marked lines, and lines by which mail programs introduce a quotation, in many languages. Time grows with the length.
-"""
-
+import base64
+import hashlib
+import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from afterword.core.messaging import quotation_words as words
+from afterword.core import keys
 from afterword.core.messaging.mail_html import BEGUN, CITED
+
+
+def mentioned(text: str, people: Mapping[str, Iterable[str]]) -> set[str]:
+    """The ids of the people whom the text mentions; `people`: the names of each, case ignored."""
+    folded = text.casefold()
+    return {person_id for person_id, names in people.items() if any(_is_in(folded, name) for name in names)}
+
+
+def _is_in(folded: str, name: str) -> bool:
+    mark = f"@{name.strip().casefold()}"
+    place = folded.find(mark) if len(mark) > 1 else -1
+    while place >= 0:
+        before, end = folded[place - 1 : place], place + len(mark)
+        if not before.isalnum() and not folded[end : end + 1].isalnum():
+            return True
+        place = folded.find(mark, place + 1)
+    return False
+
+
+ITEM_HEADER: Final = "X-Afterword-Item"
+PROOF_BYTES: Final = 12  # 96 bits: nobody guesses one in the lifetime of an item
+
+
+def item_proof(item_id: str, secret: bytes) -> str:
+    """The value of `X-Afterword-Item`: `{item_id}.{16 letters, digits, - and _}`, equal in every attempt."""
+    digest = hmac.digest(secret, f"item\0{item_id}".encode(), hashlib.sha256)[:PROOF_BYTES]
+    return f"{item_id}.{base64.urlsafe_b64encode(digest).decode('ascii')}"
+
+
+def item_of(proof: str, secret: bytes) -> str | None:
+    """The item that a header's value proves; None where the proof is not ours."""
+    item_id, dot, _ = proof.strip().partition(".")
+    if not dot or not proof.isascii():
+        return None
+    sent = proof.strip()
+    is_ours = keys.find(secret, lambda one: hmac.compare_digest(item_proof(item_id, one), sent)) is not None
+    return item_id if is_ours else None
+
+
+def reply_proof(message_id: str, secret: bytes) -> str:
+    """The left part of the Message-ID of a mail whose answer is awaited: `{message_id}.{16 characters}`."""
+    digest = hmac.digest(secret, f"reply\0{message_id}".encode(), hashlib.sha256)[:PROOF_BYTES]
+    return f"{message_id}.{base64.urlsafe_b64encode(digest).decode('ascii')}"
+
+
+def replied_to(proof: str, secret: bytes) -> str | None:
+    """The mail that the left part of a Message-ID proves; None where it is not ours."""
+    message_id = proof.partition(".")[0]
+    if not proof.isascii():
+        return None
+    is_ours = keys.find(secret, lambda one: hmac.compare_digest(reply_proof(message_id, one), proof)) is not None
+    return message_id if is_ours else None
+
+
+# ruff: noqa: RUF001 - letters of many scripts
+
+
+AUTHOR: Final = (
+    "from|von|de|da|van|från|fra|frá|lähettäjä|od|от|від|от кого|από|kimden|gönderen|من|מאת|feladó|de la|expeditor"
+    "|saatja|nuo|no|差出人|发件人|寄件者|보낸 사람|odesílatel|pošiljatelj|šalje|message du"
+)
+SENT: Final = (
+    "sent|gesendet|envoyé(?: le)?|enviado(?: el| em)?|enviada em|inviato|verzonden|skickat|sendt|lähetetty|wysłano"
+    "|отправлено|надіслано|изпратено|στάλθηκε|εστάλη|gönderildi|تم الإرسال|נשלח|odesláno|elküldve|trimis|送信日時"
+    "|发送时间|보낸 날짜"
+)
+DATE: Final = (
+    "date|datum|fecha|data|dato|päivämäärä|päiväys|дата|ημερομηνία|tarih|التاريخ|תאריך|dátum|dată|日付|日期|날짜"
+)
+RECIPIENT: Final = (
+    "to|an|à|a|para|pour|aan|till|til|vastaanottaja|do|кому|до|προς|kime|alıcı|إلى|אל|komu|címzett|către|宛先|收件人"
+    "|받는 사람|cc|kopie|copie(?: à)?|copia|kopi|kopia|копия|копія|κοιν"
+)
+SUBJECT: Final = (
+    "subject|betreff|objet|sujet|asunto|oggetto|assunto|onderwerp|ämne|emne|aihe|temat|тема|θέμα|konu|الموضوع|נושא"
+    "|předmět|predmet|tárgy|subiect|относно|件名|主题|主旨|제목"
+)
+WROTE: Final = (
+    r"\b(?:wrote|sent|schrieb|geschrieben|a écrit|ha escrito|escribió|escreveu|ha scritto|scrisse|schreef|geschreven"
+    r"|skrev|kirjoitti|napisał(?:a|\(a\))?|napsal(?:a|\(a\))?|napísal|написала?|написав|pisze|пише|пишет|написа"
+    r"|έγραψε|yazdı|írta|a scris|viết|rašė)\b|كتب|כתב|さんは書きました|写道|작성"
+)
+TITLE: Final = (
+    "original[- ]?(?:message|nachricht|meddelande)|(?:reply|forwarded) message"
+    "|(?:ursprüngliche|antwort|weitergeleitete[nr]?) nachricht"
+    "|message (?:d['\u2019]origine|original|transféré|réexpédié)"
+    "|mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)"
+    "|(?:oorspronkelijk|doorgestuurd) bericht|(?:oprindelig|opprinnelig|videresendt) (?:meddelelse|besked|melding)"
+    "|(?:ursprungligt|vidarebefordrat) meddelande|alkuperäinen viesti|(?:oryginalna|przekazana) wiadomość"
+    "|wiadomość oryginalna|(?:исходное|пересылаемое|оригинальное) сообщение|(?:вихідне|оригінальне) повідомлення"
+    "|(?:оригинално|препратено) съобщение|(?:αρχικό|προωθημένο) μήνυμα|(?:özgün|orijinal|iletilen) (?:ileti|mesaj)"
+    "|(?:původní|přeposlaná) zpráva|eredeti üzenet|mesaj(?:ul)? (?:original|inițial)|الرسالة الأصلية|הודעה מקורית"
+    "|元のメッセージ|原始邮件|원본 메시지"
+)
+DATED: Final = r"(?:19|20)\d\d|\d{1,2}[:.h]\d\d|\d{1,2}[./-]\d{1,2}[./-]\d\d|\d{4}年|[٠-٩]{4}"
+BEFORE_DATE: Final = "On|Am|Le|Il|El|Op|Em|Den|På|Στις|W dniu|Dnia|In data|Dne"
+
 
 LETTERS_SURE: Final = 25  # so many letters in a row, equal to those of our mail, are ours
 LETTERS_QUOTED: Final = 8  # the same below the sign of a quotation
@@ -22,12 +118,12 @@ HEADERS_MAX: Final = 20
 GAP_MAX: Final = 2  # lines between two headers of a block: folded or blank
 
 _HEADER: Final = re.compile(
-    rf"[\s>*|_]*(?:(?P<author>{words.AUTHOR})|(?P<sent>{words.SENT})|(?P<date>{words.DATE})"
-    rf"|(?P<recipient>{words.RECIPIENT})|(?P<subject>{words.SUBJECT}))[\s*_]{{0,5}}[:\uff1a]",
+    rf"[\s>*|_]*(?:(?P<author>{AUTHOR})|(?P<sent>{SENT})|(?P<date>{DATE})"
+    rf"|(?P<recipient>{RECIPIENT})|(?P<subject>{SUBJECT}))[\s*_]{{0,5}}[:\uff1a]",
     re.IGNORECASE,
 )
-_WROTE: Final = re.compile(words.WROTE, re.IGNORECASE)
-_TITLE: Final = re.compile(words.TITLE, re.IGNORECASE)
+_WROTE: Final = re.compile(WROTE, re.IGNORECASE)
+_TITLE: Final = re.compile(TITLE, re.IGNORECASE)
 _RULES: Final = r"[-_=*\u2013\u2014]"
 _ENCLOSED: Final = re.compile(rf"\s*{_RULES}{{2,}}.{{3,120}}?{_RULES}{{2,}}\s*$")
 _BEGINS: Final = re.compile(
@@ -35,10 +131,10 @@ _BEGINS: Final = re.compile(
 )
 _COLON: Final = re.compile(r"[:\uff1a]")
 _ENDS: Final = re.compile(r"[:\uff1a][\s*]*$")
-_DATED: Final = re.compile(words.DATED)
+_DATED: Final = re.compile(DATED)
 _ADDRESS: Final = re.compile(r"[<(\[][^<>()\[\]]{0,100}@[^<>()\[\]]{1,200}[>)\]]")
-_INTRO: Final = re.compile(rf"\W{{0,12}}(?:{words.BEFORE_DATE})\s")
-_INLINE: Final = re.compile(rf"(.*?\S)(?:\s+|\s*-{{2,}}\s*)((?:{words.BEFORE_DATE}) (?:[^\s\d]{{1,12}}\s){{0,3}}\d.*)$")
+_INTRO: Final = re.compile(rf"\W{{0,12}}(?:{BEFORE_DATE})\s")
+_INLINE: Final = re.compile(rf"(.*?\S)(?:\s+|\s*-{{2,}}\s*)((?:{BEFORE_DATE}) (?:[^\s\d]{{1,12}}\s){{0,3}}\d.*)$")
 _MARKED: Final = re.compile(r"\s{0,3}>|\x00>")
 _LINK: Final = re.compile(r"[<\[](?:https?|mailto|cid|tel):[^<>\[\]]{0,2000}[>\]]")
 _RULE: Final = re.compile(rf"(?:\s|{_RULES})*$")

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from afterword import ids
-from afterword.core.reading import numbers
+from afterword.core.reading import structs
 from afterword.core.reading.documents import BOOLEANS, is_array, is_object
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.reading.structs import Context
@@ -261,15 +261,15 @@ def typed(type_name: Type, text: str | None) -> str | Decimal | bool | date | No
 
 def _sentence(type_name: Type, text: str) -> str:
     try:
-        numbers.read(text if type_name == "number" else "")
-    except numbers.Ambiguous:
+        structs.read(text if type_name == "number" else "")
+    except structs.Ambiguous:
         return "This number has two readings. Write it without a separator of thousands, such as 1234.5."
     return _NOT[type_name]
 
 
 def _number(text: str) -> Decimal | None:
-    with suppress(numbers.Ambiguous):
-        return numbers.read(text)
+    with suppress(structs.Ambiguous):
+        return structs.read(text)
     return None
 
 

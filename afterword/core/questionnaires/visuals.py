@@ -213,3 +213,236 @@ def read_address(text: str) -> Picture | None:
 
 def suffix_of(media_type: str) -> str:
     return next(suffix for suffix, each in MEDIA_TYPES.items() if each == media_type)
+
+
+CONTROL_CONTRAST_MIN: Final = 3.0  # WCAG 2.2, 1.4.11 (AA)
+AREA_CONTRAST_MIN: Final = 1.2  # of what a border surrounds as well
+
+Color = str  # #rrggbb
+_SLUG: Final = re.compile(
+    r"(?:p([0-9a-f]{6}))?(?:b([0-9a-f]{6})t([0-9a-f]{6}))?(?:f(humanist|geometric|rounded|slab|serif|mono))?(?:r([0-9]{1,2}))?(c)?(light|dark)?\Z"
+)
+_BLACK: Final = "#000000"
+_LIGHT: Final = "#fdfcf9"  # the page's own paper in light and in dark, as near as sRGB comes
+_DARK: Final = "#23201e"
+_TEAL: Final = ("#005d69", "#74d0c8")  # its accent in both
+_RED: Final = "#9a281e"
+_GOLD: Final = "#dca028"
+_STEPS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """The colours and shape of a brand; None: our own. `surface`: background and text; the radius in pixels."""
+
+    primary: Color | None = None
+    surface: tuple[Color, Color] | None = None
+    font: Font | None = None
+    radius: int | None = None
+    is_compact: bool = False
+    scheme: Scheme | None = None
+
+    @classmethod
+    def of(cls, theme: Theme) -> "Brand":
+        background, text = theme.color_background, theme.color_text
+        return cls(
+            primary=theme.color_primary,
+            surface=None if background is None or text is None else (background, text),
+            font=None if theme.font == "system" else theme.font,
+            radius=theme.corner_radius,
+            is_compact=theme.density == "compact",
+            scheme=theme.scheme,
+        )
+
+    @property
+    def slug(self) -> str:
+        """The brand as a part of an address, such as `p0b5c6bfserifr4`; empty when all is ours."""
+        background, text = self.surface or (None, None)
+        parts = (("p", self.primary), ("b", background), ("t", text), ("f", self.font), ("r", self.radius))
+        named = (f"{letter}{str(value).lstrip('#')}" for letter, value in parts if value is not None)
+        return "".join(named) + ("c" if self.is_compact else "") + (self.scheme or "")
+
+
+def read_slug(slug: str) -> Brand | None:
+    match = _SLUG.match(slug)
+    if not slug or match is None:
+        return None
+    primary, background, text, font, radius, compact, scheme = match.groups()
+    brand = Brand(
+        primary=primary and f"#{primary}",
+        surface=(f"#{background}", f"#{text}") if background else None,
+        font=cast("Font | None", font),
+        radius=None if radius is None else int(radius),
+        is_compact=compact is not None,
+        scheme=cast("Scheme | None", scheme),
+    )
+    return brand if brand.slug == slug and (brand.radius or 0) <= CORNER_RADIUS_MAX else None
+
+
+def stylesheet(brand: Brand) -> str:
+    """The custom properties that a brand changes, as CSS; the same for the same brand."""
+    rules: list[str] = []
+    if brand.surface is not None:
+        paper, text = brand.surface
+        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)  # what is stored may be older than the rule
+        accents = _accents(brand.primary, paper, ink)
+        surface = _surface(paper, ink, accents["--accent-soft"])
+        rules.append(_rule({"color-scheme": _scheme_of(paper), **surface, **accents}))
+    elif brand.primary is not None:
+        light, dark = (_accents(brand.primary, paper, readable_on(paper)) for paper in (_LIGHT, _DARK))
+        rules.append(_rule(light))
+        both = {name: f"light-dark({light[name]}, {dark[name]})" for name in light}
+        rules.append(f"@supports (color: light-dark(#000, #fff)) {{ {_rule(both)} }}")
+    shape: dict[str, str] = {}
+    if brand.radius is not None:
+        shape["--radius"] = f"{brand.radius}px"
+    if brand.font is not None:
+        shape |= _FONTS[brand.font]
+    if brand.is_compact:
+        shape |= _COMPACT
+    if brand.scheme is not None and brand.surface is None:
+        shape["color-scheme"] = brand.scheme
+    return "\n".join([*rules, *([_rule(shape)] if shape else [])]) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The contrast of a chosen colour with its background, and of the colour that pages show in its place."""
+
+    subject: Literal["text", "link", "button"]
+    scheme: Scheme
+    color: Color
+    background: Color
+    ratio: float
+    shown: Color
+    shown_ratio: float
+
+    @property
+    def is_enough(self) -> bool:
+        return self.ratio >= CONTRAST_MIN
+
+
+def contrasts(brand: Brand) -> list[Contrast]:
+    """The contrasts of a brand's pages, in light and in dark; with colours of its own a page has one scheme."""
+    found: list[Contrast] = []
+    for scheme in ("light", "dark"):
+        colors = colors_of(brand, scheme)
+        paper = colors["paper"]
+        if brand.surface is not None and scheme != _scheme_of(paper):
+            continue
+        text = brand.surface[1] if brand.surface else colors["ink"]
+        for subject, chosen, shown, background in (
+            ("text", text, colors["ink"], paper),
+            ("link", brand.primary or colors["accent"], colors["accent"], paper),
+            ("button", colors["on-fill"], colors["on-fill"], colors["fill"]),
+        ):
+            ratios = round(contrast(chosen, background), 2), round(contrast(shown, background), 2)
+            found.append(Contrast(subject, scheme, chosen, background, ratios[0], shown, ratios[1]))
+    return found
+
+
+def colors_of(brand: Brand, scheme: Scheme) -> dict[str, Color]:
+    """The colours of a brand by their names in stylesheets; those of mails, which cannot mix colours."""
+    if brand.surface is not None:
+        paper, text = brand.surface
+        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)
+        accents = _accents(brand.primary, paper, ink)
+        found = {**_surface(paper, ink, accents["--accent-soft"]), **accents}
+        return {name.removeprefix("--"): color for name, color in found.items()}
+    own = dict(_OURS[scheme])
+    if brand.primary is not None:
+        accents = _accents(brand.primary, own["paper"], own["ink"])
+        own |= {name.removeprefix("--"): color for name, color in accents.items()}
+    return own
+
+
+# The colours of afterword.css, as near as sRGB comes.
+_OURS: Final[Mapping[Scheme, Mapping[str, Color]]] = {
+    "light": {
+        "ink": "#2e241d", "ink-soft": "#5e534a", "paper": "#fefcf9", "desk": "#f5f0e8", "edge": "#887e74",
+        "accent": "#005c60", "accent-soft": "#dff3f3", "on-accent": "#f5fefe", "fill": "#005c60", "on-fill": "#f5fefe",
+    },
+    "dark": {
+        "ink": "#e9e4dc", "ink-soft": "#b6b0a7", "paper": "#24201c", "desk": "#181411", "edge": "#867f77",
+        "accent": "#78cfcc", "accent-soft": "#1d3536", "on-accent": "#071f20", "fill": "#78cfcc", "on-fill": "#071f20",
+    },
+}  # fmt: skip
+# Families that systems have; nothing is loaded. Without quotes, so that stylesheets and attributes take them alike.
+STACKS: Final[Mapping[Font, str]] = {
+    "system": "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif",
+    "humanist": "Seravek, Gill Sans Nova, Ubuntu, Calibri, DejaVu Sans, source-sans-pro, sans-serif",
+    "geometric": "Avenir, Montserrat, Corbel, URW Gothic, source-sans-pro, sans-serif",
+    "rounded": "ui-rounded, Hiragino Maru Gothic ProN, Quicksand, Comfortaa, Arial Rounded MT Bold, sans-serif",
+    "slab": "Rockwell, Rockwell Nova, Roboto Slab, DejaVu Serif, Sitka Small, serif",
+    "serif": "Charter, Bitstream Charter, Iowan Old Style, Sitka Text, Palatino, Georgia, serif",
+    "mono": "ui-monospace, Cascadia Mono, Segoe UI Mono, Menlo, DejaVu Sans Mono, monospace",
+}
+_FONTS: Final[Mapping[Font, Mapping[str, str]]] = {
+    **{font: {"--sans": stack, "--serif": stack} for font, stack in STACKS.items()},
+    "serif": {"--sans": "var(--serif)"},
+    "mono": {"--sans": "var(--mono)", "--serif": "var(--mono)"},
+}
+_COMPACT: Final = {"--s4": "12px", "--s5": "16px", "--s6": "20px", "--s7": "28px", "--s8": "40px"}
+
+
+def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
+    """All but the accents. `desk` is the background around the page."""
+    negative_soft = _tint(_RED, paper, ink)
+    return {
+        "--ink": ink,
+        "--ink-soft": _readable(_mix(ink, paper, 0.72), CONTRAST_MIN, ink, paper, accent_soft),
+        "--paper": paper,
+        "--desk": _mix(ink, paper, 0.04),
+        "--line": _mix(ink, paper, 0.16),
+        "--edge": _readable(_mix(ink, paper, 0.5), CONTROL_CONTRAST_MIN, ink, paper),
+        "--negative": _readable(_RED, CONTRAST_MIN, ink, paper, negative_soft),
+        "--negative-soft": negative_soft,
+        "--gold": _GOLD,
+        "--gold-edge": _readable(_GOLD, CONTROL_CONTRAST_MIN, ink, paper),
+    }
+
+
+def _accents(primary: Color | None, paper: Color, ink: Color) -> dict[str, Color]:
+    """The brand's colour for texts and borders, where it must be readable, and as it is for areas."""
+    own = primary or _TEAL[0 if _scheme_of(paper) == "light" else 1]
+    soft = _tint(own, paper, ink)
+    accent = _readable(own, CONTRAST_MIN, ink, paper, soft)
+    fill = own if contrast(own, paper) >= AREA_CONTRAST_MIN else accent  # a background's own colour marks nothing
+    on_fill = readable_on(fill)
+    return {
+        "--accent": accent,
+        "--accent-deep": _mix(readable_on(paper), accent, 0.2),
+        "--accent-soft": soft,
+        "--on-accent": paper,
+        "--fill": fill,
+        "--fill-deep": _mix(readable_on(on_fill), fill, 0.16),
+        "--on-fill": on_fill,
+    }
+
+
+def _readable(color: Color, ratio: float, end: Color, *backgrounds: Color) -> Color:
+    """The colour, moved towards `end` until each background contrasts by `ratio`; `end` must contrast so itself."""
+    for step in range(_STEPS):
+        moved = _mix(end, color, step / _STEPS)
+        if all(contrast(moved, one) >= ratio for one in backgrounds):
+            return moved
+    return end
+
+
+def _tint(color: Color, paper: Color, ink: Color) -> Color:
+    """A touch of the colour on paper, so little that the page's text can still be read on it; else none."""
+    tints = (_mix(color, paper, share / 100) for share in range(10, 0, -1))
+    return next((tint for tint in tints if contrast(ink, tint) >= CONTRAST_MIN), paper)
+
+
+def _scheme_of(paper: Color) -> Scheme:
+    return "light" if readable_on(paper) == _BLACK else "dark"
+
+
+def _mix(one: Color, other: Color, share: float) -> Color:
+    pairs = ((int(one[place : place + 2], 16), int(other[place : place + 2], 16)) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+def _rule(properties: Mapping[str, str]) -> str:
+    return ":root { " + " ".join(f"{name}: {value};" for name, value in properties.items()) + " }"

@@ -1,13 +1,15 @@
-"""Reads JSON as a Struct by its annotations. Every wrong member is an error; unknown ones are ignored.
+"""Numbers as people, shops and spreadsheets write them. No I/O.
 
-Readers are built once for each type. The `extra` of an annotation may name a `text` (a TextKind), `expected` (the
-sentence for a text that does not match its pattern) or `reader` (a Reader of its own).
+A point or a comma is the decimal sign in one country and separates thousands in another. A number that has two
+readings is read by the language of its page, or refused: it is never guessed.
 """
 
 import re
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from decimal import Decimal
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -18,6 +20,119 @@ from afterword.core.reading.documents import BOOLEANS, is_object
 from afterword.core.reading.findings import Findings, at_parameter, escape
 from afterword.core.reading.members import Declared, Member, declared_of, members_of
 from afterword.errors import Invalid, Sentence
+
+CHARACTERS_MAX: Final = 60
+_GROUP: Final = 3  # digits between two separators
+
+_APOSTROPHES: Final = str.maketrans({"\u066c": "'", "\u2019": "'"})  # the Arabic sign between thousands is read as one
+_CURRENCY: Final = (
+    r"(?:[$\u00a2-\u00a5\u058f\u060b\u09f2\u09f3\u0e3f\u17db\u20a0-\u20cf\ufdfc\ufe69\uff04\uffe0\uffe1\uffe5\uffe6]"
+    r"|EUR|USD|GBP|CHF|JPY|PLN|CZK|SEK|NOK|DKK|HUF|RON|BGN|TRY|UAH|ILS|kr\.?|z\u0142|K\u010d|Ft|lei|TL|Fr\.|\u043b\u0432\.?)"
+)
+_AMOUNT: Final = re.compile(
+    rf"([-+]?) ?(?:{_CURRENCY} ?)?([-+]?) ?(\d[^a-zA-Z$]*?(?:E[-+]\d{{1,2}})?)(?: ?{_CURRENCY})?\Z", re.IGNORECASE
+)
+_DIGITS: Final[Mapping[str, re.Pattern[str]]] = {
+    point: re.compile(
+        rf"(?:[1-9]\d{{0,2}}([ '{group}])\d{{3}}(?:\1\d{{3}})*|[1-9]\d?(?:{group}\d{{2}})+{group}\d{{3}}|\d+)"
+        rf"(?:[\u066b{point}](\d+))?\Z|\d(?:[\u066b{point}]\d+)?E[-+]\d{{1,2}}\Z",
+        re.ASCII | re.IGNORECASE,
+    )
+    for point, group in ((".", ","), (",", r"\."))
+}
+
+
+class Ambiguous(ValueError):
+    """A number with two readings; `thousands` is the one without decimals."""
+
+    def __init__(self, thousands: int) -> None:
+        super().__init__("A number with two readings.")
+        self.thousands = thousands
+
+
+def read_as(text: str, point: str) -> Decimal | None:
+    """The number with this decimal sign (`.` or `,`), where the other one separates thousands; None for no number.
+
+    Currencies, and what separates thousands in any country, are left out.
+    """
+    if len(text) > CHARACTERS_MAX:
+        return None
+    amount = _AMOUNT.match(unmarked(plain(text).translate(_APOSTROPHES).strip()))
+    if amount is None or (amount[1] and amount[2]) or not _DIGITS[point].match(amount[3]):
+        return None
+    digits = re.sub(r"[^\dEe+-]", lambda sign: "." if sign[0] in {"\u066b", point} else "", amount[3])
+    value = Decimal(f"{amount[1]}{amount[2]}{digits}")
+    return None if int(value.as_tuple().exponent) > 0 else value  # of 4,9E+12 a spreadsheet has left digits away
+
+
+def read(text: str, *, decimals: int | None = None, point: str = "") -> Decimal | None:
+    """The number, or None. `decimals`: so many are possible; `point`: the decimal sign of the page's language.
+
+    Raises Ambiguous where that is needed to tell `1,000` from 1: a thousand is never taken for a one.
+    """
+    by_point, by_comma = read_as(text, "."), read_as(text, ",")
+    if by_point is None or by_comma is None or by_point == by_comma:
+        return by_comma if by_point is None else by_point
+    thousands = max(by_point, by_comma, key=abs)
+    chosen = {".": by_point, ",": by_comma}.get(point)
+    if decimals is None or chosen is None or (chosen == thousands) != (decimals < _GROUP):
+        raise Ambiguous(int(thousands))
+    return chosen
+
+
+# Category Cf as far as nothing of it is drawn, and the fillers and selectors that show nothing either.
+_INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u3164\ufeff\uffa0"
+    + "".join(
+        chr(number)
+        for first, last in (
+            (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFE00, 0xFE0F), (0xFFF9, 0xFFFB),
+            (0x1BCA0, 0x1BCA3), (0xE0001, 0xE007F), (0xE0100, 0xE01EF),
+        )
+        for number in range(first, last + 1)
+    )
+)  # fmt: skip
+INVISIBLE: Final = re.compile(f"[{_INVISIBLE}]")
+_AROUND: Final = _INVISIBLE + "".join(chr(one) for one in range(0x3001) if chr(one).isspace())
+_SPELLED_NUMBER: Final = re.compile(r"\+?[\d\s().,/-]{3,40}", re.ASCII)
+_DECIMALS: Final = re.compile(r"(\+?[1-9]\d{6,})[.,]00?", re.ASCII)
+_MARK: Final = re.compile(r"'(?=[-+=@\d])")
+_DASHES: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-")
+
+
+def trimmed(text: str) -> str:
+    """The text without blanks and invisible characters at its ends."""
+    return text.strip() if text.isascii() else text.strip(_AROUND)
+
+
+def plain(text: str) -> str:
+    """A text of digits and signs: nothing invisible, every dash `-`, every blank a space, every digit one of ASCII."""
+    if text.isascii():
+        return text
+    return "".join(map(_plain, INVISIBLE.sub("", text).translate(_DASHES)))
+
+
+def _plain(character: str) -> str:
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    return " " if unicodedata.category(character) == "Zs" else character
+
+
+def unmarked(text: str) -> str:
+    """The text without the apostrophe by which spreadsheets, and our own CSV, keep `+`, `-`, `=`, `@` or digits."""
+    return text[1:] if _MARK.match(text) else text
+
+
+def cleaned(address: str) -> str:
+    """An address without what a spreadsheet added: blanks, apostrophes, decimals of a phone number."""
+    text = trimmed(address)
+    if "@" in text:
+        return text[1:].removesuffix("'") if text.startswith("'") and text[1].isalnum() else text
+    number = unmarked(plain(text)).strip()
+    if not _SPELLED_NUMBER.fullmatch(number):
+        return unmarked(text)
+    return match[1] if (match := _DECIMALS.fullmatch(number)) else number
+
 
 TEXT_CHARACTERS_MAX = 4096
 LIST_ENTRIES_MAX = 1000

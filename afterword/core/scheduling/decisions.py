@@ -11,9 +11,8 @@ from typing import Any, Final, Literal, final
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
-from afterword.core.scheduling import holidays, reasons, windows
-from afterword.core.scheduling.holidays import DaysOff
-from afterword.core.scheduling.windows import WEEKDAYS_ALL, Calendar, Hours
+from afterword.core.scheduling import statuses, windows
+from afterword.core.scheduling.windows import WEEKDAYS_ALL, Calendar, DaysOff, Hours
 from afterword.core.wire.times import format_time, zone_of
 
 RESULT_CHARACTERS_MAX: Final = 500
@@ -56,7 +55,7 @@ class Rules:
     window: Hours | None = None
     weekdays: frozenset[int] = WEEKDAYS_ALL
     quiet: Hours | None = None  # of the organization
-    holidays: DaysOff = holidays.NONE
+    holidays: DaysOff = windows.NONE
     if_outside: str = "wait"
 
     @property
@@ -288,7 +287,7 @@ def _suppression(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG
     found = facts.suppression
     if found is None:
         return _PASSED["suppression"]
-    words = reasons.SUPPRESSED.get(found.reason, found.reason)
+    words = statuses.SUPPRESSED.get(found.reason, found.reason)
     day = found.created_time.astimezone(zone_of(facts.zone_name)).date().isoformat()
     return _skip("suppression", found.reason, f"{words} on {day}")
 
@@ -399,7 +398,7 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 def _too_late(item: Item, held_by: str, facts: Facts) -> Check:
-    words = reasons.HELD_BY.get(held_by, held_by)
+    words = statuses.HELD_BY.get(held_by, held_by)
     return _skip("expiry", "too_late", f"not sent before {_zoned(item.not_after, facts)}; held by: {words}")
 
 

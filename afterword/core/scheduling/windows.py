@@ -1,19 +1,127 @@
-"""When a message may leave by the recipient's clock: weekdays, a daily window, quiet hours, over clock changes.
-
-Local boundaries become instants (`times.instant_of`): in a gap the first instant after it, in a fold the first of the
-two. So a window inside a gap is empty on that day, and no hour of a fold is sent in twice.
-"""
+"""The time zone of a message: the pipeline's, the recipient's if known, or the organization's."""
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final, Literal
 
-from afterword.core.scheduling import holidays
-from afterword.core.scheduling.holidays import DaysOff
-from afterword.core.wire.times import instant_of
+import phonenumbers
+from babel.core import get_global
+
+from afterword.core.wire.times import instant_of, zone_of
+
+_CLOCK_SAMPLES: Final = tuple(datetime(year, month, 1) for year in (2024, 2030) for month in (1, 7))  # noqa: DTZ001  local
+
+
+def zone_name_for(
+    *,
+    pipeline: str | None,
+    zone_of_kind: str,
+    responder: str | None,
+    phone: str | None,
+    application: str | None,
+    organization: str,
+) -> str:
+    """The pipeline's zone, else the recipient's if known, else the organization's."""
+    if zone_of_kind == "organization":
+        return pipeline or organization
+    candidates = (pipeline, responder, zone_of_phone(phone) if phone else None, application)
+    return next((name for name in candidates if name and _is_zone(name)), organization)
+
+
+@lru_cache(maxsize=4096)
+def zone_of_phone(number: str) -> str | None:
+    """The zone of a phone number's country, if one clock rules that country now."""
+    try:
+        region = phonenumbers.region_code_for_number(phonenumbers.parse(number))
+    except phonenumbers.NumberParseException:
+        return None
+    zones = get_global("territory_zones").get(region or "", [])
+    clocks = {tuple(zone_of(zone).utcoffset(day) for day in _CLOCK_SAMPLES) for zone in zones if _is_zone(zone)}
+    return min(zones, key=len) if len(clocks) == 1 else None
+
+
+@lru_cache(maxsize=1024)
+def _is_zone(name: str) -> bool:
+    try:
+        zone_of(name)
+    except ValueError:
+        return False
+    return True
+
+
+DATES_MAX: Final = 366
+COUNTRY_CHARACTERS_MAX: Final = 12
+COUNTRY_PATTERN: Final = r"^[A-Z]{2}(-[A-Za-z0-9]{1,9})?(?![\s\S])"
+_COUNTRY: Final = re.compile(COUNTRY_PATTERN)
+_BESIDE_SUNDAY: Final = (  # weekday, words of its name, days to the Sunday
+    (4, re.compile(r"(Good|Great|Holy) Friday"), 2),
+    (0, re.compile(r"Easter|Whit|Pentecost|Holy Spirit"), -1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DaysOff:
+    """The days without sending; test with `in`. `country`: ISO 3166-1, perhaps with `-` and a subdivision."""
+
+    country: str | None = None
+    dates: frozenset[date] = frozenset()
+
+    def __contains__(self, day: date) -> bool:
+        return day in self.dates or (self.country is not None and day in _holidays_of(self.country, day.year))
+
+    def __bool__(self) -> bool:
+        return bool(self.country or self.dates)
+
+
+NONE: Final = DaysOff()
+
+
+@lru_cache(maxsize=256)
+def is_known(country: str) -> bool:
+    if _COUNTRY.search(country) is None:
+        return False
+    import holidays  # noqa: PLC0415  19 MB, for those who use it
+
+    code, _, subdivision = country.partition("-")
+    supported = holidays.list_supported_countries()
+    return code in supported and (not subdivision or subdivision in supported[code])
+
+
+@lru_cache(maxsize=256)
+def regions_of(country: str, year: int) -> Sequence[str]:
+    """The regions to choose from, such as `DE-BY`, where none has the country's own holidays alone; else none."""
+    import holidays  # noqa: PLC0415
+
+    regions = [f"{country}-{each}" for each in holidays.list_supported_countries().get(country, ())]
+    own = _holidays_of(country, year)
+    return regions if all(_holidays_of(each, year) - own for each in regions) else ()
+
+
+@lru_cache(maxsize=1024)
+def _holidays_of(country: str, year: int) -> frozenset[date]:
+    """A country's holidays of a year, moved ones included; none if it is not known any more.
+
+    Laws name a feast on a Sunday in some countries alone. It is added where the Monday or the Friday beside it is one.
+    """
+    import holidays  # noqa: PLC0415
+
+    code, _, subdivision = country.partition("-")
+    try:
+        found = holidays.country_holidays(code, subdiv=subdivision or None, years=year, language="en_US")
+    except NotImplementedError:
+        return frozenset()
+    sundays = {
+        day + timedelta(days=to_sunday)
+        for day, name in found.items()
+        for weekday, names, to_sunday in _BESIDE_SUNDAY
+        if day.weekday() == weekday and names.search(name)
+    }
+    return frozenset(found) | sundays
+
 
 SPREAD_MINUTES_MAX: Final = 10
 SEARCH_DAYS_MAX: Final = 16  # a week, and a week more for windows that vanish on the day of a clock change
@@ -48,7 +156,7 @@ class Calendar:
     window: Hours | None = None
     weekdays: frozenset[int] = WEEKDAYS_ALL  # ISO: 1 Monday, 7 Sunday
     quiet: Hours | None = None
-    holidays: DaysOff = holidays.NONE
+    holidays: DaysOff = NONE
 
     @property
     def is_always_open(self) -> bool:
@@ -92,7 +200,7 @@ def closed_by(calendar: Calendar, at: datetime) -> Closed | None:
     """The rule that forbids this moment: the window, else a holiday, else the quiet hours. None: allowed."""
     if _is_open(calendar, at):
         return None
-    if not _is_open(replace(calendar, quiet=None, holidays=holidays.NONE), at):
+    if not _is_open(replace(calendar, quiet=None, holidays=NONE), at):
         return "window"
     return "quiet" if _is_open(replace(calendar, quiet=None), at) else "holiday"
 
@@ -134,3 +242,99 @@ def _span(zone: tzinfo, day: date, hours: Hours) -> tuple[datetime, datetime]:
 
 def _instant(zone: tzinfo, day: date, clock: time) -> datetime:
     return instant_of(datetime.combine(day, clock), zone).astimezone(UTC)
+
+
+OPENINGS_MAX: Final = 2_000  # behind them every hour counts: over seven years of working days
+LEFT_MAX: Final = timedelta(days=3_650)
+SPAN_MAX: Final = timedelta(days=3_650)  # as far as is looked back
+HOUR: Final = timedelta(hours=1)
+SECOND: Final = timedelta(seconds=1)
+
+
+def after(calendar: Calendar, start: datetime, span: timedelta) -> datetime:
+    """The moment at which so much time that counts has passed."""
+    at = start.astimezone(UTC)
+    for _ in range(OPENINGS_MAX):
+        opening = next_opening(calendar, at)
+        if opening is None:
+            break
+        begin = max(opening.start, at)
+        if opening.end is None or opening.end - begin >= span:
+            return begin + span
+        span -= opening.end - begin
+        at = opening.end
+    return at + span
+
+
+def between(calendar: Calendar, start: datetime, end: datetime) -> timedelta:
+    """The time that counts from `start` to `end`; nothing where `end` is not later."""
+    total, at, end = timedelta(0), start.astimezone(UTC), end.astimezone(UTC)
+    for _ in range(OPENINGS_MAX):
+        opening = next_opening(calendar, at)
+        if opening is None:
+            break
+        begin = max(opening.start, at)
+        if begin >= end:
+            return total
+        if opening.end is None or opening.end >= end:
+            return total + (end - begin)
+        total += opening.end - begin
+        at = opening.end
+    return total + max(end - at, timedelta(0))
+
+
+def before(calendar: Calendar, end: datetime, span: timedelta) -> datetime:
+    """The latest moment from which so much time that counts passes until `end`, to the second."""
+    low, high = end - span, end
+    while between(calendar, low, end) < span and end - low < SPAN_MAX:
+        low -= max(end - low, HOUR)
+    while high - low > SECOND:
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if between(calendar, middle, end) >= span else (low, middle)
+    return low
+
+
+def due_time(calendar: Calendar, *, now: datetime, hours: int | None) -> datetime | None:
+    return None if hours is None else after(calendar, now, timedelta(hours=hours))
+
+
+def left(calendar: Calendar, *, now: datetime, due: datetime) -> timedelta:
+    """The time that counts until `due`; of what is overdue, the time since then by the clock, negative."""
+    return due - now if due <= now else min(between(calendar, now, due), LEFT_MAX)
+
+
+def due_again(calendar: Calendar, *, now: datetime, left: timedelta) -> datetime:
+    """When a stopped clock that goes on at `now` will have run out, or had."""
+    return now + left if left <= timedelta(0) else after(calendar, now, left)
+
+
+WINDOWS_MAX: Final = 6
+REST_MIN: Final = timedelta(hours=1)  # of a window that has begun
+WHOLE_MAX: Final = timedelta(hours=5)  # longer openings are halved
+OFFICE_HOURS: Final = Hours(time(9), time(17))  # where an organization has no business hours: nobody calls at night
+WORKING_DAYS: Final = frozenset(range(1, 6))
+
+
+def offered(calendar: Calendar, *, now: datetime) -> list[tuple[datetime, datetime]]:
+    """The next windows, in order; none where the calendar has no opening for weeks."""
+    if calendar.window is None:
+        days = WORKING_DAYS if calendar.weekdays >= WEEKDAYS_ALL else calendar.weekdays
+        calendar = replace(calendar, window=OFFICE_HOURS, weekdays=days)
+    found: list[tuple[datetime, datetime]] = []
+    at = now
+    while len(found) < WINDOWS_MAX:
+        opening = next_opening(calendar, at)
+        if opening is None or opening.end is None:
+            break
+        found += [one for one in _parts(opening) if one[1] - now >= REST_MIN]
+        at = opening.end
+    return found[:WINDOWS_MAX]
+
+
+def _parts(opening: Opening) -> list[tuple[datetime, datetime]]:
+    start, end = opening.start, opening.end or opening.start
+    if end - start <= WHOLE_MAX:
+        return [(start, end)]
+    hours = (end - start) / 2 // timedelta(hours=1)
+    middle = start + timedelta(hours=hours)
+    return [(start, middle), (middle, end)]

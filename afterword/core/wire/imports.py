@@ -27,7 +27,7 @@ from afterword import errors
 from afterword.core.messaging.addresses import CHANNEL_SMS, normal_or_none
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
-from afterword.core.reading import spellings
+from afterword.core.reading import structs
 from afterword.core.reading.findings import escape
 from afterword.core.wire import times, written
 from afterword.core.wire.tables import (
@@ -180,7 +180,7 @@ def document_of(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
     for column, cell in zip(columns, cells, strict=True):
         group = group_of(column)
         if group is None:
-            if text := spellings.cleaned(cell) if column == ADDRESS else spellings.trimmed(cell):
+            if text := structs.cleaned(cell) if column == ADDRESS else structs.trimmed(cell):
                 found[column] = text
         elif cell:
             kind, name = group
@@ -196,7 +196,7 @@ def faults_of(columns: Sequence[str], cells: Sequence[str]) -> list[FieldError]:
             found.append(FieldError("invalid_format", written.ROUNDED, pointer=pointer_of(column)))
         elif column == "locale" and cell and written.is_country(cell):
             found.append(FieldError("invalid_format", written.COUNTRY, pointer="/locale"))
-        elif column == SEND_TIME and not spellings.trimmed(cell):
+        elif column == SEND_TIME and not structs.trimmed(cell):
             found.append(FieldError("required", NO_TIME, pointer=f"/{SEND_TIME}"))
     return found
 
@@ -237,7 +237,7 @@ def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | 
         text = "This row has {cells} cells, and the header {columns}."
         return Fault.of("invalid_format", text, cells=len(cells), columns=width)
     # Spreadsheets, and our own CSV, put an apostrophe before a text that looks like a number or a formula.
-    return [spellings.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
+    return [structs.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
 
 
 @dataclass(slots=True)

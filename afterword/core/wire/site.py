@@ -1,12 +1,81 @@
-"""The public addresses of the installation, and those of its organizations' pages; never from a request's headers."""
+"""Names of hosts: as people type them, as headers send them, and the DNS record that proves who holds one."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 from urllib.parse import urlsplit
 
+import idna
 import msgspec
 
 from afterword.core.messaging.networks import NameServer, Network
+
+HOST_CHARACTERS_MAX: Final = 242  # with the label of the record before it, a name of DNS
+RECORD_LABEL: Final = "_afterword"
+RECORD_PREFIX: Final = "afterword-domain="
+_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+
+
+def typed_host(text: str) -> str:
+    """The name in a host or web address that somebody typed, as DNS has it. Raises ValueError with a sentence."""
+    text = text.strip()
+    try:
+        parts = urlsplit(text if "://" in text else f"https://{text}")
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+        name = ascii_name(host)
+    except ValueError:  # also IDNAError
+        raise ValueError("This is no name of a host.") from None
+    if port is not None or parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError("Only the name of the host is expected, such as ask.shop.example.")
+    labels = name.split(".")
+    is_name = len(labels) > 1 and all(map(_LABEL.match, labels)) and not labels[-1].isdecimal()
+    if not is_name or len(name) > HOST_CHARACTERS_MAX or labels[-1] == "localhost":
+        raise ValueError("A name of the open internet is expected, such as ask.shop.example.")
+    return name
+
+
+def ascii_name(host: str) -> str:
+    """As DNS and browsers have it. Raises ValueError.
+
+    The codec of Python follows rules of 2003, which change the last letter of Greek words.
+    """
+    return host if host.isascii() else idna.encode(host, uts46=True).decode("ascii")
+
+
+def requested_host(header: str) -> str:
+    """The name in a header `Host`, without the port."""
+    return header.partition(":")[0].rstrip(".").lower()
+
+
+def record_name(host: str) -> str:
+    return f"{RECORD_LABEL}.{host}"
+
+
+def has_record(texts: list[str] | None, value: str) -> bool:
+    return any(text.strip() == value for text in texts or ())
+
+
+PORTS: Final = {"http": 80, "https": 443}
+_HOST: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\Z|\[[0-9a-f:]+\]\Z")
+
+
+def origins_of(urls: Iterable[str]) -> tuple[str, ...]:
+    """The origin of each address, once; addresses that have none are left out."""
+    return tuple(dict.fromkeys(found for url in urls if (found := _origin_of(url))))
+
+
+def _origin_of(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, port = ascii_name(parts.hostname or ""), parts.port
+    except ValueError:  # also IDNAError
+        return ""
+    host = f"[{host}]" if ":" in host else host
+    if parts.scheme not in PORTS or not _HOST.match(host):  # the text goes into a header
+        return ""
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in {None, PORTS[parts.scheme]} else "")
+
 
 API_PREFIX = "/v3.2"
 

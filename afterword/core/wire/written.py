@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from babel.core import Locale
 from babel.dates import get_day_names, get_month_names
 
-from afterword.core.reading import numbers
+from afterword.core.reading import structs
 from afterword.core.text import locales
 
 TEXT_CHARACTERS_MAX: Final = 80
@@ -92,7 +92,7 @@ def iso(text: str, order: str = "", hour: str = "") -> str:
 
 def number(text: str, sign: str) -> str | None:
     """A number with the decimal sign `,` or `.` as we write it; None for one that it cannot be."""
-    value = numbers.read_as(text, sign)
+    value = structs.read_as(text, sign)
     return None if value is None else f"{value:f}"
 
 

@@ -1,20 +1,46 @@
-"""Leases of long work: one worker at a time has a job, from its claim to its end, over many transactions.
+"""Long work in steps, each a transaction in which the row of the work is locked and keeps how far it is.
 
-A job is a row of a table with the columns `state`, `owner`, `lease_until`, `finished_time`, `error`, `version`, a count
-of attempts, and a key of `organization_id` and an id. It is `queued`, then `running` in the hands of its owner, then
-ended: `done`, `failed` or `cancelled`. Whoever lost the lease settles nothing: each statement of an owner names it.
+A process that dies repeats or loses nothing, and another goes on.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Generic, LiteralString, Protocol, TypeVar
 from uuid import UUID
 
+import structlog
+
 from afterword import errors
 from afterword.errors import Sentence
-from afterword.kit.db import Database
+from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import qualified
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """`mark`: the position of the walk, None: at its end; `waits`: to be repeated later; `back`: a part to repeat."""
+
+    counts: Counter[str] = field(default_factory=Counter[str])
+    mark: str | None = None
+    waits: bool = False
+    back: str | None = None
+
+
+async def take(db: Database, work: Awaitable[StepResult], **logged: str) -> StepResult:
+    """A step that fails is undone and logged, and waits: what is wrong with one organization's rows stops no other."""
+    try:
+        async with savepoint(db):
+            return await work
+    except errors.Unavailable:
+        raise
+    except Exception:
+        logger.exception("a step failed", **logged)
+        return StepResult(waits=True)
+
 
 LEASE_SECONDS: Final = 60
 ATTEMPTS_MAX: Final = 5  # in a row that led no further

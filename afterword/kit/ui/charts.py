@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from afterword.core.charts import bars
-from afterword.core.charts.bars import Bar, Square
-from afterword.core.charts.trend import Point, Trend, scale, trend, whisker
+from afterword.core import charts
+from afterword.core.charts import Bar, Point, Square, Trend, scale, trend, whisker
 from afterword.core.figures.periods import Bucket, Period, are_cut
 from afterword.core.figures.reports import Figure
 from afterword.kit.texts import Marked, Texts
@@ -122,7 +121,7 @@ def columns_view(words: Texts, marks: Sequence[Entry], shares: Sequence[float], 
         finding=finding,
         start=100 if is_mirrored else 0,
         points=marks,
-        bars=bars.columns(shares, mirrored=is_mirrored),
+        bars=charts.columns(shares, mirrored=is_mirrored),
         **table,
     )
 
@@ -134,7 +133,7 @@ def funnel_view(
     links = urls or [""] * len(figures)
     counts = [_count(figure) for _, figure in figures]
     first = counts[0] if counts else 0
-    places = bars.bars(counts, of=max(first, *counts, 0), mirrored=words.direction == "rtl")
+    places = charts.bars(counts, of=max(first, *counts, 0), mirrored=words.direction == "rtl")
     shares = [
         NOTHING if figure.suppressed or not first else f"{words.figure(100 * count / first)} %"
         for (_, figure), count in zip(figures, counts, strict=True)
@@ -166,7 +165,7 @@ def funnel_view(
 def week_view(words: Texts, counts: Mapping[tuple[int, int], int], *, finding: str, **table: Any) -> View:
     """The hours of a week by day (0: Monday) and hour, the darker the more there is in one."""
     is_mirrored = words.direction == "rtl"
-    squares = bars.grid(counts, mirrored=is_mirrored)
+    squares = charts.grid(counts, mirrored=is_mirrored)
     first = {one.hour: one for one in squares if one.day == 0}
     return View(
         kind="week",
@@ -242,7 +241,7 @@ def parts_of(words: Texts, figure: Figure, link: Callable[..., str] | None = Non
             bar=bar,
         )
         for (name, text), count, bar in zip(
-            PARTS.items(), counts, bars.stack(counts, mirrored=words.direction == "rtl"), strict=True
+            PARTS.items(), counts, charts.stack(counts, mirrored=words.direction == "rtl"), strict=True
         )
     ]
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 from starlette.requests import Request
 
 from afterword.core import keys
-from afterword.core.answers.form_tokens import token_of
+from afterword.core.answers.suspicion import token_of
 from afterword.core.wire.site import Site
 
 FORWARDED: Final = (

@@ -15,8 +15,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from afterword import errors
-from afterword.core.wire.hosts import requested_host
-from afterword.core.wire.site import API_PREFIX, Site
+from afterword.core.wire.site import API_PREFIX, Site, requested_host
 from afterword.kit.telemetry import Telemetry
 from afterword.kit.web import headers, problems, public
 from afterword.kit.web.loopback import untrusted_proxy

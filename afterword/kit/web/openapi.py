@@ -8,11 +8,11 @@ import msgspec
 
 from afterword import errors
 from afterword.core.organizations.access import SCOPES, alias_of
-from afterword.core.reading import structs
+from afterword.core.reading import structs as reading_structs
 from afterword.core.reading.members import members_of
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
-from afterword.kit.web import criteria, limits, paging, parsing, problems, rows, uploads, vocabulary
+from afterword.kit.web import limits, paging, parsing, problems, query, uploads, vocabulary
 from afterword.kit.web.operations import Route
 from afterword.kit.web.vocabulary import EXPLANATIONS, FIELD_CODES, status_of
 
@@ -44,9 +44,9 @@ _PARTS: Final = vocabulary.read(
     ORGANIZATION_REQUESTS=f"{limits.ORGANIZATION_REQUESTS_DEFAULT:,}",
     PER_PAGE_DEFAULT=paging.PER_PAGE_DEFAULT,
     PER_PAGE_MAX=paging.PER_PAGE_MAX,
-    RECORD_BYTES_MAX=f"{rows.RECORD_BYTES_MAX:,}",
-    ROWS_BYTES_MAX=f"{rows.BODY_BYTES_MAX:,}",
-    ROWS_PER_REQUEST=rows.ROWS_PER_REQUEST,
+    RECORD_BYTES_MAX=f"{paging.RECORD_BYTES_MAX:,}",
+    ROWS_BYTES_MAX=f"{paging.BODY_BYTES_MAX:,}",
+    ROWS_PER_REQUEST=paging.ROWS_PER_REQUEST,
     TARGET_BYTES_MAX=f"{parsing.TARGET_BYTES_MAX:,}",
     TOKEN_REQUESTS=f"{limits.TOKEN_REQUESTS_DEFAULT:,}",
 )
@@ -109,7 +109,7 @@ def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> di
         file = dict(BINARY)
         form = {"type": "object", "required": ["file"], "properties": {"file": file}}
         return {
-            "description": f"At most {route.bytes_max or rows.BODY_BYTES_MAX:,} bytes. "
+            "description": f"At most {route.bytes_max or paging.BODY_BYTES_MAX:,} bytes. "
             "A form has one file; its other fields are parameters.",
             "required": True,
             "content": {
@@ -137,7 +137,7 @@ def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> di
     many = {"type": "array", "minItems": 1, "maxItems": route.rows_max, "items": schema}
     return {
         "description": f"1 to {route.rows_max:,} records, as a JSON array, or as lines of JSON with the content type "
-        f"`{rows.LINES}`; at most {rows.BODY_BYTES_MAX:,} bytes, and {rows.RECORD_BYTES_MAX:,} a record. A wrong "
+        f"`{paging.LINES}`; at most {paging.BODY_BYTES_MAX:,} bytes, and {paging.RECORD_BYTES_MAX:,} a record. A wrong "
         "record is told in its place.",
         "required": True,
         "content": {JSON: {"schema": many, "example": [example]}},
@@ -210,15 +210,15 @@ def _reference(name: str) -> dict[str, str]:
 def _criteria_of(listing: Listing) -> list[dict[str, Any]]:
     if not listing.columns:
         return []
-    columns = {"enum": [criteria.camel_case(name) for name in listing.columns]}
+    columns = {"enum": [query.camel_case(name) for name in listing.columns]}
     deep = {"in": "query", "style": "deepObject", "explode": True}
-    about = f"`filter_by[CRITERION][Column]=value`, at most {criteria.CRITERIA_MAX}, all of them must hold."
+    about = f"`filter_by[CRITERION][Column]=value`, at most {query.CRITERIA_MAX}, all of them must hold."
     compared = {
         "type": "object",
         "propertyNames": {"enum": list(CRITERIA)},
         "additionalProperties": {"type": "object", "propertyNames": columns},
     }
-    names: dict[str, Any] = {"type": "array", "maxItems": criteria.ORDERS_MAX, "items": columns}
+    names: dict[str, Any] = {"type": "array", "maxItems": query.ORDERS_MAX, "items": columns}
     ordered = {"type": "object", "properties": {"ASC": names, "DESC": names}, "additionalProperties": False}
     in_order = "`order_by[ASC][]=Column`, `order_by[DESC][]=Column`, at most 3, in order of appearance."
     return [
@@ -425,7 +425,7 @@ def _limit(schema: dict[str, Any]) -> None:
         _limit(option)
     kind = schema.get("type")
     if kind == "string" and not {"maxLength", "format", "pattern", "enum", "const"} & schema.keys():
-        schema["maxLength"] = structs.TEXT_CHARACTERS_MAX
+        schema["maxLength"] = reading_structs.TEXT_CHARACTERS_MAX
     elif kind == "array":
-        schema.setdefault("maxItems", structs.LIST_ENTRIES_MAX)
+        schema.setdefault("maxItems", reading_structs.LIST_ENTRIES_MAX)
         _limit(schema.get("items", {}))

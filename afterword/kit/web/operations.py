@@ -17,7 +17,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit.db import Database, Pool
-from afterword.kit.web import headers
+from afterword.kit.web import headers as web_headers
 from afterword.kit.web.fields import listing_of, secrets_of
 
 Body = TypeVar("Body")
@@ -69,7 +69,7 @@ class Call(Generic[Body]):
         return errors.ANY if self.if_match is None else self._same_version
 
     def _same_version(self, version: int) -> None:
-        if not headers.matches(self.if_match or "", etag_of(version)):
+        if not web_headers.matches(self.if_match or "", etag_of(version)):
             raise errors.Stale("It was changed since you read it; read it again.")
 
 

@@ -12,7 +12,8 @@ from afterword import errors
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.kit.web import criteria, html, openapi, rows, static, vocabulary
+from afterword.kit.web import html, openapi, paging, static, vocabulary
+from afterword.kit.web import query as criteria
 from afterword.kit.web.operations import Route
 from afterword.kit.web.routing import Pages
 from afterword.kit.web.vocabulary import EXPLANATIONS, FIELD_CODES
@@ -134,7 +135,7 @@ def curl_of(route: Route, site: Site) -> str:
 def _about_rows(route: Route) -> str:
     if route.rows_max is None:
         return ""
-    return f"The body is a list of 1 to {route.rows_max:,} records, in JSON or as lines of JSON (`{rows.LINES}`). "
+    return f"The body is a list of 1 to {route.rows_max:,} records, in JSON or as lines of JSON (`{paging.LINES}`). "
 
 
 def _frame(title: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.kit.web import headers, limits, paging, parsing, query, rows, uploads
+from afterword.kit.web import headers, limits, paging, parsing, query, uploads
 from afterword.kit.web.fields import Resource
 from afterword.kit.web.headers import Header
 from afterword.kit.web.operations import Answer, Call, Download, Route, etag_of
@@ -68,7 +68,7 @@ class _Request(Call[Any]):
     parameters: query.Parameters | None = None
     document: Any = msgspec.UNSET  # no body; null is one
     is_lax: bool = False  # a form, or JSON without its label: scalars are typed by their member
-    records: rows.Records | None = None
+    records: paging.Records | None = None
     upload: uploads.Upload | None = None
     content: bytes | None = None  # digest of the records or of the file
     members: frozenset[str] | None = None  # response_fields
@@ -108,7 +108,7 @@ class Operation:
         self._is_on_demand = bool(route.media_types) or route.waits or route.gathers
         self._is_mass = route.shared is not None and not route.acts  # so hot that the audit log has none of it
         self._is_large = route.rows_max is not None or bool(route.uploads)
-        self._bytes_max = route.bytes_max or (rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX)
+        self._bytes_max = route.bytes_max or (paging.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX)
         files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
         self._media_types = ((JSON,) if route.answer is not None else ()) + files
         self._resource = cast("type[Resource]", route.answer)
@@ -233,7 +233,7 @@ class Operation:
         raw = await parsing.read_body(receive, request.sent, bytes_max=self._bytes_max)
         request.now = self._context.pool.clock.now()  # a body may take its time
         if route.rows_max is not None:
-            split = functools.partial(rows.split, raw, content_type, rows_max=route.rows_max)
+            split = functools.partial(paging.split, raw, content_type, rows_max=route.rows_max)
             request.records = await _off_loop(split, len(raw))
             if request.records.requests > 1:
                 caller, more = request.caller, request.records.requests - 1
@@ -302,11 +302,11 @@ class Operation:
         given = _NOTHING if request.document is msgspec.UNSET else request.document
         request.body = structs.collect(route.body, given, context, read_only=self._members)
 
-    async def _read_rows(self, request: _Request, records: rows.Records, context: Context) -> None:
+    async def _read_rows(self, request: _Request, records: paging.Records, context: Context) -> None:
         context.lax = records.is_lax
         digest = None if request.key is None else hashlib.sha256()
         note = None if digest is None else digest.update
-        request.body = await rows.read(records, self.route, context, read_only=self._members, note=note)
+        request.body = await paging.read(records, self.route, context, read_only=self._members, note=note)
         request.records = None  # frees memory
         request.content = None if digest is None else digest.digest()
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.core.questionnaires import palettes
+from afterword.core.questionnaires import visuals
 from afterword.kit.web import html
 from afterword.kit.web.routing import Pages
 
@@ -48,7 +48,7 @@ async def static_file(request: Request) -> Response:
     return html.unchanged_or(content, request, media_type=media_type, headers={"Cache-Control": caching})
 
 
-def theme_url(brand: palettes.Brand) -> str:
+def theme_url(brand: visuals.Brand) -> str:
     """Address of a brand's stylesheet; empty when it changes nothing."""
     return f"/theme/{brand.slug}.css" if brand.slug else ""
 
@@ -56,7 +56,7 @@ def theme_url(brand: palettes.Brand) -> str:
 @routes.get("/theme/{name}")
 async def theme_file(request: Request) -> Response:
     name: str = request.path_params["name"]
-    brand = palettes.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
+    brand = visuals.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
     if brand is None:
         raise errors.NotFound("There is no such file.", "unknown_route")
-    return Response(palettes.stylesheet(brand), media_type="text/css", headers={"Cache-Control": FOREVER})
+    return Response(visuals.stylesheet(brand), media_type="text/css", headers={"Cache-Control": FOREVER})

@@ -15,9 +15,9 @@ from typing import Any, Final, TypedDict
 from uuid import UUID
 
 from afterword import errors, ids
-from afterword.asking.instances import facts
+from afterword.asking.instances import triggers
+from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
@@ -28,7 +28,7 @@ from afterword.core.reading.findings import Findings
 from afterword.core.wire.exports import LOCAL, SPLIT, ExportTable, Response, progress, read_cursor
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.kit.db.leases import LeaseLost
@@ -37,8 +37,8 @@ from afterword.listening.exports import store
 from afterword.listening.exports.formats import missing_extra, writer_of
 from afterword.listening.exports.store import VALUE_SCOPES, Export, Scanned
 from afterword.listening.exports.writers import Writer
-from afterword.listening.responses import service as responses
-from afterword.listening.responses.store import Filter
+from afterword.listening.responses import service as responses_service
+from afterword.listening.responses.service import Filter
 from afterword.tenants import audit
 from afterword.tenants.organizations import service as accounts
 
@@ -125,7 +125,7 @@ async def create_of_list(
     """
     scopes = _scopes_of(caller, columns)
     await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
-    found = await responses.select(
+    found = await responses_service.select(
         db, caller=caller, application_id=application_id, chosen=chosen, condition=condition, limit=LISTED_MAX
     )
     questionnaire_ids = sorted({questionnaire_id for _, questionnaire_id in found})
@@ -289,7 +289,7 @@ async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) 
     scanned = await store.list_responses(db, **of_export, after=after)
     if scanned is None or work.condition is None or not scanned.responses:
         return scanned
-    known = await facts.list_facts(
+    known = await triggers.list_facts(
         db,
         organization_id=work.export.organization_id,
         instance_ids=[response.instance_id for response in scanned.responses],
@@ -387,7 +387,7 @@ async def _record(db: Database, *, export: Export, now: datetime) -> None:
         data={name: getattr(export, name) for name in _LOGGED},
         test=export.test,
     )
-    await events.record(db, events=[event])
+    await service.record(db, events=[event])
 
 
 def _types(declared: Sequence[Mapping[str, MetadataDefinition]]) -> dict[str, Type]:

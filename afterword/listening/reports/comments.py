@@ -12,7 +12,7 @@ from afterword.core.figures.rows import RowKey, Selection, equal, number_of
 from afterword.kit.db import Database
 from afterword.listening.responses import comments
 from afterword.listening.responses.comments import WordCount
-from afterword.listening.responses.store import Filter
+from afterword.listening.responses.service import Filter
 
 WORDS_MAX: Final = 30
 WORDS_OF_GROUP_MAX: Final = 8

@@ -17,7 +17,7 @@ from afterword.core.figures.queries import CountQuery
 from afterword.core.wire import times
 from afterword.kit.db import Database, savepoint
 from afterword.listening.reports import counts
-from afterword.listening.reports.daily_counts import store as daily_counts_store
+from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.daily_counts.store import Span
 
 DAYS: Final = 31  # before today
@@ -37,9 +37,9 @@ class Comparison:
 async def compare(db: Database, *, now: datetime) -> Comparison:  # any tenant: the counts of a whole installation
     """Count the last days twice, as reports do and from the answers alone. Nothing is written."""
     until = time.monotonic() + SECONDS_MAX
-    questionnaires = await daily_counts_store.list_published_questionnaires(db, after="", limit=QUESTIONNAIRES_MAX)
+    questionnaires = await store.list_published_questionnaires(db, after="", limit=QUESTIONNAIRES_MAX)
     pairs = [(each.organization_id, each.questionnaire_id) for each in questionnaires]
-    spans = await daily_counts_store.list_spans(db, questionnaires=pairs)
+    spans = await store.list_spans(db, questionnaires=pairs)
     wrong: list[tuple[Span, date]] = []
     skipped = 0
     for span in spans:
@@ -63,7 +63,7 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
     today = periods.day_of(now, zone)
     begin = periods.day_start(today - timedelta(days=DAYS), zone)
     period = Period(begin, periods.day_start(today, zone), span.time_zone)
-    is_of_hours = span.dimension == daily_counts_store.HOUR
+    is_of_hours = span.dimension == store.HOUR
     if is_of_hours:  # today with the day before: without a whole day all is live
         period = Period(periods.day_start(today - timedelta(days=1), zone), now, span.time_zone)
     types = await questionnaires_store.list_question_types(
@@ -82,7 +82,7 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
         dimensions=((kind, name),) if kind and not is_of_hours else (),
     )
     found: Counter[tuple[object, ...]] = Counter()
-    if span.dimension == daily_counts_store.CASES:
+    if span.dimension == store.CASES:
         of_cases = replace(asked, basis="sent", questions={}, types=frozenset(), dimensions=())
         [(kept, _)] = await counts.cases_of_parts(db, asked=of_cases, has_repeats=False)
         live, _ = await counts.cases(db, asked=of_cases)

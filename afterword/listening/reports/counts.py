@@ -16,7 +16,7 @@ from typing import Any, Final, LiteralString, TypeVar
 import msgspec
 
 from afterword import errors
-from afterword.cases import outcomes
+from afterword.cases import recoveries
 from afterword.core.figures import cells as core_cells
 from afterword.core.figures import disclosure, gaps, periods
 from afterword.core.figures import reports as core_reports
@@ -27,8 +27,8 @@ from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.kit.db import Database, Row
-from afterword.listening.reports.daily_counts.lookups import store as lookups_store
-from afterword.listening.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
+from afterword.listening.reports.daily_counts import store
+from afterword.listening.reports.values import DIMENSION, PARTS, VALUES_AND_RANKS
 
 # Anonymous responses have no invitation. Theirs have no times of answers, but tell that they were answered.
 IS_INVITED: Final[LiteralString] = "i.anonymity is distinct from 'response'"
@@ -507,7 +507,7 @@ async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sc
     matching: list[str] = []
     for begin in range(0, len(found), FILTERED_BATCH):
         batch = found[begin : begin + FILTERED_BATCH]
-        known = await outcomes.list_facts(
+        known = await recoveries.list_facts(
             db, organization_id=asked.organization_id, instance_ids=batch, condition=asked.condition
         )
         matching += [each for each, facts_of in known.items() if conditions.matches(asked.condition, facts_of)]
@@ -564,7 +564,7 @@ async def _kept(db: Database, asked: CountQuery) -> DailyCounts | None:
     whole = gaps.whole_days(asked)
     if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
-    return await lookups_store.get_kept(
+    return await store.get_kept(
         db,
         organization_id=asked.organization_id,
         asked=asked,
@@ -583,7 +583,7 @@ def _are_stages_kept(asked: CountQuery) -> bool:
 
 async def _stages(db: Database, asked: CountQuery) -> list[tuple[list[Cell], People]]:
     most = CASES_MAX * len(asked.parts)
-    cells, number = await lookups_store.list_stages(
+    cells, number = await store.list_stages(
         db,
         organization_id=asked.organization_id,
         asked=asked,

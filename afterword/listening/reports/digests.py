@@ -8,15 +8,15 @@ import structlog
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core.answers import form_tokens
-from afterword.core.figures import digests
-from afterword.core.figures.digests import Frequency
+from afterword.core.answers import suspicion
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Frequency
 from afterword.core.organizations.access import ROLE_SCOPES, Caller
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.nouns.api import route_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, OwnRecord
 from afterword.kit.nouns.structs import listing_of, resource_of
@@ -34,7 +34,7 @@ PURPOSE: Final = "report digest"
 Content = Mapping[str, Any]
 Write = Callable[[Database, Caller, "ReportDigest"], Awaitable[Content]]
 Day = Annotated[
-    int, Meta(ge=1, le=digests.MONTH_DAYS_MAX, description="Of the week, from Monday 1 to 7, or of the month, to 28.")
+    int, Meta(ge=1, le=periods.MONTH_DAYS_MAX, description="Of the week, from Monday 1 to 7, or of the month, to 28.")
 ]
 Hour = Annotated[int, Meta(ge=0, le=23, description="In the organization's time zone.")]
 MailLocale = Annotated[Literal["en", "el"], Meta(description="The language of the mail.")]
@@ -63,7 +63,7 @@ async def _check(change: Change[ReportDigest]) -> None:
     caller.require_real()
     if caller.user_id is None:
         raise errors.Forbidden("Only a user has digests: use a token of a user.")
-    if columns["frequency"] == "weekly" and columns["day"] > digests.WEEK_DAYS:
+    if columns["frequency"] == "weekly" and columns["day"] > periods.WEEK_DAYS:
         raise errors.Invalid.at("/day", "out_of_range", "A week has the days 1 (Monday) to 7.")
     if columns["report_id"] is not None:
         try:
@@ -76,7 +76,7 @@ async def _check(change: Change[ReportDigest]) -> None:
     if len(await digests_of(db, caller=caller)) >= DIGESTS_MAX:
         raise errors.Invalid.at("", "too_many", f"A user has {DIGESTS_MAX} digests at most.")
     when = {name: columns[name] for name in ("frequency", "day", "hour")}
-    due_time = digests.next_due(change.now, **when, zone=times.zone_of(caller.time_zone))
+    due_time = periods.next_due(change.now, **when, zone=times.zone_of(caller.time_zone))
     columns |= {"user_id": caller.user_id, "due_time": due_time}
 
 
@@ -138,13 +138,13 @@ routes.all.append(route_of(DIGEST, "delete"))
 
 async def digests_of(db: Database, *, caller: Caller) -> list[ReportDigest]:
     page = Page.first(listing_of(DIGEST), limit=DIGESTS_MAX)
-    return (await nouns.rows(DIGEST, db, **caller.reach, user_id=caller.user_id, page=page)).items
+    return (await service.rows(DIGEST, db, **caller.reach, user_id=caller.user_id, page=page)).items
 
 
 async def send_now(db: Database, *, caller: Caller, digest_id: str, now: datetime) -> ReportDigest:
     """Have a worker send one more mail; the days of the others stay. Raises Forbidden, NotFound, TooMany."""
     caller.require_real()
-    found = await nouns.get(DIGEST, db, caller=caller, key=digest_id)
+    found = await service.get(DIGEST, db, caller=caller, key=digest_id)
     if found.sent_time is not None and now - found.sent_time < timedelta(seconds=AGAIN_SECONDS):
         raise errors.TooMany("One was sent a moment ago.", headers={"Retry-After": str(AGAIN_SECONDS)})
     await _update_due_time(db, organization_id=caller.organization_id, digest_id=digest_id, due_time=now)
@@ -153,7 +153,7 @@ async def send_now(db: Database, *, caller: Caller, digest_id: str, now: datetim
 
 def stop_token(organization_id: str, digest_id: str, *, secret: bytes) -> str:
     """The secret of the address in a digest's mails, by which it is stopped without a login."""
-    return form_tokens.token_of(secret, PURPOSE, f"{organization_id}/{digest_id}")
+    return suspicion.token_of(secret, PURPOSE, f"{organization_id}/{digest_id}")
 
 
 async def stop_by_token(
@@ -161,7 +161,7 @@ async def stop_by_token(
 ) -> bool:
     """Whether there was such a digest; with `is_done` there is none from now on. Raises NotFound for another token."""
     subject = f"{organization_id}/{digest_id}"
-    if not form_tokens.is_token(token, secret=secret, purpose=PURPOSE, subject=subject):
+    if not suspicion.is_token(token, secret=secret, purpose=PURPOSE, subject=subject):
         raise errors.NotFound("There is no such page.")
     if is_done:
         return await _delete_digest(db, organization_id=organization_id, digest_id=digest_id) > 0
@@ -194,7 +194,7 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
             db,
             organization_id=digest.organization_id,
             digest_id=digest.digest_id,
-            due_time=digests.next_due(
+            due_time=periods.next_due(
                 now,
                 frequency=digest.frequency,
                 day=digest.day,

@@ -12,8 +12,8 @@ from afterword.core.text import words
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.listening.responses import service, store
-from afterword.listening.responses.store import EVER, NEVER, Filter, Tab
+from afterword.listening.responses import service
+from afterword.listening.responses.service import EVER, NEVER, Filter, Tab
 
 TAG_CHARACTERS_MAX: Final = 50
 FOUND_ROWS_MAX: Final = 100
@@ -128,7 +128,7 @@ class ResponseCounts(fields.Answer):
 )
 async def list_responses(call: Call[None], db: Database) -> Answer:
     await check_filter(call.caller, call.query, db, is_query=True)
-    rows = await store.list_response_page(
+    rows = await service.list_response_page(
         db,
         **service.reach_of(call.caller, call.query.application_id),
         chosen=filter_of(call.caller, call.query),
@@ -147,7 +147,7 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
 )
 async def count_responses(call: Call[None], db: Database) -> Answer:
     await check_filter(call.caller, call.query, db, is_query=True)
-    facets = await store.count_facets(
+    facets = await service.count_facets(
         db, **service.reach_of(call.caller, call.query.application_id), chosen=filter_of(call.caller, call.query)
     )
 

@@ -10,17 +10,16 @@ from msgspec import Meta
 
 from afterword import errors
 from afterword.core.organizations.access import VALUE_SCOPES, Caller
-from afterword.core.text import words
-from afterword.core.text.stop_words import STOP_WORDS
+from afterword.core.text import words as text_words
+from afterword.core.text.words import STOP_WORDS
 from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.listening.responses import service as responses
-from afterword.listening.responses import store as responses_store
+from afterword.listening.responses import service
 from afterword.listening.responses.api import ResponseQuery, check_filter, filter_of
 from afterword.listening.responses.rows import ANSWERED
-from afterword.listening.responses.store import Filter
+from afterword.listening.responses.service import Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ async def count(
     Raises Invalid for another group, InsufficientScope for values out of the caller's reach.
     """
     _check_group(caller, group_by)
-    reach = responses.reach_of(caller, application_id)
+    reach = service.reach_of(caller, application_id)
     return await counted(db, **reach, chosen=chosen, group_by=group_by, limit=limit)
 
 
@@ -163,7 +162,7 @@ async def counted(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, group_by: str, limit: int
 ) -> CountedWords:
     kind, _, name = group_by.partition(":")
-    found = await responses_store.list_ids(
+    found = await service.list_ids(
         db,
         organization_id=organization_id,
         application_ids=application_ids,
@@ -186,7 +185,7 @@ async def counted(
     total = next((one for one in counts if one.is_all and one.word is None), None)
     shown = _carried([one for one in counts if one.is_all])[:limit]
     texts = await _list_comments(db, organization_id=organization_id, instance_ids=ids[:WRITTEN_MAX])
-    written = words.written(texts, {one.word for one in shown if one.word})
+    written = text_words.written(texts, {one.word for one in shown if one.word})
     return CountedWords(
         n=0 if total is None else total.n,
         from_time=await _get_first_time(db, organization_id=organization_id, instance_ids=ids)
@@ -210,7 +209,7 @@ def _check_group(caller: Caller, group_by: str) -> None:
 def _carried(counts: Sequence[Count]) -> list[Count]:
     """The words; not those that stand here without the words written together with them, too."""
     found = {one.word: one for one in counts if one.word is not None}
-    return [one for word, one in found.items() if words.stem_of(word or "") not in found]
+    return [one for word, one in found.items() if text_words.stem_of(word or "") not in found]
 
 
 def _groups(counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str]) -> list[GroupCount]:

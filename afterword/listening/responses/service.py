@@ -1,27 +1,472 @@
 """Responses of all questionnaires: how they are searched."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final, Literal, LiteralString
 
 from afterword import errors
 from afterword.asking.links.public_links import LINK
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases import outcomes
+from afterword.cases import recoveries
 from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
 from afterword.core.text import words
 from afterword.core.text.words import Query
+from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
-from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.listening.responses import store
+from afterword.kit.db import Database, Row
+from afterword.kit.nouns import service
 from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
-from afterword.listening.responses.store import Filter, ResponseRow
 from afterword.tenants.organizations import checks
+
+EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+FOUND_MAX: Final = 10_000  # counted; of more it says that there are more
+SCANNED_MAX: Final = 5_000  # rows that a page or a count with a filter looks at
+LISTED_MAX: Final = 200_000  # rows that are looked through for those that many things are done with
+SEARCHED_MAX: Final = 1_000  # counted of a word that few of the newest have
+FREQUENT_SCANNED_MAX: Final = 20_000  # rows that a page with a word that many have looks at
+NEWEST_MAX: Final = 5_000  # rows among which a word is looked for first: where many have it, few are read
+TAGGED_MAX: Final = 1_500  # rows with a tag that are all read; where more have it, rows are read by their time
+TAGGED_NEWEST_MAX: Final = 1_000  # rows that a count of a tag that many have looks at
+FREQUENT_MIN: Final = 25  # of the newest: then the others are read by their time, for the index would lead to very many
+OF_LINK: Final = 0  # the channel of instances that nothing was sent for
+
+Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
+TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """`search`: a tsquery; `band`, `score_kind`: of the score; `user_id`: the reader, for the tabs `unread`, `mine`.
+
+    `channel_id`: LINK for none; `seen_time`: for a user who has read none yet, responses before it are read.
+    `is_frequent`: whether many have the word or tag, as `count_tabs` tells; None: not known.
+    """
+
+    tab: Tab = "all"
+    questionnaire_id: str | None = None
+    from_time: datetime = EVER
+    to_time: datetime = NEVER
+    tag: str | None = None
+    band: str | None = None
+    score_kind: str | None = None
+    channel_id: int | None = None
+    search: str | None = None
+    link_id: str | None = None
+    user_id: str | None = None
+    seen_time: datetime = EVER
+    test: bool = False
+    is_frequent: bool | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing but the tab and the period decides."""
+        chosen = (self.questionnaire_id, self.tag, self.band, self.score_kind, self.channel_id, self.search)
+        return not any(one is not None for one in (*chosen, self.link_id))
+
+    @property
+    def is_unfiltered(self) -> bool:
+        """Whether each row that is looked at is listed."""
+        return self.is_plain and self.tab in {"all", "comment", "unhappy"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseRow:
+    """`person`: an address; `alert_instance_id`: the open case; `score_max`: the end of the scale."""
+
+    instance_id: str
+    questionnaire_id: str
+    questionnaire_name: str
+    version_id: str
+    submitted_time: datetime
+    locale: str
+    test: bool
+    channel_id: int | None
+    responder_id: str | None
+    person: str | None
+    external_reference: str | None
+    score_question_id: str | None
+    score_kind: str | None
+    score: int | None
+    score_max: int | None
+    band: str | None
+    comment: str | None
+    tags: list[str]
+    alert_instance_id: str | None
+    is_unread: bool
+
+
+# The sources of rows. All but the newest lead to few rows: a tag, a search, somebody's cases.
+_WHOLE: Final[LiteralString] = """r.organization_id = $1 and $2::text[] is not null and r.test = $3::boolean
+    and r.submitted_time >= $5::timestamptz and r.submitted_time <= $6::timestamptz
+    and (r.submitted_time < $6 or r.instance_id > $7::text)
+    and num_nulls($4::text, $8::text, $9::text, $10::text, $11::smallint, $12::text, $13::text, $14::timestamptz,
+      $15::text) >= 0
+    """  # counted in an index alone; each statement has all values, though not each looks at all of them
+_REACHED: Final[LiteralString] = f"{_WHOLE} and (cardinality($2) = 0 or r.application_id = any($2))"
+_ORDER: Final[LiteralString] = "order by r.submitted_time desc, r.instance_id"
+_COLUMNS: Final[LiteralString] = """r.organization_id, r.instance_id, r.questionnaire_id, r.application_id,
+  r.version_id, r.submitted_time, r.locale, r.test, r.channel_id, r.responder_id, r.external_reference,
+  r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment, r.words"""
+_NEWEST: Final[LiteralString] = f"select {_COLUMNS} from response r where {_REACHED}"
+_OF_QUESTIONNAIRE: Final[LiteralString] = f"{_NEWEST} and r.questionnaire_id = $4::text"
+# In the order of the link's own index, so that a page reads no more than it shows.
+_OF_LINK: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select r.organization_id, r.instance_id, r.questionnaire_id, r.application_id, r.version_id, i.submitted_time,
+      r.locale, r.test, r.channel_id, r.responder_id, r.external_reference, r.score_question_id, r.score_kind, r.score,
+      r.score_max, r.band, r.comment, r.words
+    from questionnaire_instance i
+    cross join lateral (select {_COLUMNS} from response r
+      where r.organization_id = i.organization_id and r.instance_id = i.instance_id offset 0) r
+    where i.organization_id = $1 and i.link_id = $15::text and i.submitted_time is not null
+      and i.deleted_time is null) r where {_REACHED}"""
+_COMMENTED: Final[LiteralString] = f"{_NEWEST} and r.comment is not null"
+_UNHAPPY: Final[LiteralString] = f"{_NEWEST} and r.band = 'detractor'"
+# From the tag to its responses, never the other way: a rare tag would look through all of them.
+_TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select t.organization_id, t.instance_id from instance_tag t
+    where t.organization_id = $1 and t.tag = $8::text offset 0) t
+  cross join lateral (select {_COLUMNS} from response r
+    where r.organization_id = t.organization_id and r.instance_id = t.instance_id offset 0) r where {_REACHED}"""
+# `offset 0`: by the index of words alone. A plan for any word would read the index of all rows of the tenant as well.
+_FOUND: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select {_COLUMNS} from response r where r.words @@ $12::text::tsquery offset 0) r where {_REACHED}"""
+_AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($17::text[])"
+_MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select distinct c.organization_id, c.instance_id from alert_instance c
+    where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null) c
+  join response r on r.organization_id = c.organization_id and r.instance_id = c.instance_id where {_REACHED}"""
+_UNREAD: Final[LiteralString] = """r.submitted_time > coalesce((
+      select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $13::text),
+      $14::timestamptz)
+    and r.instance_id not in (
+      select s.instance_id from response_read s where s.organization_id = $1 and s.user_id = $13::text)"""
+_OF_TABS: Final[Mapping[Tab, LiteralString]] = {
+    "all": "true",
+    "unread": f"({_UNREAD})",
+    "comment": "r.comment is not null",
+    "unhappy": "r.band = 'detractor'",  # as the condition of its index says
+    "mine": """r.instance_id in (select c.instance_id from alert_instance c
+      where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null)""",
+}
+_FITS: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
+    and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
+    and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)
+    and ($15::text is null or (select i.link_id from questionnaire_instance i
+      where i.organization_id = r.organization_id and i.instance_id = r.instance_id) = $15)"""
+# No `exists`: the planner would read all rows of the tag first, however many it has.
+_HAS_TAG: Final[LiteralString] = """($8::text is null or (select true from instance_tag t
+      where t.organization_id = r.organization_id and t.instance_id = r.instance_id and t.tag = $8))"""
+_HAS_WORDS: Final[LiteralString] = "($12::text is null or r.words @@ $12::text::tsquery)"
+_MET: Final[LiteralString] = f"{_FITS} and {_HAS_TAG} and {_HAS_WORDS}"
+_SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_name as questionnaire_name,
+  r.version_id, r.submitted_time, r.locale, r.test, r.channel_id, r.responder_id,
+  (select a.identifier from responder_address a
+   where a.organization_id = r.organization_id and a.responder_id = r.responder_id
+   order by a.channel_id limit 1) as person,
+  r.external_reference, r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment,
+  array(select t.tag from instance_tag t
+        where t.organization_id = r.organization_id and t.instance_id = r.instance_id order by t.tag limit 20) as tags,
+  (select c.alert_instance_id from alert_instance c
+   where c.organization_id = r.organization_id and c.instance_id = r.instance_id and c.resolved_time is null
+   order by c.created_time desc limit 1) as alert_instance_id,
+  ($13::text is not null and {_UNREAD}) as is_unread"""
+
+
+def _plain(reached: LiteralString) -> LiteralString:
+    """The counts of all tabs, without a filter."""
+    return ", ".join(
+        f"(select count(*) from (select from response r where {reached} and {_OF_TABS[tab]} limit $16) r)"
+        if tab != "mine"
+        else f"(select count(*) from ({_MINE} limit $16) r)"
+        for tab in TABS
+    )
+
+
+def _source(chosen: Filter) -> LiteralString:
+    """The source that leads to few rows; empty where none does."""
+    if chosen.search:
+        return _FOUND
+    return _TAGGED if chosen.tag else _MINE if chosen.tab == "mine" else ""
+
+
+def _newest(chosen: Filter) -> LiteralString:
+    """The source that an index has in the order of time."""
+    if chosen.link_id:
+        return _OF_LINK
+    if chosen.questionnaire_id:
+        return _OF_QUESTIONNAIRE
+    return _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+
+
+def _tab(chosen: Filter) -> LiteralString:
+    return _OF_TABS[chosen.tab]
+
+
+def _filtered() -> LiteralString:
+    return ", ".join(f"count(*) filter (where r.fits and {_OF_TABS[tab]})" for tab in TABS)
+
+
+async def list_responses(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, after: str, limit: int
+) -> list[ResponseRow]:
+    """The responses before `chosen.to_time`, and of that moment those with ids behind `after`.
+
+    Without a search or a tag that few have, only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where
+    to go on.
+    """
+    source = _source(chosen)
+    rest: LiteralString = (
+        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
+        else _MET
+    )  # fmt: skip
+    values = (organization_id, list(application_ids), *_values(chosen, after))
+    rows: list[Row] = []
+    if not source or _is_by_time(chosen):
+        rows = await db.fetch(
+            f"""select {_SHOWN} from (
+                  select r.* from ({_newest(chosen)} {_ORDER} limit $17) r
+                  where {_MET} and {_tab(chosen)} {_ORDER} limit $16) r
+            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
+            *values,
+            *(limit, _scanned(chosen)),
+        )
+    if source and not chosen.is_frequent and len(rows) < limit:
+        rows = await db.fetch(
+            f"""with found as materialized ({source})
+                select {_SHOWN} from (select r.* from found r where {rest} and {_tab(chosen)} {_ORDER} limit $16) r
+            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
+            *values,
+            limit,
+        )
+    return [_row(row) for row in rows]
+
+
+async def list_ids(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    chosen: Filter,
+    among: Sequence[str] | None,
+    limit: int,
+) -> list[tuple[str, str]]:
+    """The ids of the newest responses with this filter, each with that of its questionnaire; `among` these ids.
+
+    Without them, a search or a tag, of the newest LISTED_MAX alone.
+    """
+    source: LiteralString = _AMONG if among is not None else _source(chosen)
+    kept: LiteralString = f"{_newest(chosen)} {_ORDER} limit $18"
+    rows = await db.fetch(
+        f"""select r.instance_id, r.questionnaire_id
+            from ({source if bool(source) else kept}) r
+            where {_MET} and {_tab(chosen)} and cardinality($17::text[]) >= 0 and $18::integer > 0
+            {_ORDER} limit $16""",
+        *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
+    )
+    return [(row["instance_id"], row["questionnaire_id"]) for row in rows]
+
+
+async def list_response_page(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
+) -> Rows[ResponseRow]:
+    source = _source(chosen)
+    rows = await db.fetch_list(
+        f"""select {_SHOWN} from ({source if bool(source) else _newest(chosen)}) r
+            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
+            where {_MET} and {_tab(chosen)}""",
+        *(organization_id, list(application_ids), *_values(chosen)),
+        page=page,
+    )
+    return rows.map(_row)
+
+
+async def _get_last_scanned(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    chosen: Filter,
+    after: str,
+    scanned: int | None = None,
+) -> tuple[datetime, str] | None:
+    """The last of the newest responses, as many as a page looks at; None where it looked at all."""
+    if (chosen.search or chosen.tag or chosen.tab == "mine") and not chosen.is_frequent:
+        return None
+    row = await db.fetch_row(
+        f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
+            {_ORDER} offset $16 limit 1""",
+        *(organization_id, list(application_ids), *_values(chosen, after)),
+        (scanned or _scanned(chosen)) - 1,
+    )
+    return (row["submitted_time"], row["instance_id"]) if row else None
+
+
+def _is_by_time(chosen: Filter) -> bool:
+    """Whether rows are read by their time first, though a word or tag leads to them."""
+    return bool(chosen.search or chosen.tag) and chosen.is_frequent is not False
+
+
+def _scanned(chosen: Filter) -> int:
+    """The rows that a page looks at in their order."""
+    if not chosen.search:
+        return SCANNED_MAX
+    return FREQUENT_SCANNED_MAX if chosen.is_frequent else NEWEST_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class TabCounts:
+    """Up to FOUND_MAX + 1 each. `is_part`: of those that were looked at alone, and there are others.
+
+    `is_frequent`: whether the word or tag was counted among the newest.
+    """
+
+    counts: Mapping[Tab, int]
+    is_part: bool
+    is_frequent: bool | None = None
+
+
+async def count_tabs(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
+) -> TabCounts:
+    values = (organization_id, list(application_ids), *_values(chosen))
+    if chosen.is_plain:
+        row = await db.fetch_one(
+            f"select {_plain(_REACHED) if application_ids else _plain(_WHOLE)}", *values, FOUND_MAX + 1
+        )
+        return TabCounts(dict(zip(TABS, row, strict=True)), is_part=False)
+    newest: LiteralString = _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
+    is_found = bool(chosen.search or chosen.tag)
+    met: LiteralString = _MET if is_found else _FITS
+    is_of_tag = bool(chosen.tag) and not chosen.search
+    most = TAGGED_NEWEST_MAX if is_of_tag else NEWEST_MAX
+    if not is_of_tag or await _count_tagged(db, organization_id=organization_id, chosen=chosen) > TAGGED_MAX:
+        *counts, scanned = await db.fetch_one(
+            # No column but those that are compared is carried; offset 0: each row is looked at once.
+            f"""select {_filtered()}, count(*)
+                from (select r.*, {met} as fits from ({newest} {_ORDER} limit $16) r offset 0) r""",
+            *values,
+            most + 1,
+        )
+        if is_of_tag or not is_found or counts[0] >= FREQUENT_MIN or scanned <= most:
+            is_frequent = True if is_found else None
+            return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most, is_frequent=is_frequent)
+    source = _source(chosen)
+    rest: LiteralString = f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}"
+    most = TAGGED_MAX if is_of_tag else SEARCHED_MAX
+    *counts, scanned = await db.fetch_one(
+        f"""with found as materialized ({source})
+            select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $16) r""",
+        *values,
+        most + 1,
+    )
+    is_part = scanned > most
+    return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=is_part, is_frequent=is_part)
+
+
+async def _count_tagged(db: Database, *, organization_id: str, chosen: Filter) -> int:
+    return await db.fetch_value(
+        """select count(*) from (
+             select from instance_tag t where t.organization_id = $1 and t.tag = $2 limit $3) t""",
+        *(organization_id, chosen.tag, TAGGED_MAX + 1),
+    )
+
+
+async def count_newer(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, limit: int
+) -> int:
+    """The responses with this filter since `chosen.from_time`, of which there are few."""
+    return await db.fetch_value(
+        f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $17) r
+              where {_MET} and {_tab(chosen)} limit $16) r""",
+        *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Counts by facet and value: `band`, `channel`, `questionnaire`, `score`, `commented`; None: it has no such value.
+
+    `is_part`: of the newest FOUND_MAX that were looked at, and there are older ones.
+    """
+
+    count: int
+    by: Mapping[str, Mapping[str | None, int]]
+    is_part: bool
+
+
+async def count_facets(db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter) -> Facets:
+    source = _source(chosen)
+    rest: LiteralString = (
+        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
+        else _FITS
+    )  # fmt: skip
+    kept: LiteralString = f"{_newest(chosen)} {_ORDER}"
+    rows = await db.fetch(
+        f"""select case grouping(r.fits, r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
+                when 15 then 'band' when 23 then 'channel' when 27 then 'questionnaire' when 29 then 'score'
+                when 30 then 'commented' when 31 then 'fits' else '' end as name,
+              coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*)
+            from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
+                    (r.comment is not null)::text as commented, {rest} and {_tab(chosen)} as fits
+                  from ({source if bool(source) else kept} limit $16) r offset 0) r
+            group by grouping sets (
+              (), (r.fits), (r.fits, r.band), (r.fits, r.channel), (r.fits, r.questionnaire_id), (r.fits, r.score_kind),
+              (r.fits, r.commented))
+            having r.fits or grouping(r.fits) = 1
+            order by name, count(*) desc, value""",
+        *(organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1),
+    )
+    by: dict[str, dict[str | None, int]] = {}
+    for row in rows:
+        by.setdefault(row["name"], {})[row["value"]] = row["count"]
+    looked_at = by.pop("")[None]
+    return Facets(by.pop("fits", {None: 0})[None], by, is_part=looked_at > FOUND_MAX)
+
+
+async def count_of_questionnaires(
+    db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], from_time: datetime, limit: int
+) -> dict[str, int]:
+    """The responses of each questionnaire since then, counted up to `limit`."""
+    rows = await db.fetch(
+        """select k.questionnaire_id, (
+             select count(*) from (
+               select from response r where r.organization_id = $1 and r.questionnaire_id = k.questionnaire_id
+                 and not r.test and r.submitted_time >= $3 limit $4) r) as count
+           from unnest($2::text[]) k (questionnaire_id)""",
+        *(organization_id, list(questionnaire_ids), from_time, limit),
+    )
+    return {row["questionnaire_id"]: row["count"] for row in rows}
+
+
+def _row(row: Row) -> ResponseRow:
+    return ResponseRow(**dict(row))
+
+
+def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
+    return (
+        *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),
+        *(chosen.band, chosen.score_kind, chosen.channel_id, chosen.search, chosen.user_id, chosen.seen_time),
+        chosen.link_id,
+    )
+
+
+async def _list_known_ids(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], instance_ids: Sequence[str]
+) -> set[str]:
+    """Those of these ids that are instances of the applications, or without applications of any."""
+    rows = await db.fetch(
+        """select i.instance_id from questionnaire_instance i
+           join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+           where i.organization_id = $1 and i.instance_id = any($3)
+             and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
+        *(organization_id, list(application_ids), list(instance_ids)),
+    )
+    return {row["instance_id"] for row in rows}
+
 
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 17
@@ -71,10 +516,10 @@ async def check_named(
     if application_id is not None:
         place = f"{at}/application_id"
         wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
-    if link_id is not None and not await nouns.find(LINK, db, **caller.part, key=link_id):
+    if link_id is not None and not await service.find(LINK, db, **caller.part, key=link_id):
         wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
     if instance_ids:
-        known = await store.list_known_ids(db, **caller.part, instance_ids=instance_ids)
+        known = await _list_known_ids(db, **caller.part, instance_ids=instance_ids)
         wrong += [
             FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
             for index, instance_id in enumerate(instance_ids)
@@ -131,10 +576,10 @@ async def find(
     """
     reach = reach_of(caller, application_id)
     if condition is None:
-        rows = await store.list_responses(db, **reach, chosen=chosen, after=after, limit=limit + 1)
+        rows = await list_responses(db, **reach, chosen=chosen, after=after, limit=limit + 1)
         if len(rows) > limit:
             return Found(rows[:limit], _place(rows[limit - 1]), is_full=True)
-        last = None if chosen.is_unfiltered else await store.get_last_scanned(db, **reach, chosen=chosen, after=after)
+        last = None if chosen.is_unfiltered else await _get_last_scanned(db, **reach, chosen=chosen, after=after)
         return Found(rows, last, is_full=False)
     met: list[ResponseRow] = []
     looked_at, size = 0, CONDITION_BATCH
@@ -143,7 +588,7 @@ async def find(
         batch = await find(
             db, caller=caller, application_id=application_id, chosen=chosen, condition=None, after=after, limit=size
         )
-        known = await outcomes.list_facts(
+        known = await recoveries.list_facts(
             db,
             organization_id=caller.organization_id,
             instance_ids=[row.instance_id for row in batch.rows],
@@ -178,12 +623,12 @@ async def select(
     """
     reach = reach_of(caller, application_id)
     most = limit if condition is None else CONDITION_LISTED_MAX
-    found = await store.list_ids(db, **reach, chosen=chosen, among=among, limit=most + 1)
+    found = await list_ids(db, **reach, chosen=chosen, among=among, limit=most + 1)
     if len(found) > most or (
         len(found) < most
         and among is None
         and not chosen.is_unfiltered
-        and await store.get_last_scanned(db, **reach, chosen=chosen, after="", scanned=store.LISTED_MAX)
+        and await _get_last_scanned(db, **reach, chosen=chosen, after="", scanned=LISTED_MAX)
     ):
         message = (
             f"More than {most:,} responses would have to be gone through: choose a shorter period or more filters."
@@ -194,7 +639,7 @@ async def select(
     met: list[tuple[str, str]] = []
     for begin in range(0, len(found), CONDITION_SCANNED_MAX):
         batch = found[begin : begin + CONDITION_SCANNED_MAX]
-        known = await outcomes.list_facts(
+        known = await recoveries.list_facts(
             db,
             organization_id=caller.organization_id,
             instance_ids=[instance_id for instance_id, _ in batch],

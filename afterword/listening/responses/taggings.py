@@ -13,8 +13,8 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from afterword import errors, ids
 from afterword.asking.instances import tags
-from afterword.core.answers import tags as rules
-from afterword.core.answers.tags import TAG_CHARACTERS_MAX
+from afterword.core.answers import instances
+from afterword.core.answers.instances import TAG_CHARACTERS_MAX
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.events.service import Actor
@@ -22,9 +22,9 @@ from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.listening.responses import service as responses
+from afterword.listening.responses import service
 from afterword.listening.responses.api import ResponseFilter, check_filter, filter_of
-from afterword.listening.responses.store import FOUND_MAX, Filter
+from afterword.listening.responses.service import FOUND_MAX, Filter
 
 Action = Literal["add", "remove"]
 State = Literal["running", "done", "undoing", "undone"]
@@ -184,7 +184,7 @@ async def begin(
     """
     caller.require("Tag.Create" if action == "add" else "Tag.Delete")
     word = _word(tag)
-    found = await responses.select(
+    found = await service.select(
         db, caller=caller, application_id=application_id, chosen=chosen, condition=condition, among=instance_ids,
         limit=FOUND_MAX,
     )  # fmt: skip
@@ -228,8 +228,8 @@ async def _begin(
 
 def _word(text: str) -> str:
     try:
-        return rules.normalise(text)
-    except rules.InvalidTag as error:
+        return instances.normalise(text)
+    except instances.InvalidTag as error:
         raise errors.Invalid.at("/tag", error.code, str(error)) from None
 
 
@@ -392,7 +392,7 @@ async def tag_responses(call: Call[TaggingRequest], db: Database) -> Answer:
         action=call.body.action,
         chosen=filter_of(call.caller, call.body.filter),
         application_id=call.body.filter.application_id,
-        condition=responses.read_condition(call.caller, call.body.filter.condition, path="/filter/condition"),
+        condition=service.read_condition(call.caller, call.body.filter.condition, path="/filter/condition"),
         instance_ids=call.body.instance_ids,
         now=call.now,
     )

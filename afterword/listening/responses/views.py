@@ -8,7 +8,7 @@ from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.nouns.api import route_of
 from afterword.kit.nouns.declaration import Change, Editable, Noun, OwnRecord
 from afterword.kit.nouns.structs import listing_of, resource_of
@@ -109,7 +109,7 @@ routes.all += [route_of(VIEW, "create"), route_of(VIEW, "delete")]
 async def views_of(db: Database, *, caller: Caller) -> list[ResponseView]:
     """The user's own ones, then those that others share, by name; of a caller who is no user those alone."""
     page = Page.first(listing_of(VIEW), limit=SHOWN_MAX)
-    found = await nouns.rows(VIEW, db, **caller.reach, user_id=caller.user_id, page=page)
+    found = await service.rows(VIEW, db, **caller.reach, user_id=caller.user_id, page=page)
     return sorted(found.items, key=lambda one: (one.user_id != caller.user_id, one.title.lower(), one.view_id))
 
 

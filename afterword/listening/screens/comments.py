@@ -10,15 +10,15 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata
 from afterword.console.response_list import BAND_CHIPS, CHANNELS, QUESTIONNAIRES, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.figures import templates
 from afterword.core.wire.exports import guarded
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.ui.lists import address
 from afterword.kit.web import html
 from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
@@ -27,10 +27,10 @@ from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import comments
 from afterword.listening.responses.comments import METADATA, WordCount
 from afterword.listening.responses.comments import CountedWords as CommentWords
-from afterword.listening.screens.comment_views import count_sentence, words_view
-from afterword.listening.screens.files import csv_of, note
+from afterword.listening.screens.exports import csv_of, note
 from afterword.listening.screens.forms import PERIODS, STORE, Field
 from afterword.listening.screens.reports import SAVED, TITLE_CHARACTERS_MAX
+from afterword.listening.screens.views import count_sentence, words_view
 
 COMMENTS: Final = "/console/reports/comments"
 SCOPE: Final = "Questionnaire Instance.Read"  # words of comments are parts of answers
@@ -77,7 +77,9 @@ async def save_comments(visit: Visit) -> Response:
         async with visit.write() as db:
             asked = await _asked(visit, db, given)
             columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
-            made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            made = await service.create(
+                REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now
+            )
     except errors.Invalid as refusal:
         return await _page(visit, given, refusal=refusal)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")

@@ -17,7 +17,7 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import address
 from afterword.listening.reports.custom_reports import CustomReport
 from afterword.listening.reports.resources import ReportSpec, document_of
-from afterword.listening.screens import views as report_views
+from afterword.listening.screens import views
 from afterword.listening.screens.views import Names
 
 PERIODS: Final = (7, 30, 90, 365)
@@ -199,7 +199,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
 def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
     return {
         **declared(words, context),
-        **{group: words(report_views.GROUPS[group]) for group in core_cells.CASE_GROUPS},
+        **{group: words(views.GROUPS[group]) for group in core_cells.CASE_GROUPS},
     }
 
 

@@ -1,4 +1,4 @@
-"""Reports: the ready and the saved ones, each as charts with its tables; the address holds the whole question."""
+"""A report by its link: whoever has the address reads its figures without a login, until the link ends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases.screens.figures import FIGURES
 from afterword.console.response_list import CHANNELS
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.figures import plans, queries, templates
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.periods import Period
@@ -24,8 +24,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service, structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.charts import View
 from afterword.kit.ui.lists import Listing, address, key_of, read_key
@@ -35,7 +34,7 @@ from afterword.listening.reports import custom_reports, results, shares
 from afterword.listening.reports.custom_reports import REPORT, CustomReport
 from afterword.listening.reports.results import Result
 from afterword.listening.screens import views as report_views
-from afterword.listening.screens.files import file_of, note
+from afterword.listening.screens.exports import file_of, note
 from afterword.listening.screens.forms import (
     METRICS,
     OF_ANSWERS,
@@ -51,6 +50,41 @@ from afterword.sending.pipelines import resources as pipelines_resources
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.screens.invitations import links
 
+WORDS: Final[Mapping[int, tuple[Marked, Marked]]] = {
+    404: ("There is no such report", "The address may be incomplete, or the link was ended."),
+    410: ("This link has ended", "Ask whoever sent it for a new one."),
+    422: ("This report cannot be shown now", "It reads more answers than a link may, or a part of it was removed."),
+}
+
+routes = Screens()
+
+
+@routes.open_get("/console/shared/{organization_id}/{secret}")
+async def shared_report(guest: Guest) -> Response:
+    organization_id, secret = (guest.request.path_params[name] for name in ("organization_id", "secret"))
+    words = guest.words
+    async with guest.read() as db:
+        try:
+            report, plan = await shares.read(db, organization_id=organization_id, secret=secret, now=guest.now)
+            result = await results.run_plan(db, plan)
+        except (errors.NotFound, errors.Gone, errors.Invalid) as refusal:
+            title, text = map(words, WORDS[refusal.status])
+            return guest.page("shared_ended.html", title=title, status=refusal.status, text=text)
+        found = await questionnaires_store.list_questionnaires(
+            db, organization_id=organization_id, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+        )
+    names = Names(
+        words=words,
+        questions=plan.context.questions,
+        questionnaires={one.questionnaire_id: one.display_name for one in found.items},
+        channels=CHANNELS,
+        metadata=declared(words, plan.context),
+        url=lambda _selection, _stages: "",
+    )
+    values = values_of(words, result, names, template_id=report.spec.get("template_id"))
+    return guest.page("shared.html", title=report.title, **values)
+
+
 REPORTS: Final = "/console/reports"
 READY: Final = f"{REPORTS}/ready/{{template_id}}"
 SAVED: Final = f"{REPORTS}/saved/{{report_id}}"
@@ -64,14 +98,12 @@ QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 PIPELINES: Final = fields.listing_of(pipelines_resources.Pipeline)
 SAVED_LISTING: Final = structs.listing_of(REPORT)
 
-routes = Screens()
-
 
 @routes.get(REPORTS, scope="Report.Read")
 async def list_reports(visit: Visit) -> Response:
     key = read_key(visit.query.get("after", ""))
     async with visit.read() as db:
-        found = await nouns.rows(
+        found = await service.rows(
             REPORT, db, **visit.caller.part, page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key)
         )
     rows, more = found.items, found.has_more
@@ -132,7 +164,7 @@ async def save_report(visit: Visit) -> Response:
     async with visit.write() as db:
         spec = (await _asked(visit, db, wanted))[0]
         columns = {"title": title, "description": None, "application_id": None, "spec": spec}
-        made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+        made = await service.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
 
 
@@ -151,7 +183,7 @@ async def confirm_deletion(visit: Visit) -> Response:
 @routes.post(f"{SAVED}/delete", scope="Report.Delete")
 async def delete_report(visit: Visit) -> Response:
     async with visit.write() as db:
-        await nouns.delete(REPORT, db, caller=visit.caller, key=visit.id("report_id"), site=visit.site, now=visit.now)
+        await service.delete(REPORT, db, caller=visit.caller, key=visit.id("report_id"), site=visit.site, now=visit.now)
     return html.redirect(f"{REPORTS}?done=removed")
 
 
@@ -160,7 +192,7 @@ async def pin_report(visit: Visit) -> Response:
     report_id = visit.id("report_id")
     try:
         async with visit.write() as db:
-            await nouns.update(
+            await service.update(
                 REPORT,
                 db,
                 caller=visit.caller,

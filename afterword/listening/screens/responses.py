@@ -17,7 +17,7 @@ from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.text import words as search_words
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.ui.text import call_text
 from afterword.kit.web import html
 from afterword.listening.responses import reads
@@ -175,7 +175,7 @@ async def _call(visit: Visit, db: Database, instance: Instance) -> dict[str, str
 
 
 async def _link_title(visit: Visit, db: Database, link_id: str) -> str:
-    link = await nouns.find(LINK, db, organization_id=visit.caller.organization_id, key=link_id)
+    link = await service.find(LINK, db, organization_id=visit.caller.organization_id, key=link_id)
     return link.title if link else ""
 
 

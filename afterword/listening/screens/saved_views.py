@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword.console.response_list import RESPONSES, ResponseFilter, done
 from afterword.console.screens import Screens, Visit
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.web import html
 from afterword.listening.responses import views
 from afterword.listening.responses.views import VIEW, ResponseView, may_remove
@@ -27,14 +27,14 @@ async def save_view(visit: Visit) -> Response:
         "shared": bool(visit.form.text("shared")),
     }
     async with visit.write() as db:
-        await nouns.create(VIEW, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+        await service.create(VIEW, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
     return html.redirect(done(choice.url(), "view"))
 
 
 @routes.get(ONE, scope="Questionnaire Instance.Read")
 async def ask_remove(visit: Visit) -> Response:
     async with visit.read() as db:
-        view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
+        view = await service.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
     return visit.page(
         "view.html",
         title=visit.words("Remove the view “{title}”?", title=view.title),
@@ -47,7 +47,7 @@ async def ask_remove(visit: Visit) -> Response:
 @routes.post(ONE, scope="Questionnaire Instance.Read")
 async def remove_view(visit: Visit) -> Response:
     async with visit.write() as db:
-        await nouns.delete(VIEW, db, caller=visit.caller, key=visit.id("view_id"), site=visit.site, now=visit.now)
+        await service.delete(VIEW, db, caller=visit.caller, key=visit.id("view_id"), site=visit.site, now=visit.now)
     return html.redirect(done(RESPONSES, "removed"))
 
 

@@ -1,19 +1,119 @@
-"""A tag for many responses of the list: these of the page or all that match, its progress, and the way back."""
+"""The tags of the organization: their counts, another name, and removal from all responses."""
 
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
 
+from afterword import errors
+from afterword.asking.instances import tags
 from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
 from afterword.console.screens import Screens, Visit
+from afterword.core.wire.lists import Page
 from afterword.kit.texts import Texts
+from afterword.kit.ui.lists import ROWS, Column, Listing, address
 from afterword.kit.web import html
-from afterword.listening.responses import service as responses
-from afterword.listening.responses import taggings
-from afterword.listening.responses.store import FOUND_MAX
-from afterword.listening.responses.taggings import Action
+from afterword.listening.responses import service, taggings
+from afterword.listening.responses.service import FOUND_MAX
+from afterword.listening.responses.taggings import TAG_LISTING, Action
 
 routes = Screens()
+TAGS: Final = f"{RESPONSES}/tags"
+NAME: Final = f"{TAGS}/name"
+REMOVAL: Final = f"{TAGS}/removal"
+LONGEST_DAYS: Final = 3_650
+
+
+@routes.get(TAGS, scope="Tag.Read")
+async def list_tags(visit: Visit) -> Response:
+    words, after = visit.words, visit.query.get("after", "")
+    page = Page.first(TAG_LISTING, limit=ROWS)
+    async with visit.read() as db:
+        found = await tags.list_words(
+            db, **visit.caller.reach, page=replace(page, after=(after, after)) if after else page
+        )
+    is_free = not visit.caller.is_limited
+    return visit.page(
+        "tags.html",
+        title=words("Tags"),
+        may_rename=is_free and "Tag.Update" in visit.caller.scopes,
+        may_remove=is_free and "Tag.Delete" in visit.caller.scopes,
+        list=Listing(
+            rows=[
+                {
+                    "tag": one.tag,
+                    "count": f"{words.count(one.count)}{'+' if one.is_part else ''}",
+                    "url": ResponseFilter(tag=one.tag, days=LONGEST_DAYS).url(),
+                    "name_url": address(NAME, tag=one.tag),
+                    "removal_url": address(REMOVAL, tag=one.tag),
+                }
+                for one in found.items
+            ],
+            columns=[Column(text=words("Tag")), Column(text=words("Responses"), is_number=True), Column(text="")],
+            empty=words("No response has a tag yet. Add some beside an open response, or below the list."),
+            next_url=address(TAGS, after=found.items[-1].tag) if found.next_key is not None else "",
+            first_url=TAGS if after else "",
+        ),
+    )
+
+
+@routes.get(NAME, scope="Tag.Update")
+async def name_form(visit: Visit) -> Response:
+    return _name_form(visit, visit.query.get("tag", ""))
+
+
+@routes.post(NAME, scope="Tag.Update")
+async def rename(visit: Visit) -> Response:
+    form = visit.form
+    try:
+        async with visit.write() as db:
+            await tags.rename(db, caller=visit.caller, text=form.text("old"), to=form.text("tag"), now=visit.now)
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return _name_form(visit, form.text("old"), refusal=refusal)
+    return html.redirect(f"{TAGS}?done=renamed")
+
+
+def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None) -> Response:
+    return visit.page(
+        "tag.html",
+        title=visit.words("Rename the tag “{tag}”", tag=tag),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        tag=tag,
+        name=visit.form.text("tag") or tag,
+        url=NAME,
+        back=TAGS,
+    )
+
+
+@routes.get(REMOVAL, scope="Tag.Delete")
+async def ask_removal(visit: Visit) -> Response:
+    words, tag = visit.words, visit.query.get("tag", "")
+    async with visit.read() as db:
+        found = await tags.list_instance_ids(
+            db, organization_id=visit.caller.organization_id, tag=tag, limit=tags.COUNTED_MAX + 1
+        )
+    if not found or visit.caller.is_limited:
+        raise errors.NotFound("There is no such tag.")
+    return visit.confirm(
+        title=words("Remove the tag “{tag}” everywhere?", tag=tag),
+        sentences=[
+            words.plural("{n} response loses it.", "{n} responses lose it.", len(found)),
+            words("It can be undone for thirty days, from the next page."),
+        ],
+        button=words("Remove the tag"),
+        back=TAGS,
+        tag=tag,
+    )
+
+
+@routes.post(REMOVAL, scope="Tag.Delete")
+async def remove(visit: Visit) -> Response:
+    async with visit.write() as db:
+        made = await taggings.remove_everywhere(db, caller=visit.caller, tag=visit.form.text("tag"), now=visit.now)
+    return html.redirect(f"{RESPONSES}/taggings/{made.tagging_id}")
+
+
 TAGGINGS: Final = f"{RESPONSES}/taggings"
 ONE: Final = f"{TAGGINGS}/{{tagging_id}}"
 REFRESH_SECONDS: Final = "2"
@@ -26,7 +126,7 @@ async def count_first(visit: Visit) -> Response:
     words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
     node = choice.node(visit)
     async with visit.read() as db:
-        found = await responses.select(
+        found = await service.select(
             db,
             caller=visit.caller,
             application_id=choice.application_id or None,

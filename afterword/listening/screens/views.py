@@ -1,11 +1,12 @@
-"""Results of reports as charts: one view for each figure of a report, with its finding in a sentence and its table."""
+"""Charts of words of comments, and the sentence about how many there are."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
-from afterword.core.charts import bars
+from afterword.core import charts as bars
+from afterword.core import charts as core_charts
 from afterword.core.figures import templates
 from afterword.core.figures.reports import RATES, STAGES, Figure
 from afterword.core.figures.rows import RowKey, Selection, stages_of
@@ -15,7 +16,61 @@ from afterword.kit.ui import charts
 from afterword.kit.ui.charts import Entry, Text, View
 from afterword.kit.ui.text import change_text, decimals_of, figure_text, interval_text, value_text
 from afterword.listening.reports.results import Result, Row
-from afterword.listening.screens import comment_views
+
+NAMED: Final = 3  # words in the sentence
+COMMENT_BARS_MAX: Final = 30
+Counted = tuple[str, int, str]  # name, number of comments, and address
+
+
+def count_sentence(words: Texts, n: int, *, is_part: bool) -> str:
+    if is_part:
+        return words("The newest {n} comments; there are more.", n=words.count(n))
+    return words.plural("{n} comment.", "{n} comments.", n)
+
+
+def words_view(words: Texts, found: Sequence[Counted], *, n: int, title: str = "") -> View:
+    """Words, the most frequent first; `n`: all comments."""
+    return View(
+        kind="rows",
+        title=title,
+        finding=_most(words, [text for text, *_ in found]),
+        points=_points(words, found),
+        head=[words("Word"), words("Comments"), words("Share")],
+        rows=[
+            [Text(text, url), Text(words.count(count)), Text(f"{words.figure(100 * count / n)} %")]
+            for text, count, url in found
+        ],
+    )
+
+
+def groups_view(words: Texts, found: Sequence[tuple[Counted, Sequence[Counted]]], *, group: str, title: str) -> View:
+    rows: list[list[Text]] = []
+    for (name, count, url), said in found:
+        rows.append([Text(name, url), Text(words.count(count))])
+        rows += [[Text(f"{name} · {text}", link), Text(words.count(of_word))] for text, of_word, link in said]
+    return View(
+        kind="rows",
+        title=title,
+        finding=_most(words, [f"{said[0][0]} ({name})" for (name, *_), said in found if said]),
+        points=_points(words, [one for one, _ in found]),
+        head=[group, words("Comments")],
+        rows=rows,
+        is_wordy=True,
+    )
+
+
+def _most(words: Texts, found: Sequence[str]) -> str:
+    return words("Most often: {words}.", words=", ".join(found[:NAMED])) if found else ""
+
+
+def _points(words: Texts, found: Sequence[Counted]) -> Sequence[Entry]:
+    shown = found[:COMMENT_BARS_MAX]
+    places = core_charts.bars([count for _, count, _ in shown], mirrored=words.direction == "rtl")
+    return [
+        Entry(name=name, text=f"{name}: {words.count(count)}", url=url, short=words.count(count), bar=bar)
+        for (name, count, url), bar in zip(shown, places, strict=True)
+    ]
+
 
 METRICS: Final[Mapping[str, Marked]] = {
     "nps": "NPS", "csat": "CSAT", "ces": "CES", "csat_mean": "CSAT, mean", "ces_mean": "CES, mean", "mean": "Mean",
@@ -380,25 +435,23 @@ def _drivers(result: Result, names: Names) -> View:
 
 def _comments(result: Result, names: Names) -> View:
     words, total, rows = names.words, result.total[0], result.rows
-    title = comment_views.count_sentence(words, total.measure.n, is_part=result.truncated)
+    title = count_sentence(words, total.measure.n, is_part=result.truncated)
     if not rows:
         return View(kind="table", title=title, finding=words("No comment has a word to count. Choose a longer period."))
 
-    def counted(row: Row, name: str) -> comment_views.Counted:
+    def counted(row: Row, name: str) -> Counted:
         return name, row.figures[0].measure.n, names.url(row.selection, ())
 
     group = next(iter(rows[0].key))
     if group == "word":
-        return comment_views.words_view(
-            words, [counted(row, str(row.key["text"])) for row in rows], n=total.measure.n, title=title
-        )
-    found: list[tuple[comment_views.Counted, list[comment_views.Counted]]] = []
+        return words_view(words, [counted(row, str(row.key["text"])) for row in rows], n=total.measure.n, title=title)
+    found: list[tuple[Counted, list[Counted]]] = []
     for row in rows:
         if row.key["word"] is None:
             found.append((counted(row, names.of({group: row.key[group]})), []))
         else:
             found[-1][1].append(counted(row, str(row.key["text"])))
-    return comment_views.groups_view(words, found, group=names.group(group), title=title)
+    return groups_view(words, found, group=names.group(group), title=title)
 
 
 def change_sentence(words: Texts, figure: Figure) -> str:

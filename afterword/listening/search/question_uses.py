@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.questionnaires import access, drafts, editions
+from afterword.asking.questionnaires import access, drafts, files
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import endings
@@ -60,8 +60,8 @@ async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_
     """Alerts, sequences and reports where the caller may read them. Raises NotFound for a question of no edition."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts.get_draft_record(db, **questionnaire.key)
-    edition = await editions.find(db, questionnaire=questionnaire)
-    definitions = [editions.sound(core_definition.read(draft.definition, Findings()))] if draft else []
+    edition = await files.find(db, questionnaire=questionnaire)
+    definitions = [files.sound(core_definition.read(draft.definition, Findings()))] if draft else []
     definitions += [edition.definition] if edition else []
     found = [each for each in definitions if each.question(question_id) is not None]
     if not found:

@@ -7,7 +7,7 @@ from typing import Annotated, Final, NamedTuple
 
 from msgspec import Meta
 
-from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.asking.questionnaires import metadata
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Kind
 from afterword.core.wire.lists import Page

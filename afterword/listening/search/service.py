@@ -11,14 +11,75 @@ from afterword.core.questionnaires.metadata import name_of
 from afterword.core.text.words import read_query
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.listening.responses import service as responses
-from afterword.listening.responses.store import Filter
-from afterword.listening.search import store
-from afterword.listening.search.store import Found
+from afterword.listening.responses import service
+from afterword.listening.responses.service import Filter
 from afterword.people.responders import store as responders_store
 from afterword.sending.queue import lists
 from afterword.sending.queue.lists import RequestedItems
 from afterword.tenants import audit
+
+LOOKED_AT_MAX: Final = 1_000  # questionnaires and alerts, the newest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """`detail`: of a case the questionnaire; `time`: of its opening."""
+
+    id: str
+    title: str
+    detail: str | None
+    time: datetime
+
+
+async def _list_questionnaires_by_title(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], pattern: str, limit: int
+) -> list[Found]:
+    rows = await db.fetch(
+        """select q.questionnaire_id as id, q.display_name as title, q.title as detail, q.created_time as time
+           from (select questionnaire_id, display_name, title, created_time from questionnaire
+                 where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))
+                 order by created_time desc limit $5) q
+           where q.display_name ilike $3 or q.title ilike $3 order by q.created_time desc limit $4""",
+        *(organization_id, list(application_ids), pattern, limit, LOOKED_AT_MAX),
+    )
+    return [Found(**row) for row in rows]
+
+
+async def _list_cases_of(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    responder_ids: Sequence[str],
+    instance_ids: Sequence[str],
+    pattern: str,
+    limit: int,
+) -> list[Found]:
+    """The newest cases of these people, of these responses, and of alerts with such a title."""
+    rows = await db.fetch(
+        """with found as (
+             select alert_instance_id from alert_instance where organization_id = $1 and responder_id = any($4::text[])
+             union
+             select alert_instance_id from alert_instance where organization_id = $1 and instance_id = any($5::text[])
+             union
+             select n.alert_instance_id from (
+               select alert_id, title from alert where organization_id = $1 order by created_time desc limit $8) a
+             cross join lateral (
+               select alert_instance_id from alert_instance where organization_id = $1 and alert_id = a.alert_id
+               order by created_time desc, alert_instance_id limit $7) n
+             where a.title ilike $6)
+           select c.alert_instance_id as id, a.title, q.display_name as detail, c.created_time as time
+           from found join alert_instance c on c.organization_id = $1 and c.alert_instance_id = found.alert_instance_id
+             join alert a on a.organization_id = $1 and a.alert_id = c.alert_id
+             left join questionnaire q on q.organization_id = $1 and q.questionnaire_id = c.questionnaire_id
+           where not $3::boolean and (cardinality($2::text[]) = 0 or a.application_id = any($2))
+           order by c.created_time desc, c.alert_instance_id limit $7""",
+        *(organization_id, list(application_ids), test_only, list(responder_ids), list(instance_ids), pattern, limit),
+        LOOKED_AT_MAX,
+    )
+    return [Found(**row) for row in rows]
+
 
 Kind = Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"]
 FOUND_MAX: Final = 5  # of each kind
@@ -71,11 +132,11 @@ async def _people(db: Database, caller: Caller, text: str, now: datetime) -> lis
 
 
 async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
-    search = responses.search_of(caller, read_query(text))
+    search = service.search_of(caller, read_query(text))
     if search is None:
         return []
     chosen = Filter(search=search, test=caller.test)
-    found = await responses.find(
+    found = await service.find(
         db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=FOUND_MAX
     )
     return [
@@ -110,7 +171,7 @@ async def _items(db: Database, caller: Caller, text: str, secret: bytes) -> list
 
 
 async def _cases(db: Database, caller: Caller, text: str, hits: Sequence[Hit]) -> list[Hit]:
-    found = await store.list_cases_of(
+    found = await _list_cases_of(
         db,
         **caller.reach,
         responder_ids=[hit.id for hit in hits if hit.kind == "responder"],
@@ -122,7 +183,7 @@ async def _cases(db: Database, caller: Caller, text: str, hits: Sequence[Hit]) -
 
 
 async def _questionnaires(db: Database, caller: Caller, text: str) -> list[Hit]:
-    found = await store.list_questionnaires_by_title(db, **caller.part, pattern=_pattern(text), limit=FOUND_MAX)
+    found = await _list_questionnaires_by_title(db, **caller.part, pattern=_pattern(text), limit=FOUND_MAX)
     return [_hit("questionnaire", one) for one in found]
 
 

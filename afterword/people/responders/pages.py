@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.core.answers.form_tokens import is_token, token_of
+from afterword.core.answers.suspicion import is_token, token_of
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.texts import Texts, accepted, texts

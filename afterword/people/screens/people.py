@@ -11,11 +11,11 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.instances import responders
 from afterword.asking.instances.responders import ResponderView
-from afterword.asking.questionnaires.metadata import service as metadata
-from afterword.asking.questionnaires.metadata.service import DEFINITIONS_MAX, LISTING
+from afterword.asking.questionnaires import metadata
+from afterword.asking.questionnaires.metadata import DEFINITIONS_MAX, LISTING
 from afterword.console.response_list import BANDS, CHANNELS
 from afterword.console.screens import Screens, Visit, download
-from afterword.core.charts.trend import Point, trend
+from afterword.core.charts import Point, trend
 from afterword.core.questionnaires.metadata import GLOBAL, name_of
 from afterword.core.wire.lists import Page
 from afterword.kit import db as databases
@@ -27,8 +27,7 @@ from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.people.responders import suppressions
 from afterword.people.responders.store import Responder, Suppression
-from afterword.privacy import profiles
-from afterword.privacy import service as erasures
+from afterword.privacy import profiles, service
 from afterword.privacy.profiles import Entry
 
 PEOPLE: Final = "/console/people"
@@ -385,7 +384,7 @@ async def erase(visit: Visit) -> Response:
         wrong = visit.words("Write at most 500 characters.")
         return await _erasure_form(visit, refusal=errors.Invalid.at("/reason", "too_long", wrong))
     async with visit.write() as db:
-        made = await erasures.request(
+        made = await service.request(
             db,
             caller=visit.caller,
             responder_id=visit.id("responder_id"),
@@ -444,7 +443,7 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
 async def erasure_page(visit: Visit) -> Response:
-    found = await visit.find(erasures.get)
+    found = await visit.find(service.get)
     words = visit.words
     return visit.page(
         "erasure.html",

@@ -9,7 +9,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns.structs import update_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.privacy.retention import service, store
+from afterword.privacy.retention import service
 from afterword.tenants.organizations.retention import PATH, RETENTION, require_reach
 
 routes = Routes(tag="Organizations")
@@ -86,6 +86,6 @@ async def preview_retention(call: Call[Any], db: Database) -> Answer:
     summary="Get all retention runs",
     description="The ledger of what was removed by its age, for two years. Nothing in it says of whom it was.",
 )
-async def list_retention_runs(call: Call[None], db: Database) -> Rows[store.Run]:
+async def list_retention_runs(call: Call[None], db: Database) -> Rows[service.Run]:
     require_reach(call.caller)
-    return await store.list_runs(db, organization_id=call.caller.organization_id, page=call.page)
+    return await service.list_runs(db, organization_id=call.caller.organization_id, page=call.page)

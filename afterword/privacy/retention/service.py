@@ -6,24 +6,467 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, LiteralString
 
 from afterword import ids
-from afterword.cases.alert_instances import service as cases
+from afterword.cases.alert_instances import service
 from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
+from afterword.core.wire.lists import Page, Rows
 from afterword.events import log
 from afterword.events import service as events
 from afterword.kit.db import Database
-from afterword.kit.db.steps import StepResult, take
+from afterword.kit.db.columns import qualified
+from afterword.kit.db.leases import StepResult, take
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows as responses
 from afterword.privacy import rows
-from afterword.privacy.retention import store
-from afterword.privacy.retention.store import Due, Run, ScanStep
+from afterword.privacy.rows import NO_FILE, WORDS
 from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention
+from afterword.tenants.organizations.retention import DAYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run over one kind of data of an organization. `mark`: the last row that its walk has passed."""
+
+    organization_id: str
+    run_id: str
+    kind: str
+    days: int
+    before_time: datetime
+    state: str
+    counts: dict[str, int]
+    mark: str
+    started_time: datetime
+    finished_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    organization_id: str
+    kind: str
+    days: int
+    time_zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanStep:
+    """The ids that are old enough, and the row that the walk goes on behind; None: it has come to its end."""
+
+    ids: list[str]
+    last: str | None
+
+
+_RUN: Final[LiteralString] = """organization_id, run_id, kind, days, before_time, state, counts, mark, started_time,
+  finished_time"""
+_RUN_R: Final = qualified(_RUN, "r")
+# The last thing that the person or the sender did with an instance `i`.
+_LAST: Final[LiteralString] = """greatest(i.created_time, i.sent_time, i.viewed_time, i.flow_time,
+  i.held_submitted_time, i.held_completed_time, i.submitted_time, i.completed_time)"""
+# People and addresses under a legal hold; those of others are looked for in `held`.
+_HELD: Final[LiteralString] = """held as materialized (
+    select h.responder_id, a.address_key from legal_hold h
+    left join responder_address a on a.organization_id = h.organization_id and a.responder_id = h.responder_id
+    where h.organization_id = $1 and h.responder_id is not null)"""
+
+# Of organization $1, true for what a run over data from before $3 takes. Runs and previews read the same.
+_OLD_ITEM: Final[LiteralString] = """p.status >= 4 and p.anonymized_time is null and p.updated_time < $3
+  and not exists (select from held h where h.responder_id = p.responder_id or h.address_key = p.address_key)
+  and not exists (select from attempt a
+    where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)"""
+_INSTANCE: Final[LiteralString] = f"""select i.instance_id, i.responder_id, {_LAST} as last_time,
+    case $4 when 'texts' then i.texts_removed_time when 'people' then i.anonymized_time end as done_time
+  from questionnaire_instance i where i.organization_id = $1"""
+_OLD_INSTANCE: Final[LiteralString] = """p.last_time < $3 and (p.done_time is null or p.done_time < p.last_time)
+  and not exists (select from held h where h.responder_id = p.responder_id)"""
+_OLD_PERSON: Final[LiteralString] = f"""p.created_time < $3 and p.anonymized_time is null
+  and not exists (select from held h where h.responder_id = p.responder_id)
+  and not exists (select from questionnaire_instance i
+    where i.organization_id = $1 and i.responder_id = p.responder_id and {_LAST} >= $3)
+  and not exists (select from responder_address a
+    join queue_item q on q.organization_id = a.organization_id and q.address_key = a.address_key
+      and q.status::integer = 1
+    where a.organization_id = $1 and a.responder_id = p.responder_id)
+  and not exists (select from alert_instance c
+    join alert_message m on m.organization_id = c.organization_id and m.alert_instance_id = c.alert_instance_id
+    where c.organization_id = $1 and c.responder_id = p.responder_id and m.created_time >= $3)"""
+_WITH_FILES: Final[LiteralString] = """select f.instance_id, max(f.created_time) as last_time from response_file f
+  where f.organization_id = $1"""
+_OLD_FILES: Final[LiteralString] = """p.last_time < $3 and not exists (select from held h
+  join questionnaire_instance i on i.organization_id = $1 and i.responder_id = h.responder_id
+  where i.instance_id = p.instance_id)"""
+_OLD_EXPORT: Final[LiteralString] = "organization_id = $1 and state = 'done' and finished_time < $2"
+
+
+async def _claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
+    """The running run that has waited longest, locked. Those of organizations under a legal hold wait for its end."""
+    row = await db.fetch_row(
+        f"""select {_RUN_R} from retention_run r where r.state = 'running' and r.due_time <= $1
+             and not exists (select from legal_hold h
+               where h.organization_id = r.organization_id and h.responder_id is null)
+           order by r.due_time limit 1 for update of r skip locked""",
+        now,
+    )
+    return Run(**row) if row else None
+
+
+async def _get_next_due(  # any tenant: one job serves all
+    db: Database, *, since: datetime, deleted_days: int, deleted_before: datetime
+) -> Due | None:
+    """No run has looked through it since then. `deleted_before`: of what goes everywhere, without a period."""
+    row = await db.fetch_row(
+        f"""select o.organization_id, k.kind, k.days, o.time_zone from organization o cross join lateral (
+             select k.kind, k.days from {DAYS} where k.days is not null
+             union all
+             select 'deleted', $2 where exists (select from questionnaire_instance i
+                 where i.organization_id = o.organization_id and i.deleted_time < $3)
+               or exists (select from queue_item i where i.organization_id = o.organization_id
+                 and i.deleted_time < $3 and i.anonymized_time is null)) k
+           where not exists (select from legal_hold h
+               where h.organization_id = o.organization_id and h.responder_id is null)
+             and not exists (select from retention_run r where r.organization_id = o.organization_id
+               and r.kind = k.kind and (r.started_time > $1 or r.state = 'running'))
+           order by o.organization_id, k.kind limit 1""",
+        *(since, deleted_days, deleted_before),
+    )
+    return Due(**row) if row else None
+
+
+async def _insert_run(
+    db: Database, *, organization_id: str, run_id: str, due: Due, before_time: datetime, now: datetime
+) -> Run | None:
+    """None where another worker has just begun the same."""
+    row = await db.fetch_row(
+        f"""insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
+           values ($1, $2, $3, $4, $5, $6, $6) on conflict do nothing returning {_RUN}""",
+        *(organization_id, run_id, due.kind, due.days, before_time, now),
+    )
+    return Run(**row) if row else None
+
+
+async def _settle_turn(
+    db: Database, *, organization_id: str, run_id: str, mark: str, counts: Mapping[str, int], due_time: datetime
+) -> None:
+    await db.execute(
+        """update retention_run set mark = $3, counts = $4, due_time = $5
+           where organization_id = $1 and run_id = $2 and state = 'running'""",
+        *(organization_id, run_id, mark, dict(counts), due_time),
+    )
+
+
+async def _settle_run(
+    db: Database, *, organization_id: str, run_id: str, counts: Mapping[str, int], now: datetime
+) -> None:
+    await db.execute(
+        """update retention_run set state = 'done', mark = '', counts = $3, finished_time = $4
+           where organization_id = $1 and run_id = $2 and state = 'running'""",
+        *(organization_id, run_id, dict(counts), now),
+    )
+
+
+async def _prune_runs(db: Database, *, organization_id: str, before: datetime) -> int:
+    return await db.execute(
+        "delete from retention_run where organization_id = $1 and started_time < $2 and state = 'done'",
+        *(organization_id, before),
+    )
+
+
+async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[Run]:
+    rows = await db.fetch_list(
+        f"select {_RUN} from retention_run where organization_id = $1", organization_id, page=page
+    )
+    return rows.map(lambda row: Run(**row))
+
+
+async def _list_old_items(
+    db: Database, *, organization_id: str, after: str, before: datetime, before_id: str, scanned_max: int, limit: int
+) -> ScanStep:
+    """Items that ended before, without an open attempt; `before_id`: an id as old as that."""
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             select q.item_id, q.status, q.updated_time, q.anonymized_time, q.responder_id, q.address_key
+             from queue_item q where q.organization_id = $1 and q.item_id > $2 and q.item_id < $4
+             order by q.item_id limit $5),
+           old as materialized (select p.item_id from passed p where {_OLD_ITEM} order by p.item_id limit $6)
+           select array(select item_id from old order by item_id) as ids, (select count(*) from passed) as count,
+             (select max(item_id) from passed) as last""",
+        *(organization_id, after, before, before_id, scanned_max, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+async def _list_old_instances(
+    db: Database, *, organization_id: str, after: str, before: datetime, kind: str, scanned_max: int, limit: int
+) -> ScanStep:
+    """Instances with which nothing has happened since, without those that a run of this kind has been through."""
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             {_INSTANCE} and i.instance_id > $2 order by i.instance_id limit $5),
+           old as materialized (
+             select p.instance_id from passed p where {_OLD_INSTANCE} order by p.instance_id limit $6)
+           select array(select instance_id from old order by instance_id) as ids,
+             (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
+        *(organization_id, after, before, kind, scanned_max, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+async def _list_instances_locked(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], before: datetime
+) -> list[str]:
+    """Those of the instances that are still as old, locked, without those with which somebody is busy."""
+    rows = await db.fetch(
+        f"""select i.instance_id from questionnaire_instance i
+           where i.organization_id = $1 and i.instance_id = any($2::text[]) and {_LAST} < $3
+           order by i.instance_id for update skip locked""",
+        *(organization_id, instance_ids, before),
+    )
+    return [row["instance_id"] for row in rows]
+
+
+async def _list_instances_with_files(
+    db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
+) -> ScanStep:
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             {_WITH_FILES} and f.instance_id > $2 group by f.instance_id order by f.instance_id limit $4),
+           old as materialized (
+             select p.instance_id from passed p where {_OLD_FILES} order by p.instance_id limit $5)
+           select array(select instance_id from old order by instance_id) as ids,
+             (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
+        *(organization_id, after, before, scanned_max, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+async def _list_deleted_instances_locked(
+    db: Database, *, organization_id: str, before: datetime, limit: int
+) -> list[str]:
+    """Instances that were deleted before, without those of people under a legal hold."""
+    rows = await db.fetch(
+        f"""with {_HELD} select i.instance_id from questionnaire_instance i
+           where i.organization_id = $1 and i.deleted_time < $2
+             and not exists (select from held h where h.responder_id = i.responder_id)
+           order by i.instance_id limit $3 for update of i skip locked""",
+        *(organization_id, before, limit),
+    )
+    return [row["instance_id"] for row in rows]
+
+
+async def _list_deleted_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> list[str]:
+    """Items that were deleted before and still have their address, without those of people under a legal hold."""
+    rows = await db.fetch(
+        f"""with {_HELD} select p.item_id from queue_item p
+           where p.organization_id = $1 and p.deleted_time < $3 and {_OLD_ITEM} order by p.item_id limit $2""",
+        *(organization_id, limit, before),
+    )
+    return [row["item_id"] for row in rows]
+
+
+async def _list_old_responders(
+    db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
+) -> ScanStep:
+    """People with whom nothing has happened since, and for whom nothing waits."""
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             select r.responder_id, r.created_time, r.anonymized_time from responder r
+             where r.organization_id = $1 and r.responder_id > $2 order by r.responder_id limit $4),
+           old as materialized (
+             select p.responder_id from passed p where {_OLD_PERSON} order by p.responder_id limit $5)
+           select array(select responder_id from old order by responder_id) as ids,
+             (select count(*) from passed) as count, (select max(responder_id) from passed) as last""",
+        *(organization_id, after, before, scanned_max, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+def _passed(row: Any, scanned_max: int, limit: int) -> ScanStep:
+    ids: list[str] = row["ids"]
+    if len(ids) == limit:
+        return ScanStep(ids, ids[-1])
+    return ScanStep(ids, row["last"] if row["count"] == scanned_max else None)
+
+
+async def _list_identifiers(
+    db: Database, *, organization_id: str, responder_ids: Sequence[str]
+) -> dict[str, tuple[list[bytes], list[str]]]:
+    """The address keys and addresses of people, by responder."""
+    rows = await db.fetch(
+        """select r.responder_id, array_remove(array_agg(a.address_key), null) as keys,
+             array_remove(array_agg(a.identifier), null) as written
+           from unnest($2::text[]) r (responder_id)
+             left join responder_address a on a.organization_id = $1 and a.responder_id = r.responder_id
+           group by r.responder_id order by r.responder_id""",
+        *(organization_id, responder_ids),
+    )
+    return {row["responder_id"]: (row["keys"], row["written"]) for row in rows}
+
+
+async def _list_instances_of(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[str]:
+    rows = await db.fetch(
+        """select instance_id from questionnaire_instance where organization_id = $1 and responder_id = any($2::text[])
+           order by instance_id""",
+        *(organization_id, responder_ids),
+    )
+    return [row["instance_id"] for row in rows]
+
+
+async def _update_instances_passed(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], kind: str, now: datetime
+) -> int:
+    return await db.execute(
+        """update questionnaire_instance
+           set texts_removed_time = case $3 when 'texts' then $4 else texts_removed_time end,
+             anonymized_time = case $3 when 'people' then $4 else anonymized_time end
+           where organization_id = $1 and instance_id = any($2::text[])""",
+        *(organization_id, instance_ids, kind, now),
+    )
+
+
+async def _delete_answers_with_files(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], before: datetime
+) -> int:
+    """Remove answers that are files, with the files, if all of them came before; return the number of files."""
+    return await db.fetch_value(
+        """with gone as (
+             delete from answer a where a.organization_id = $1 and a.instance_id = any($2::text[])
+               and (select max(f.created_time) from response_file f where f.organization_id = $1
+                 and f.instance_id = a.instance_id and f.question_id = a.question_id) < $3
+             returning a.instance_id, a.question_id)
+           select count(*) from gone g join response_file f on f.organization_id = $1
+             and f.instance_id = g.instance_id and f.question_id = g.question_id""",
+        *(organization_id, instance_ids, before),
+    )
+
+
+async def _delete_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
+    return await db.execute(
+        "delete from questionnaire_instance where organization_id = $1 and instance_id = any($2::text[])",
+        *(organization_id, instance_ids),
+    )
+
+
+async def _update_suppressions_of_nobody(
+    db: Database, *, organization_id: str, before: datetime, limit: int
+) -> list[str]:
+    """Leave of old suppressions whose address belongs to no person the key by which they work; return their ids."""
+    rows = await db.fetch(
+        f"""with {_HELD}, old as (
+             select s.suppression_id from suppression s
+             where s.organization_id = $1 and s.created_time < $2
+               and (s.identifier <> encode(s.address_key, 'hex') or s.note is not null)
+               and not exists (select from responder_address a where a.organization_id = $1
+                 and a.channel_id = s.channel_id and a.address_key = s.address_key)
+               and not exists (select from held h where h.address_key = s.address_key)
+             order by s.suppression_id limit $3)
+           update suppression s set identifier = encode(s.address_key, 'hex'), note = null, version = s.version + 1
+           from old where s.organization_id = $1 and s.suppression_id = old.suppression_id
+           returning s.suppression_id""",
+        *(organization_id, before, limit),
+    )
+    return [row["suppression_id"] for row in rows]
+
+
+async def _update_events_of_suppressions(
+    db: Database, *, organization_id: str, after: str, before_id: str, blanks: Mapping[str, Any], scanned_max: int
+) -> tuple[int, str | None]:
+    """Blank the addresses in the next events of suppressions, lifted ones too; None at the end of the walk."""
+    row = await db.fetch_one(
+        """with passed as materialized (
+             select event_id, type from event where organization_id = $1 and event_id > $2 and event_id < $3
+             order by event_id limit $5),
+           blanked as (
+             update event e set data = e.data || $4 from passed p
+             where e.organization_id = $1 and e.event_id = p.event_id and p.type like 'suppression.%'
+               and not e.data @> $4
+             returning 1)
+           select (select count(*) from blanked) as found, (select count(*) from passed) as count,
+             (select max(event_id) from passed) as last""",
+        *(organization_id, after, before_id, blanks, scanned_max),
+    )
+    return row["found"], row["last"] if row["count"] == scanned_max else None
+
+
+async def _update_exports_to_end(db: Database, *, organization_id: str, before: datetime, now: datetime) -> int:
+    """End files that were written before; `prune exports` removes their pieces."""
+    return await db.execute(
+        f"update export set expires_time = $3 where {_OLD_EXPORT} and expires_time > $3",
+        *(organization_id, before, now),
+    )
+
+
+async def _prune_audit(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value("select prune_audit_entries($2, $3, $1)", *(organization_id, before, limit))
+
+
+async def _count_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        f"""with {_HELD} select count(*) from (select from queue_item p
+             where p.organization_id = $1 and p.item_id < $4 and {_OLD_ITEM} limit $2) old""",
+        *(organization_id, limit, before, ids.ordered_first(before)),
+    )
+
+
+async def _count_texts(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        f"""with {_HELD} select count(*) from (select from ({_INSTANCE}) p
+             join answer a on a.organization_id = $1 and a.instance_id = p.instance_id
+             where {_OLD_INSTANCE} and ({WORDS} and {NO_FILE} or not {WORDS} and a.other_text is not null)
+             limit $2) old""",
+        *(organization_id, limit, before, "texts"),
+    )
+
+
+async def _count_people(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        f"""with {_HELD} select count(*) from (select from responder p
+             where p.organization_id = $1 and {_OLD_PERSON} limit $2) old""",
+        *(organization_id, limit, before),
+    )
+
+
+async def _count_uploads(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        f"""with {_HELD} select count(*) from (
+             select from ({_WITH_FILES} group by f.instance_id) p
+             join response_file f on f.organization_id = $1 and f.instance_id = p.instance_id
+             where {_OLD_FILES} limit $2) old""",
+        *(organization_id, limit, before),
+    )
+
+
+async def _count_answers(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        f"""with {_HELD} select count(*) from (select from ({_INSTANCE}) p
+             where {_OLD_INSTANCE} limit $2) old""",
+        *(organization_id, limit, before, "answers"),
+    )
+
+
+async def _count_audit(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        """select count(*) from (select from audit_entry
+             where organization_id = $1 and created_time < $2 limit $3) old""",
+        *(organization_id, before, limit),
+    )
+
+
+async def _count_exports(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        f"select count(*) from (select from export where {_OLD_EXPORT} and expires_time > now() limit $3) old",
+        *(organization_id, before, limit),
+    )
+
+
+COUNTED: Final[Mapping[str, Callable[..., Awaitable[int]]]] = {
+    "items": _count_items, "texts": _count_texts, "people": _count_people, "uploads": _count_uploads,
+    "answers": _count_answers, "audit": _count_audit, "exports": _count_exports,
+}  # fmt: skip
+"""By kind: how much a run would touch, at most `limit`, as its ledger counts it."""
+
 
 Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audit", "exports", "deleted"]
 
@@ -60,7 +503,7 @@ Work = Callable[[Database, Run, datetime], Awaitable[StepResult]]
 
 async def work_next(db: Database, *, now: datetime) -> int:
     """A turn of the run that waited longest, or of the next; 0: none. A failed turn is logged and tried again later."""
-    run = await store.claim_run(db, now=now) or await _begin(db, now=now)
+    run = await _claim_run(db, now=now) or await _begin(db, now=now)
     if run is None:
         return 0
     turn = await take(db, TURNS[run.kind](db, run, now), run_id=run.run_id, kind=run.kind)
@@ -68,23 +511,23 @@ async def work_next(db: Database, *, now: datetime) -> int:
     key = {"organization_id": run.organization_id, "run_id": run.run_id}
     if turn.waits:
         due_time = now + timedelta(seconds=WAIT_SECONDS)
-        await store.settle_turn(db, **key, mark=run.mark, counts=counts, due_time=due_time)
+        await _settle_turn(db, **key, mark=run.mark, counts=counts, due_time=due_time)
     elif turn.mark is not None:
-        await store.settle_turn(db, **key, mark=turn.mark, counts=counts, due_time=now)
+        await _settle_turn(db, **key, mark=turn.mark, counts=counts, due_time=now)
     else:
-        await store.settle_run(db, **key, counts=counts, now=now)
+        await _settle_run(db, **key, counts=counts, now=now)
         before = now - timedelta(days=LEDGER_DAYS)
-        await store.prune_runs(db, organization_id=run.organization_id, before=before)
+        await _prune_runs(db, organization_id=run.organization_id, before=before)
     return 1
 
 
 async def _begin(db: Database, *, now: datetime) -> Run | None:
-    due = await store.get_next_due(
+    due = await _get_next_due(
         db, since=now - EVERY, deleted_days=DELETED_DAYS, deleted_before=now - timedelta(days=DELETED_DAYS)
     )
     if due is None:
         return None
-    return await store.insert_run(
+    return await _insert_run(
         db,
         organization_id=due.organization_id,
         run_id=ids.ordered(now),
@@ -105,7 +548,7 @@ def before_time(due: Due, *, now: datetime) -> datetime:
 
 async def _items(db: Database, run: Run, now: datetime) -> StepResult:
     del now
-    found = await store.list_old_items(
+    found = await _list_old_items(
         db,
         organization_id=run.organization_id,
         after=run.mark,
@@ -130,8 +573,8 @@ async def _texts(db: Database, run: Run, now: datetime) -> StepResult:
 async def _remove_texts(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id, "instance_ids": instance_ids}
     counts = await rows.remove_texts(db, **key, blanks=TEXT_BLANKS)
-    await cases.erase_answers(db, responses=[(run.organization_id, each) for each in instance_ids], responders=())
-    await store.update_instances_passed(db, **key, kind="texts", now=now)
+    await service.erase_answers(db, responses=[(run.organization_id, each) for each in instance_ids], responders=())
+    await _update_instances_passed(db, **key, kind="texts", now=now)
     return counts
 
 
@@ -163,32 +606,32 @@ async def _people(db: Database, run: Run, now: datetime) -> StepResult:
 async def _remove_values(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id, "instance_ids": instance_ids}
     counts = await rows.remove_values(db, **key, blanks=VALUE_BLANKS)
-    await store.update_instances_passed(db, **key, kind="people", now=now)
+    await _update_instances_passed(db, **key, kind="people", now=now)
     return counts
 
 
 async def _forget_people(db: Database, run: Run) -> StepResult:
     key = {"organization_id": run.organization_id}
-    found = await store.list_old_responders(
+    found = await _list_old_responders(
         db, **key, after=run.mark, before=run.before_time, scanned_max=SCANNED_MAX, limit=PEOPLE_MAX
     )
     counts = Counter[str]()
     if found.ids:
         if not await events.claim_reader(db, reader=responses.READER):
             return StepResult(waits=True)
-        known = await store.list_identifiers(db, **key, responder_ids=found.ids)
+        known = await _list_identifiers(db, **key, responder_ids=found.ids)
         for responder_id, (keys, written) in known.items():
             texts = sorted({text.lower() for text in written})
             person = Person(responder_id=responder_id, keys=keys, written=written, texts=texts)
             more, _ = await rows.blank_person(db, **key, person=person)
             counts += more
-        instance_ids = await store.list_instances_of(db, **key, responder_ids=found.ids)
+        instance_ids = await _list_instances_of(db, **key, responder_ids=found.ids)
         await responses.rewrite(db, **key, instance_ids=instance_ids)
     return StepResult(counts=counts, mark=found.last)
 
 
 async def _forget_suppressions(db: Database, run: Run) -> StepResult:
-    found = await store.update_suppressions_of_nobody(
+    found = await _update_suppressions_of_nobody(
         db, organization_id=run.organization_id, before=run.before_time, limit=ITEMS_MAX
     )
     counts = await rows.blank_events(
@@ -199,7 +642,7 @@ async def _forget_suppressions(db: Database, run: Run) -> StepResult:
 
 
 async def _forget_lifted(db: Database, run: Run) -> StepResult:
-    count, last = await store.update_events_of_suppressions(
+    count, last = await _update_events_of_suppressions(
         db,
         organization_id=run.organization_id,
         after=run.mark,
@@ -213,16 +656,14 @@ async def _forget_lifted(db: Database, run: Run) -> StepResult:
 async def _uploads(db: Database, run: Run, now: datetime) -> StepResult:
     del now
     key = {"organization_id": run.organization_id}
-    found = await store.list_instances_with_files(
+    found = await _list_instances_with_files(
         db, **key, after=run.mark, before=run.before_time, scanned_max=SCANNED_MAX, limit=INSTANCES_MAX
     )
     counts = Counter[str]()
     if found.ids:
         if not await events.claim_reader(db, reader=responses.READER):
             return StepResult(waits=True)
-        counts["File"] += await store.delete_answers_with_files(
-            db, **key, instance_ids=found.ids, before=run.before_time
-        )
+        counts["File"] += await _delete_answers_with_files(db, **key, instance_ids=found.ids, before=run.before_time)
         counts += await rows.blank_events(db, **key, subject_ids=found.ids, blanks=TEXT_BLANKS)
         await responses.rewrite(db, **key, instance_ids=found.ids)
     return StepResult(counts=counts, mark=found.last)
@@ -232,14 +673,14 @@ async def _answers(db: Database, run: Run, now: datetime) -> StepResult:
     """The counts of these days are closed first, so that reports go on showing them."""
     if not run.mark and not await daily_counts.freeze(db, organization_id=run.organization_id, before=run.before_time):
         return StepResult(waits=True)
-    return await _of_instances(db, run, now, partial(_delete_instances, db, run))
+    return await _of_instances(db, run, now, partial(_delete_all_instances, db, run))
 
 
-async def _delete_instances(db: Database, run: Run, instance_ids: Sequence[str]) -> Counter[str]:
+async def _delete_all_instances(db: Database, run: Run, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id}
     counts = await rows.blank_events(db, **key, subject_ids=instance_ids, blanks=WHOLE_BLANKS)
-    await cases.erase_answers(db, responses=[(run.organization_id, each) for each in instance_ids], responders=())
-    counts["Questionnaire Instance"] += await store.delete_instances(db, **key, instance_ids=instance_ids)
+    await service.erase_answers(db, responses=[(run.organization_id, each) for each in instance_ids], responders=())
+    counts["Questionnaire Instance"] += await _delete_instances(db, **key, instance_ids=instance_ids)
     return counts
 
 
@@ -249,10 +690,10 @@ async def _deleted(db: Database, run: Run, now: datetime) -> StepResult:
     key: dict[str, Any] = {"organization_id": run.organization_id, "before": run.before_time}
     if not await events.claim_reader(db, reader=responses.READER):
         return StepResult(waits=True)
-    found = await store.list_deleted_instances_locked(db, **key, limit=INSTANCES_MAX)
+    found = await _list_deleted_instances_locked(db, **key, limit=INSTANCES_MAX)
     if found:
-        return StepResult(counts=await _delete_instances(db, run, found), mark="more")
-    found = await store.list_deleted_items(db, **key, limit=ITEMS_MAX)
+        return StepResult(counts=await _delete_all_instances(db, run, found), mark="more")
+    found = await _list_deleted_items(db, **key, limit=ITEMS_MAX)
     if not found:
         return StepResult()
     counts = await rows.blank_items(
@@ -267,14 +708,14 @@ async def _of_instances(
     """One step of the walk over instances. Their rows of responses are made anew of what is left."""
     del now
     key = {"organization_id": run.organization_id}
-    found: ScanStep = await store.list_old_instances(
+    found: ScanStep = await _list_old_instances(
         db, **key, after=run.mark, before=run.before_time, kind=run.kind, scanned_max=SCANNED_MAX, limit=INSTANCES_MAX
     )
     counts = Counter[str]()
     if found.ids:
         if not await events.claim_reader(db, reader=responses.READER):
             return StepResult(waits=True)
-        locked = await store.list_instances_locked(db, **key, instance_ids=found.ids, before=run.before_time)
+        locked = await _list_instances_locked(db, **key, instance_ids=found.ids, before=run.before_time)
         counts = await act(locked)
         await responses.rewrite(db, **key, instance_ids=locked)
     return StepResult(counts=counts, mark=found.last)
@@ -288,12 +729,12 @@ async def _events(db: Database, run: Run, now: datetime) -> StepResult:
 
 async def _audit(db: Database, run: Run, now: datetime) -> StepResult:
     del now
-    count = await store.prune_audit(db, organization_id=run.organization_id, before=run.before_time, limit=ROWS_MAX)
+    count = await _prune_audit(db, organization_id=run.organization_id, before=run.before_time, limit=ROWS_MAX)
     return StepResult(counts=Counter({"Audit": count}), mark="more" if count == ROWS_MAX else None)
 
 
 async def _exports(db: Database, run: Run, now: datetime) -> StepResult:
-    count = await store.update_exports_to_end(db, organization_id=run.organization_id, before=run.before_time, now=now)
+    count = await _update_exports_to_end(db, organization_id=run.organization_id, before=run.before_time, now=now)
     return StepResult(counts=Counter({"Export": count}))
 
 
@@ -301,7 +742,7 @@ TURNS: Final[Mapping[str, Work]] = {
     "items": _items, "texts": _texts, "people": _people, "uploads": _uploads, "answers": _answers, "events": _events,
     "audit": _audit, "exports": _exports, "deleted": _deleted,
 }  # fmt: skip
-COUNTS: Final = {**store.COUNTS, "events": log.count_events_of}
+COUNTS: Final = {**COUNTED, "events": log.count_events_of}
 
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:

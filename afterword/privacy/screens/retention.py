@@ -15,7 +15,7 @@ from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import html
-from afterword.privacy.retention import service, store
+from afterword.privacy.retention import service
 from afterword.privacy.retention.api import RUNS
 from afterword.privacy.retention.service import Preview
 from afterword.tenants.organizations.retention import RETENTION, Retention, require_reach
@@ -106,7 +106,9 @@ async def list_runs(visit: Visit) -> Response:
     words = visit.words
     require_reach(visit.caller)
     async with visit.read() as db:
-        found = await store.list_runs(db, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query))
+        found = await service.list_runs(
+            db, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query)
+        )
     here = f"{PATH}/runs"
     return visit.page(
         "things.html",

@@ -1,4 +1,4 @@
-"""The contents of a backup: parts with their checksums, and the manifest, which is written last and makes it one."""
+"""The age of the last backup and how late it is, for /metrics and the doctor."""
 
 import hashlib
 import re
@@ -6,16 +6,39 @@ import zlib
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from afterword import errors
-from afterword.run.backups import encryption
+from afterword.kit.db import Database
+from afterword.kit.web.metrics import Sample
+from afterword.run.backups import encryption, store
 from afterword.run.backups.encryption import Sealer
 from afterword.run.backups.locations import CannotUse, Location
+
+AGE: Final = ("afterword_backup_age_seconds", "Age of the last backup, of the installation where there is none.")
+LATE: Final = (
+    "afterword_backup_late_seconds",
+    "How late the next backup is; absent where AFTERWORD_BACKUP_TO is unset. Alert above 0.",
+)
+GRACE: Final = timedelta(hours=2)  # that a backup of much data may take
+
+
+def seconds_late(age_seconds: float, *, every: timedelta) -> float:
+    return max(0.0, age_seconds - (every + GRACE).total_seconds())
+
+
+async def samples(db: Database, *, every: timedelta | None) -> list[Sample]:
+    """`every`: workers make backups this often; None: somebody else does, or nobody."""
+    age = await store.get_age_seconds(db)
+    if age is None:
+        return []
+    late = [] if every is None else [Sample(*LATE, seconds_late(age, every=every))]
+    return [Sample(*AGE, age), *late]
+
 
 FORMAT: Final = 1
 PART_BYTES: Final = 16 * 1024 * 1024  # of COPY text before compression; a part is in memory as a whole

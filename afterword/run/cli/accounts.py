@@ -32,8 +32,8 @@ from afterword.run.worker.channels import ChannelRegistry, NoChannelError
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels import webhook
 from afterword.sending.intake.test_messages import account_message
-from afterword.sending.providers import health, service, store
-from afterword.sending.providers.store import Account
+from afterword.sending.providers import health, service
+from afterword.sending.providers.service import Account
 
 ACCOUNTS_MAX: Final = 1_000
 SETTINGS_BYTES_MAX: Final = 100_000
@@ -91,7 +91,7 @@ async def list_accounts(*, organization: OnlyDomain = None) -> None:
     """List the accounts, one a line."""
     async with open_transaction() as (_, database):
         owner = None if organization is None else await organization_of(database, organization)
-        found = await store.list_accounts(
+        found = await service.list_accounts(
             database, organization_id=owner.organization_id if owner else None, limit=ACCOUNTS_MAX
         )
     lines = [_line(account) for account in found]

@@ -11,13 +11,13 @@ from afterword import errors
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.privacy import erasure_replay
-from afterword.privacy import ledger as ledger_lines
+from afterword.privacy import service as ledger_lines
 from afterword.privacy.erasure_replay import KeptRun
-from afterword.privacy.store import LedgerLine
+from afterword.privacy.service import LedgerLine
 from afterword.run import migrations
-from afterword.run.backups import ledgers, locations, manifests, restoring, service
+from afterword.run.backups import ledgers, locations, manifests, service
 from afterword.run.backups.manifests import Manifest, Reader
-from afterword.run.cli import CommandError, context, copies
+from afterword.run.cli import CommandError, context
 from afterword.run.cli.doctor import show_findings
 from afterword.run.cli.erasures import LEDGER_BYTES_MAX, replay_lines
 
@@ -33,18 +33,18 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
         if_due: Keep only the ledgers while the last backup is younger than AFTERWORD_BACKUP_HOURS.
     """
     chosen = context.read_settings()
-    location = locations.location_of(to) if to else copies.location_of(chosen)
+    location = locations.location_of(to) if to else context.location_of(chosen)
     async with context.open_pool(chosen) as (opened, pool):
         now = datetime.now(UTC)
-        if if_due and not await copies.is_due(pool, chosen, now=now):
-            await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
+        if if_due and not await context.is_due(pool, chosen, now=now):
+            await service.keep_ledgers(pool, location=location, sealer=lambda: context.sealer_of(chosen), now=now)
             return
         named = None
         if organization is not None:
             async with db.connection(pool) as database:
                 found = await context.organization_of(database, organization)
             named = found.organization_id, found.domain
-        writer = await copies.save(
+        writer = await context.save(
             chosen,
             url=opened.database_url,
             secret=opened.site.secret,
@@ -53,10 +53,10 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
             organization=named,
             report=_report,
         )
-        await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
+        await service.keep_ledgers(pool, location=location, sealer=lambda: context.sealer_of(chosen), now=now)
     whose = "all data" if named is None else f"all data of {named[1]}"
     words = "" if writer.sealer.recipients else f", not encrypted: it holds the secret of the installation and {whose}"
-    print(f"{writer.backup_id}: {writer.size:,} bytes in {to or copies.location_name(chosen)}{words}")
+    print(f"{writer.backup_id}: {writer.size:,} bytes in {to or context.location_name(chosen)}{words}")
 
 
 async def restore(
@@ -78,7 +78,7 @@ async def restore(
         show: Print the names of the backups, and restore none.
     """
     chosen = context.read_settings()
-    location = locations.location_of(source) if source else copies.location_of(chosen)
+    location = locations.location_of(source) if source else context.location_of(chosen)
     if isinstance(location, locations.Folder) and not location.path.is_dir():
         raise errors.NotFound(f"The folder {location.path} does not exist, so there is no backup in it.")
     names = manifests.list_backups(location)
@@ -86,7 +86,7 @@ async def restore(
         print("\n".join(names))
         return
     if not names:
-        raise errors.NotFound(f"There is no finished backup in {source or copies.location_name(chosen)}.")
+        raise errors.NotFound(f"There is no finished backup in {source or context.location_name(chosen)}.")
     passphrase = chosen.backup_passphrase
     manifest, reader = manifests.open_backup(location, backup_id or names[-1], passphrase=passphrase, identity=identity)
     lines = ledgers.read_erasures(location, passphrase=passphrase, identity=identity)
@@ -106,16 +106,16 @@ def read_lines(file: Path) -> list[LedgerLine]:
 
 async def _load(chosen: Settings, url: str, manifest: Manifest, reader: Reader) -> bool:
     """Rows and files, unless a restore that was interrupted has put them there; False where all of it was done."""
-    state = await restoring.state_of(url, manifest, file_folder=chosen.file_folder)
+    state = await service.state_of(url, manifest, file_folder=chosen.file_folder)
     if state == "done":
         return False
     if manifest.files and chosen.file_folder is None:
         raise CommandError("The backup has files of responses. Set AFTERWORD_FILE_FOLDER to an empty folder for them.")
     context.take_secret(chosen, reader.get(manifest.secret))
     if state == "empty":
-        await restoring.load_rows(url, manifest, reader, report=_report)
+        await service.load_rows(url, manifest, reader, report=_report)
     if chosen.file_folder is not None:
-        _report(f"{restoring.write_files(manifest, reader, chosen.file_folder):,} files of responses")
+        _report(f"{service.write_files(manifest, reader, chosen.file_folder):,} files of responses")
     return True
 
 
@@ -123,7 +123,7 @@ async def _finish(chosen: Settings, url: str, manifest: Manifest, lines: list[Le
     """Bring the schema up to date, erase people and forget by age again, before any release may use the database."""
     await migrations.migrate(url, is_closed=True, report=_report)
     async with await db.open_pool(url, size_max=2, statement_cache_size=chosen.statement_cache) as pool:
-        await restoring.pause(pool, manifest)
+        await service.pause(pool, manifest)
         done = await replay_lines(pool, kept=lines, secret=context.site_of(chosen).secret)
         _report(f"{done:,} of {len(lines):,} people of the ledger erased again")
         done = await erasure_replay.forget(pool, kept=runs)

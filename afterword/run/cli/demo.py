@@ -1,7 +1,8 @@
-"""`afterword demo`: the main job on your own machine, over HTTP alone, as an integrating developer would see it."""
+"""`afterword seed`: a small real organization to begin with, and a token for it."""
 
 import asyncio
 import html
+import json
 import re
 import shlex
 import socket
@@ -9,22 +10,107 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urljoin
 
 import httpx2
+from cyclopts import Parameter
 
+from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.kit.web.loopback import url_with_key
 from afterword.run.cli import CommandError, context, serve
-from afterword.run.cli.seed import Seeded, seed
+from afterword.run.cli.context import open_pool, shell_lines
 from afterword.run.cli.setup import first_owner_url
-from afterword.run.demonstration import service as demonstration
+from afterword.run.demonstration import service
+from afterword.sending.pipelines.starters import service as starters
+from afterword.tenants.organizations import service as organizations
+from afterword.tenants.organizations.applications import get_first_application_id
+from afterword.tenants.organizations.service import Organization
+
+DOMAIN: Final = "demo"
+QUESTIONNAIRES: Final = ("after_delivery", "relationship", "support_case")
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    base_url: str
+    token: str = field(repr=False)
+    organization_domain: str
+    organization_id: str
+    application_id: str
+    questionnaire_id: str
+    pipeline_id: str
+
+
+async def seed_command(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> None:
+    """Create a small real organization when there is none, and a token with every scope.
+
+    Args:
+        as_json: Print JSON instead of lines that a shell can `eval`.
+    """
+    async with open_pool(create=True) as (context, pool):
+        document = asdict(await seed(pool, context.site))
+    print(json.dumps(document, indent=2) if as_json else shell_lines(document))
+
+
+async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
+    """Create the organization `domain` when there is none; make a new token with every scope for it in any case.
+
+    Running it again changes nothing else: questionnaires whose file says nothing new get no version.
+    """
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        organization, application_id = await _organization(database, domain, now=now)
+        placed = {
+            name: await starters.start(
+                database,
+                organization_id=organization.organization_id,
+                application_id=application_id,
+                name=name,
+                now=now,
+            )
+            for name in QUESTIONNAIRES
+        }
+        _, token = await organizations.create_token(
+            database,
+            organization_id=organization.organization_id,
+            title="Made by afterword seed",
+            scopes=SCOPES,
+            kind="organization",
+            user_id=None,
+            now=now,
+        )
+    return Seeded(
+        base_url=site.base_url,
+        token=token,
+        organization_domain=organization.domain,
+        organization_id=organization.organization_id,
+        application_id=application_id,
+        questionnaire_id=placed["after_delivery"].questionnaire_id,
+        pipeline_id=placed["after_delivery"].pipeline_id,
+    )
+
+
+async def _organization(database: db.Database, domain: str, *, now: datetime) -> tuple[Organization, str]:
+    found = await organizations.get_organization_by_domain(database, domain=domain)
+    organization = found or await organizations.create_organization(
+        database, domain=domain, display_name="Demo Shop", postal_address="1 Harbour Street, 12345 Sampletown", now=now
+    )
+    application_id = await get_first_application_id(database, organization_id=organization.organization_id)
+    if application_id is None:
+        application = await organizations.create_application(
+            database, organization_id=organization.organization_id, display_name="Demo Shop", now=now
+        )
+        application_id = application.application_id
+    return organization, application_id
+
 
 RECIPIENT: Final = "ann@example.com"
 COMMENT: Final = "Quick and careful, thank you."
@@ -98,7 +184,7 @@ async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[t
 async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
     began = time.perf_counter()
     async with db.transaction(pool) as database:
-        count = await demonstration.fill(
+        count = await service.fill(
             database,
             organization_id=seeded.organization_id,
             application_id=seeded.application_id,
@@ -107,7 +193,7 @@ async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
         )
     if count:
         seconds = time.perf_counter() - began
-        print(f"[{seconds:7.3f}s] Made up {count:,} answered questionnaires of {demonstration.DAYS} days", flush=True)
+        print(f"[{seconds:7.3f}s] Made up {count:,} answered questionnaires of {service.DAYS} days", flush=True)
 
 
 @dataclass

@@ -17,8 +17,8 @@ from afterword import errors
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.events import log
 from afterword.kit import db
-from afterword.privacy import ledger, service, store
-from afterword.privacy.store import LedgerLine
+from afterword.privacy import service
+from afterword.privacy.service import LedgerLine
 from afterword.run.cli.context import open_pool, read_text
 from afterword.run.worker.long_work import Importer
 from afterword.sending.queue.sending import service as sending
@@ -39,7 +39,7 @@ async def export() -> None:
     Keep it apart from the backups, for as long as the oldest of them.
     """
     async with open_pool() as (_, pool):
-        async for line in ledger.lines(pool):
+        async for line in service.lines(pool):
             print(line)
 
 
@@ -50,7 +50,7 @@ async def replay(file: Path, /) -> None:
     Args:
         file: The last output of `afterword erasure export`.
     """
-    kept = list(ledger.read(read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
+    kept = list(service.read(read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
     async with open_pool() as (context, pool):
         done = await replay_lines(pool, kept=kept, secret=context.site.secret)
     left = len(kept) - done
@@ -82,7 +82,7 @@ async def _work(pool: db.Pool, *, secret: bytes) -> None:
         async with db.transaction(pool) as database:
             if await service.work_next(database, now=database.clock.now()):
                 continue
-            if not await store.count_running(database):
+            if not await service.count_running(database):
                 return
             await sending.reap(database, limit=REAP_ITEMS_MAX, waits=Waits(JITTER_MAX, 1.0))
         if time.monotonic() > deadline:

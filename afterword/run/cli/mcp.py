@@ -10,7 +10,7 @@ import httpx2
 
 from afterword.core.wire.site import API_PREFIX
 from afterword.extras.assistants.client import REQUEST_SECONDS_MAX, Api
-from afterword.extras.assistants.confirmations import Confirmations
+from afterword.extras.assistants.tools import Confirmations
 from afterword.kit.settings import TOKEN_VARIABLE, URL_VARIABLE
 from afterword.run.cli import CommandError
 

@@ -1,12 +1,118 @@
-"""`afterword setup`: a link that works once, by which the first owner comes into being."""
+"""`afterword migrate`."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import cyclopts
 
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.run.cli import CommandError
+from afterword.run import embedded
+from afterword.run.backups import moving
+from afterword.run.cli import CommandError, context
 from afterword.run.cli.context import Context, OrganizationDomain, open_pool
-from afterword.tenants.logins import links, store
+from afterword.run.embedded import cluster
+from afterword.tenants.logins import links, service
 from afterword.tenants.logins.links import Link
 from afterword.tenants.organizations import service as organizations
+
+
+async def migrate() -> None:
+    """Bring the database's schema to this version."""
+    async with context.open_context(context.read_settings(), create=True) as opened:
+        print(f"The schema is at {opened.revision}.")
+
+
+EMBEDDED: Final = "embedded"
+KEPT: Final = "cluster-moved"
+app = cyclopts.App(name="database")
+
+
+@app.command
+async def move(to: str, /) -> None:
+    """Move the database into an empty one of another server, or into the embedded one. Can be interrupted and repeated.
+
+    Args:
+        to: postgresql://…, an empty database; or `embedded`, where AFTERWORD_DATABASE_URL is the present one.
+    """
+    chosen = context.read_settings()
+    if to == EMBEDDED:
+        if chosen.database_url is None:
+            raise CommandError("The database is the embedded one. To move there, set AFTERWORD_DATABASE_URL to yours.")
+        name = f"the embedded database in {chosen.data_dir.absolute()}"
+        async with await started(chosen.data_dir, chosen.postgres_bin) as target:
+            await moving.move(chosen.database_url, target.url, target_name=name, report=_report)
+        print(f"Moved to {name}. Unset AFTERWORD_DATABASE_URL and start Afterword.")
+        return
+    name = _name_of(to)
+    if chosen.database_url is not None:
+        await moving.move(chosen.database_url, to, target_name=name, report=_report)
+    elif embedded.is_made(chosen.data_dir):
+        async with await started(chosen.data_dir, chosen.postgres_bin) as source:
+            await moving.move(source.url, to, target_name=name, report=_report)
+        await asyncio.to_thread(_put_aside, chosen.data_dir)
+    elif not any((chosen.data_dir / "postgresql").glob(f"{KEPT}-*")):
+        raise CommandError(f"There is nothing to move: {chosen.data_dir.absolute()} holds no database.")
+    print(f"Moved to {name}. Set AFTERWORD_DATABASE_URL to it and start Afterword.")
+
+
+@app.command
+async def upgrade() -> None:
+    """Bring the embedded database to the newest PostgreSQL that is here. Can be interrupted and repeated."""
+    chosen = context.read_settings()
+    folder = chosen.data_dir
+    if chosen.database_url is not None:
+        raise CommandError("AFTERWORD_DATABASE_URL names a server of your own; its version is yours to change.")
+    if not cluster.is_ready(folder):
+        if not embedded.is_made(folder):
+            raise CommandError(f"There is no installation here: {folder.absolute()} holds no database.")
+        newest = next(embedded.find_binaries(chosen.postgres_bin), None)
+        if newest is None or newest.major <= cluster.major_of(folder):
+            print(f"PostgreSQL {cluster.major_of(folder)} is the newest that is here.")
+            return
+        async with (
+            await started(folder, None) as source,
+            await started(cluster.folder_of(folder), chosen.postgres_bin) as target,
+        ):
+            name = f"PostgreSQL {newest.major} beside it (run `afterword database upgrade`)"
+            await moving.move(source.url, target.url, target_name=name, report=_report)
+        await asyncio.to_thread(cluster.set_ready, folder)
+    kept = await asyncio.to_thread(cluster.swap, folder)
+    print(f"The database is PostgreSQL {cluster.major_of(folder)} now. Remove {kept} once all is well.")
+
+
+async def started(folder: Path, bin_folder: Path | None) -> embedded.Server:
+    """Raises CommandError."""
+    try:
+        return await embedded.start(folder, bin_folder=bin_folder)
+    except embedded.EmbeddedError as error:
+        raise CommandError(str(error)) from error
+
+
+def _put_aside(data_folder: Path) -> None:
+    """Keep the moved cluster under another name, so that another one may be made there."""
+    home = data_folder / "postgresql"
+    (home / "cluster").rename(home / f"{KEPT}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+
+
+def _name_of(url: str) -> str:
+    """The address without user and password. Raises CommandError."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        raise CommandError("The address of the database cannot be read.") from None
+    if parts.scheme not in {"postgresql", "postgres"}:
+        raise CommandError(f"Write the address as postgresql://user:password@host/database, or `{EMBEDDED}`.")
+    return f"the database {parts.path.lstrip('/')} at {host or 'the socket of this machine'}"
+
+
+def _report(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 async def setup(*, organization: OrganizationDomain = None) -> None:
@@ -38,7 +144,7 @@ async def setup_url(pool: db.Pool, site: Site, *, domain: str | None = None) -> 
         chosen = found[0].organization_id if len(found) == 1 and found[0] else None
         if len(found) > 1:
             raise CommandError("There are several organizations. Name one with --organization DOMAIN.")
-        if await store.get_owner_email(database, organization_id=chosen) is not None:
+        if await service.get_owner_email(database, organization_id=chosen) is not None:
             return None
         secret = await links.make(database, link=Link("setup", chosen, None, None, None), now=database.clock.now())
     return f"{site.public_url}/console/setup/{secret}"

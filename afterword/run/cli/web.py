@@ -117,7 +117,7 @@ def _endpoint(chosen: Settings) -> MakeEndpoint | None:
     if not chosen.mcp:
         return None
     try:
-        from afterword.extras.assistants.endpoint import Endpoint  # noqa: PLC0415  an extra
+        from afterword.extras.assistants.server import Endpoint  # noqa: PLC0415  an extra
     except ModuleNotFoundError as error:
         raise CommandError(mcp.MISSING) from error
     return Endpoint

@@ -5,8 +5,7 @@ The server listens on its socket alone. Linux and macOS; elsewhere a database UR
 """
 
 from afterword.run.embedded.binaries import VERSION_MIN, Binaries, find_binaries
-from afterword.run.embedded.faults import AlreadyRunning, EmbeddedError, WrongVersion
-from afterword.run.embedded.processes import clear_leftovers
+from afterword.run.embedded.processes import AlreadyRunning, EmbeddedError, WrongVersion, clear_leftovers
 from afterword.run.embedded.server import Server, is_made, running_url, start
 
 __all__ = [

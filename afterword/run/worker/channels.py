@@ -19,12 +19,11 @@ from afterword.core.wire.site import Site
 from afterword.kit import db, sealing
 from afterword.kit.transport.base import LINK, OUTBOX, Cause, Channel
 from afterword.kit.transport.http import Caller
-from afterword.kit.transport.reports import Report
+from afterword.kit.transport.mime import Report
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels.outbox import TestChannel
 from afterword.sending.providers import service as accounts
-from afterword.sending.providers import store as accounts_store
-from afterword.sending.receipts import service as reports
+from afterword.sending.receipts import service
 
 IDLE_SECONDS_MAX: Final = 600.0
 CHANNELS_MAX: Final = 500  # open at once, besides those in use
@@ -105,7 +104,7 @@ class ChannelRegistry:
     async def refresh(self, account: AccountKey) -> None:
         organization_id, account_id = account
         async with db.connection(self._pool) as database:
-            self._versions[account] = await accounts_store.get_settings_version(
+            self._versions[account] = await accounts.get_settings_version(
                 database, organization_id=organization_id, account_id=account_id
             )
 
@@ -207,7 +206,7 @@ class ChannelRegistry:
             for pause in RECEIPT_PAUSES:
                 await asyncio.sleep(pause)
                 async with db.transaction(self._pool) as database:
-                    counted = await reports.take(
+                    counted = await service.take(
                         database,
                         organization_id=account[0],
                         account_id=account[1],

@@ -15,7 +15,7 @@ from afterword.kit import db
 from afterword.kit.db import Pool
 from afterword.run.worker.failures import cause_of
 from afterword.run.worker.guard import Guard
-from afterword.run.worker.low_water import LowWaterMarks
+from afterword.run.worker.jobs import LowWaterMarks
 from afterword.run.worker.pace import LANES_MAX, ROUNDS_MAX, SLOTS_MAX, Pace
 from afterword.run.worker.providers import Accounts
 from afterword.run.worker.waiting import jitter

@@ -19,8 +19,7 @@ from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.events import sending
 from afterword.events.sending import Delivery, LaneKey
-from afterword.events.service import Render
-from afterword.events.store import Event
+from afterword.events.service import Event, Render
 from afterword.events.webhooks import seal_context
 from afterword.kit import db, sealing
 from afterword.kit.db import Pool

@@ -1,27 +1,31 @@
-"""Periodic jobs: each is one call into a service, in one bounded transaction."""
+"""Asks for the records of custom domains again, and keeps the addresses that this worker writes up to date."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from afterword.asking.instances import expiry as instances_expiry
 from afterword.asking.instances import files
-from afterword.cases import escalation
-from afterword.cases import service as alerts
-from afterword.cases.notifications import service as notifications
+from afterword.asking.links import domains
+from afterword.asking.links.domains import CustomDomainRecord
+from afterword.cases import escalation, notifications, service
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
+from afterword.core.wire.site import Site
 from afterword.events import log
-from afterword.kit.db import Database
+from afterword.kit import db
+from afterword.kit.db import Database, Pool
 from afterword.kit.db.retention import prune
 from afterword.listening.exports import service as exports
 from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows, taggings
-from afterword.listening.screens import digest_mails
+from afterword.listening.screens import digests
 from afterword.privacy import service as erasures
 from afterword.privacy.retention import service as ages
+from afterword.run.worker.flights import Flights
 from afterword.run.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
 from afterword.run.worker.retention import RETENTION
 from afterword.sending.intake import sequences
@@ -34,6 +38,65 @@ from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Lease
 from afterword.tenants import audit
 from afterword.tenants.organizations import plans
+
+
+class DomainChecks(Flights[CustomDomainRecord]):
+    name = "checks of custom domains"
+    slots = 5
+    poll_seconds = domains.FRESH_SECONDS
+    grace_seconds = 2 * domains.ASK_SECONDS_MAX
+
+    def __init__(self, *, pool: Pool, site: Site) -> None:
+        super().__init__()
+        self._pool = pool
+        self._site = site
+
+    async def claim(self, limit: int) -> tuple[Sequence[CustomDomainRecord], bool]:
+        await domains.try_refresh(self._pool, site=self._site)
+        async with db.transaction(self._pool) as database:
+            claimed = await domains.claim_due(database, now=database.clock.now(), limit=limit)
+        return claimed, bool(claimed)
+
+    async def serve(self, domain: CustomDomainRecord) -> None:
+        async with db.connection(self._pool) as database:
+            now = database.clock.now()
+        await domains.ask(self._pool, domain=domain, site=self._site, now=now)
+
+
+SLOW_SECONDS: Final = 0.02
+WHOLE_SECONDS: Final = 1.0
+MARGIN: Final = timedelta(seconds=2)  # transactions that committed later than others which came after them
+
+
+class LowWaterMarks:
+    """The due time of each lane before which nothing is left, as far as this worker has seen."""
+
+    def __init__(self) -> None:
+        self._empty_until: dict[LaneKey, datetime] = {}
+        self._is_slow = False
+        self._whole_at = float("-inf")
+        self._is_whole = True
+
+    def begin(self) -> Mapping[LaneKey, datetime]:
+        """Begin a poll: the due times at which it may begin, none for lanes that are read from their first row."""
+        now = time.monotonic()
+        self._is_whole = not self._is_slow or now - self._whole_at >= WHOLE_SECONDS
+        if self._is_whole:
+            self._whole_at = now
+            self._empty_until.clear()
+            return {}
+        return self._empty_until
+
+    def looked(self, seconds: float) -> None:
+        """Note the time of the poll; only a whole one shows whether dead rows make it slow."""
+        if self._is_whole:
+            self._is_slow = seconds > SLOW_SECONDS
+
+    def reached(self, claimed: Mapping[LaneKey, datetime]) -> None:
+        """Note the last due time that was claimed of each lane: claims go in the order of due times."""
+        if self._is_slow:
+            self._empty_until |= {lane: due_time - MARGIN for lane, due_time in claimed.items()}
+
 
 ERASE_SECONDS: Final = 2.0
 AGES_SECONDS: Final = 60.0
@@ -101,7 +164,7 @@ def jobs_of(
         return await sequences.follow(db, secret=secret, now=now, limit=limit)
 
     async def mail_digests(db: Database, /, *, now: datetime, limit: int) -> int:
-        return await digest_mails.mail_due(db, secret=secret, now=now, limit=limit)
+        return await digests.mail_due(db, secret=secret, now=now, limit=limit)
 
     async def end_answered(db: Database) -> int:
         return await reminders.end_answered(db, limit=READ_EVENTS_MAX)
@@ -127,7 +190,7 @@ def jobs_of(
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, prune_rates),
         batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune),
-        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, alerts.raise_next),
+        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, service.raise_next),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
         batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),

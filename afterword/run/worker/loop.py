@@ -18,10 +18,9 @@ from afterword.kit.transport.http import Caller
 from afterword.run import renderings
 from afterword.run.worker.case_messages import CaseMessages
 from afterword.run.worker.deliverer import Deliverer
-from afterword.run.worker.domain_checks import DomainChecks
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
-from afterword.run.worker.jobs import Job, jobs_of
+from afterword.run.worker.jobs import DomainChecks, Job, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
 from afterword.run.worker.notices import Notices
 from afterword.run.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace

@@ -1,10 +1,4 @@
-"""Sends claimed items: renders, begins at the channel's point of no return, sends, settles the outcome.
-
-A slot is one item in flight. Nothing waits behind a lease: an item is claimed when a slot is free, begins when its
-channel is at the point of no return, and leaves its slot when its outcome is written. A sent item makes room for one
-more before that. The next batch is claimed while the outcomes of the last are written, and begins after that, so that a
-crash leaves no more items of unknown outcome than there are slots.
-"""
+"""Encodes a message for the way back from a process of its own."""
 
 import asyncio
 import faulthandler
@@ -16,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
+import msgspec
 import structlog
 
 from afterword import errors
@@ -23,7 +18,7 @@ from afterword.core.wire.site import Site
 from afterword.kit import db, telemetry
 from afterword.kit.db import Batcher, Pool
 from afterword.kit.transport.base import Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
-from afterword.run.worker import isolation, rendering
+from afterword.run.worker import isolation
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
 from afterword.run.worker.claimer import Claimer
 from afterword.run.worker.failures import cause_of
@@ -40,6 +35,28 @@ from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import REASON_LOST, Waits
 from afterword.sending.queue.sending.service import Lease, Result
 from afterword.sending.queue.sending.store import LeaseKey
+
+_MESSAGE: Final = msgspec.json.Decoder(Message)
+_DONE, _FAILED = b"m", b"e"
+
+
+class Failed(Exception):
+    """Composing failed there; the sentence is for the item's result, addresses masked."""
+
+
+def written(compose: Callable[[], Message], *addresses: str) -> bytes:
+    try:
+        return _DONE + msgspec.json.encode(compose())
+    except Exception as error:  # noqa: BLE001  it becomes the item's result
+        return _FAILED + cause_of("", error, *addresses).removeprefix(": ").encode()
+
+
+def read(content: bytes) -> Message:
+    """The message; raises Failed."""
+    if content[:1] != _DONE:
+        raise Failed(content[1:].decode())
+    return _MESSAGE.decode(content[1:])
+
 
 AWAY_SECONDS: Final = 0.1
 PAUSED_SECONDS: Final = 1.0  # between two checks of paused sending
@@ -219,7 +236,7 @@ class Sender:
         except SenderNotAllowed as refusal:
             await self._conclude(slot, Refused(str(refusal)))
             return
-        except rendering.Failed as failure:
+        except Failed as failure:
             await self._give_up(slot, f"Rendering failed: {failure}")
             return
         except isolation.Died as death:
@@ -238,9 +255,7 @@ class Sender:
         """The message; made in a process of its own if a worker died while it held this item."""
         if dispatch.item.reason == REASON_LOST:
             address = dispatch.item.responder_channel_identifier
-            return rendering.read(
-                await isolation.run(lambda: rendering.written(lambda: self._compose(dispatch), address))
-            )
+            return read(await isolation.run(lambda: written(lambda: self._compose(dispatch), address)))
         self._rendering = dispatch.item.item_id
         return self._compose(dispatch)
 

@@ -9,7 +9,7 @@ from afterword.extras import smpp
 from afterword.extras.smpp import Reporter
 from afterword.kit.transport.base import EMAIL, SMS, WEBHOOK, Channel, read_settings
 from afterword.kit.transport.http import Caller
-from afterword.kit.transport.reports import Report, Unreadable
+from afterword.kit.transport.mime import Report, Unreadable
 from afterword.sending.channels import webhook
 from afterword.sending.channels.email import EmailChannel
 from afterword.sending.channels.relay import Login, Relay, parse_url, relay_of

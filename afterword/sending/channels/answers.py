@@ -7,7 +7,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 from typing import Any, Final
 
-from afterword.core.messaging import mail_html, proofs, reply_text
+from afterword.core.messaging import mail_html, reply_text
 from afterword.kit.transport.mime import one_line
 
 KEY_CHARACTERS_MAX: Final = 500
@@ -43,7 +43,7 @@ class Answer:
 
 def answer_of(mail: Message, *, sender: str | None, secret: bytes) -> Answer | None:
     named = _ANSWERED.findall(f"{mail['In-Reply-To']} {mail['References']}"[:NAMED_CHARACTERS_MAX])
-    asked = next(filter(None, (proofs.replied_to(one, secret) for one in reversed(named))), None)
+    asked = next(filter(None, (reply_text.replied_to(one, secret) for one in reversed(named))), None)
     key = one_line(str(mail["Message-ID"] or ""))
     if asked is None or sender is None or not key:
         return None

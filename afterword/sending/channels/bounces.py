@@ -16,7 +16,7 @@ from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import Any, Final
 
-from afterword.core.messaging import mail_html, proofs
+from afterword.core.messaging import mail_html, reply_text
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
 from afterword.core.messaging.refusals import code_of, enhanced_of, judge
 from afterword.core.messaging.reply_text import readable
@@ -31,7 +31,7 @@ from afterword.core.messaging.returned import (
     reason_in,
     typed,
 )
-from afterword.kit.transport.reports import CODE_CHARACTERS_MAX, Kind, Report, Unreadable, worded
+from afterword.kit.transport.mime import CODE_CHARACTERS_MAX, Kind, Report, Unreadable, worded
 from afterword.sending.channels import answers
 from afterword.sending.channels.answers import HEADER_CHARACTERS_MAX, Answer, header, utf8
 
@@ -50,7 +50,9 @@ _PARAMETERS: Final = re.compile(
     r"^content-[a-z-]{1,40}[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE | re.ASCII
 )
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/]{60,76}\r?")
-_PROOF: Final = re.compile(rf"^[> \t]*{proofs.ITEM_HEADER}:[ \t]*(\S{{20,60}})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_PROOF: Final = re.compile(
+    rf"^[> \t]*{reply_text.ITEM_HEADER}:[ \t]*(\S{{20,60}})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
+)
 _MESSAGE_ID: Final = re.compile(
     r"^[> \t]*(?:Original-)?Message-ID:[ \t]*(?:\r?\n[ \t]+)?<([0-9A-Za-z]{22})@", re.IGNORECASE | re.MULTILINE
 )
@@ -147,7 +149,7 @@ class _Quoted:
         item_id: str | None = None
         for text in _texts(mail):
             for proof in _PROOF.findall(text):
-                if proven := proofs.item_of(proof, secret):
+                if proven := reply_text.item_of(proof, secret):
                     return cls(proven, is_proven=True)
             if item_id is None and (named := _MESSAGE_ID.search(text)):
                 item_id = named[1]

@@ -21,10 +21,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from afterword.core.messaging import proofs
+from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.core.messaging.refusals import SUPPRESSING, judge
-from afterword.kit.transport.reports import (
+from afterword.kit.transport.mime import (
     CODE_CHARACTERS_MAX,
     KINDS,
     REFERENCE_CHARACTERS_MAX,
@@ -280,7 +280,7 @@ def _noticed(
 def _item_id(mail: Mapping[str, Any]) -> str | None:
     headers = mail.get("headers")
     for header in headers if isinstance(headers, list) else ():
-        if str(_map(header).get("name")).lower() == proofs.ITEM_HEADER.lower():
+        if str(_map(header).get("name")).lower() == reply_text.ITEM_HEADER.lower():
             return str(_map(header).get("value")).strip().partition(".")[0]
     return None
 

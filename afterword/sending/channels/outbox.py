@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from afterword.kit.transport.base import Begin, Channel, Connectionless, Message, Outcome, Refused, Retry, Sent
-from afterword.kit.transport.reports import Report
+from afterword.kit.transport.mime import Report
 
 Save = Callable[[Message], Awaitable[None]]
 ReportSink = Callable[[list[Report]], Awaitable[None]]

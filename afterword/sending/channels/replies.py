@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Final, Literal
 
 from afterword.core.messaging.refusals import SUPPRESSING, enhanced_of, judge
-from afterword.kit.transport import reports
+from afterword.kit.transport import mime
 from afterword.kit.transport.base import Cause, Outcome, Refused, Retry, Sent, Unknown
 
 GREYLIST_SECONDS = 300
@@ -165,7 +165,7 @@ def may_try_other_login(code: int) -> bool:
 
 def worded(code: int, text: str, recipient: str = "") -> str:
     """A reply as it is kept: one line, addresses masked, at most 500 characters."""
-    return reports.worded(f"{code if code > 0 else ''} {text}", recipient)
+    return mime.worded(f"{code if code > 0 else ''} {text}", recipient)
 
 
 def kind_of(code: int) -> Literal["done", "later", "never", "odd"]:

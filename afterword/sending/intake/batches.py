@@ -16,8 +16,16 @@ from afterword.kit.db.columns import as_document, assigned, qualified, suffixed
 from afterword.kit.web import problems
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.queue import store as queue_store
-from afterword.sending.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, TEXT_COLUMNS, QueueItem
-from afterword.sending.queue.resources import BatchQuery, BatchResult, BatchRow, QueueItemRequest
+from afterword.sending.queue.records import (
+    EVENT_COLUMNS,
+    ITEM_COLUMNS,
+    TEXT_COLUMNS,
+    BatchQuery,
+    BatchResult,
+    BatchRow,
+    QueueItemRecord,
+    QueueItemRequest,
+)
 from afterword.sending.queue.scheduler import Schedule, Scheduler, changed, checked_rows, editable, replaced
 from afterword.sending.queue.service import (
     ReferenceTaken,
@@ -51,14 +59,14 @@ async def _insert_items(  # any tenant: the documents name it
 
 async def list_items_by_reference(
     db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
-) -> dict[str, QueueItem]:
+) -> dict[str, QueueItemRecord]:
     """The live items of a pipeline under these references: not cancelled, not deleted."""
     return _by_reference(await db.fetch(_LIVE, organization_id, *place, external_references))
 
 
 async def list_items_by_reference_locked(
     db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
-) -> dict[str, QueueItem]:
+) -> dict[str, QueueItemRecord]:
     """As list_items_by_reference, locked in their order until the transaction ends."""
     query = f"{_LIVE} order by external_reference for update"
     return _by_reference(await db.fetch(query, organization_id, *place, external_references))
@@ -66,7 +74,7 @@ async def list_items_by_reference_locked(
 
 async def _claim_items_by_reference(
     db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
-) -> dict[str, QueueItem]:
+) -> dict[str, QueueItemRecord]:
     """As list_items_by_reference_locked, those that wait.
 
     Items that a worker holds are left alone, so that no batch and no worker ever wait for each other.
@@ -118,8 +126,8 @@ async def _update_items(
     )
 
 
-def _by_reference(rows: Sequence[Row]) -> dict[str, QueueItem]:
-    return {row["external_reference"]: QueueItem.of(row) for row in rows}
+def _by_reference(rows: Sequence[Row]) -> dict[str, QueueItemRecord]:
+    return {row["external_reference"]: QueueItemRecord.of(row) for row in rows}
 
 
 ROWS_MAX: Final = 10_000
@@ -345,7 +353,7 @@ def _after_earlier(batch: _Batch, row: QueueItemRequest, *, is_update: bool) -> 
     return Outcome(200, is_changed=True)
 
 
-async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
+async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItemRecord]:
     """The live items by the references that are taken; `is_locking`: those that wait are held until the end."""
     key = batch.key
     wanted = sorted({_reference_of(batch.rows[place]) for place in batch.taken})
@@ -360,7 +368,7 @@ async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
     return held | others
 
 
-async def _held(batch: _Batch, items: Sequence[QueueItem]) -> set[str]:
+async def _held(batch: _Batch, items: Sequence[QueueItemRecord]) -> set[str]:
     """The ids of those items whose address stays, as a legal hold keeps the data of the person."""
     people = [(item.responder_id, item.address_key) for item in items]
     held = await list_held_people(batch.db, organization_id=batch.caller.organization_id, people=people)
@@ -368,8 +376,12 @@ async def _held(batch: _Batch, items: Sequence[QueueItem]) -> set[str]:
 
 
 def _edited(
-    batch: _Batch, item: QueueItem, row: QueueItemRequest, edits: dict[str, dict[str, object]], held: Collection[str]
-) -> QueueItem:
+    batch: _Batch,
+    item: QueueItemRecord,
+    row: QueueItemRequest,
+    edits: dict[str, dict[str, object]],
+    held: Collection[str],
+) -> QueueItemRecord:
     """The item after this row; its document stands in `edits`, which are written once for all rows of an item."""
     require_pending(item)
     wanted = replaced(item, row)

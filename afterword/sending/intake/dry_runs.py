@@ -29,8 +29,14 @@ from afterword.sending.messages.context import SAMPLE_ID, SampleInstance
 from afterword.sending.queue import deciding, lanes
 from afterword.sending.queue.deciding import Forecast
 from afterword.sending.queue.lanes import LaneSettings
-from afterword.sending.queue.records import DecidedItem
-from afterword.sending.queue.resources import QueueItemRequest, Simulation, SimulationQuery, SimulationRow, checks_of
+from afterword.sending.queue.records import (
+    DecidedItem,
+    QueueItemRequest,
+    Simulation,
+    SimulationQuery,
+    SimulationRow,
+    checks_of,
+)
 from afterword.sending.queue.scheduler import Schedule, Scheduler, changes_of, checked_rows
 from afterword.sending.queue.service import ReferenceTaken, declared_for
 

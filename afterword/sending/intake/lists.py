@@ -24,9 +24,8 @@ from afterword.core.wire.tables import COLUMNS_MAX, Reading
 from afterword.errors import Sentence
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import qualified
-from afterword.sending.intake.imports import service as imports
-from afterword.sending.intake.imports import store as imports_store
-from afterword.sending.intake.imports.store import Import, ProblemKind
+from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports.service import ImportRecord, ProblemKind
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.pipelines.store import Pipeline
 
@@ -345,7 +344,7 @@ async def columns_of(
     remembered = await list_known_columns(
         db, organization_id=found.organization_id, application_id=found.application_id
     )
-    given = list_columns.List(names, rows, imports.FIELDS, declared, pipeline.channel_id, pipeline.locale, now)
+    given = list_columns.List(names, rows, service.FIELDS, declared, pipeline.channel_id, pipeline.locale, now)
     fresh = await asyncio.to_thread(list_columns.guess, given, {})
     if set(names) == found.mapping.keys():
         return found.mapping, fresh
@@ -357,7 +356,7 @@ def cut(text: str, layout: Layout) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(layout.mapping) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
-    return imports.cut(
+    return service.cut(
         text,
         separator=layout.reading.separator,
         mapping=layout.mapping,
@@ -378,7 +377,7 @@ async def check(
     now: datetime,
     guessed: Mapping[str, str],
     content: bytes | None = None,
-) -> Import:
+) -> ImportRecord:
     """Begin the dry run of the list as it is now, in place of the one before. Raises Conflict once it is imported.
 
     A meaning that differs from the `guessed` one is remembered: a guess that nobody touched is no choice. `content`: a
@@ -390,8 +389,8 @@ async def check(
     if content is not None and found.check_id != check_id:  # it repairs rows of an older file
         raise errors.Conflict("The list was checked again meanwhile.")
     if found.check_id is not None:
-        before = await imports.get(db, caller=caller, import_id=found.check_id)
-        await imports.delete(db, job=before, now=now)
+        before = await service.get(db, caller=caller, import_id=found.check_id)
+        await service.delete(db, job=before, now=now)
     job = await _import(db, caller=caller, found=found, on_conflict=on_conflict, cut=cut, secret=secret, now=now)
     changes = {**layout.columns, "on_conflict": on_conflict, "check_id": job.import_id}
     await _update_list(
@@ -407,12 +406,12 @@ async def check(
 
 async def confirm(
     db: Database, *, caller: Caller, found: AddressList, cut: Cut, secret: bytes, now: datetime
-) -> Import:
+) -> ImportRecord:
     """Import the list as it was checked. Raises Conflict where it was not, or was imported."""
     checked_id = found.check_id
     found = await get(db, caller=caller, list_id=found.list_id, is_locked=True)
     _require_open(found)
-    checked = await imports.get(db, caller=caller, import_id=found.check_id) if found.check_id else None
+    checked = await service.get(db, caller=caller, import_id=found.check_id) if found.check_id else None
     if checked is None or checked.state != "done" or found.check_id != checked_id:
         raise errors.Conflict("The list has to be checked first.")
     job = await _import(
@@ -429,8 +428,8 @@ async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> di
     import_id = found.import_id or found.check_id
     if import_id is None:
         raise errors.Conflict("The list has to be checked first.")
-    await imports.get(db, caller=caller, import_id=import_id)
-    rows = await imports_store.list_failed_rows(
+    await service.get(db, caller=caller, import_id=import_id)
+    rows = await service.list_failed_rows(
         db, organization_id=found.organization_id, import_id=import_id, after=0, limit=FAULTY_MAX
     )
     return {row.row: row.kinds for row in rows}
@@ -472,7 +471,7 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
     _require_open(found)
     if found.check_id is None:
         raise errors.Conflict("The list has to be checked first.")
-    checked = await imports.get(db, caller=caller, import_id=found.check_id)
+    checked = await service.get(db, caller=caller, import_id=found.check_id)
     if not checked.has_ended:
         raise errors.Conflict("The list has to be checked first.")
     problems = await problems_of(db, found=found, import_id=checked.import_id)
@@ -500,9 +499,9 @@ async def delete(db: Database, *, caller: Caller, found: AddressList, now: datet
     """Forget the list, with its file and its dry run. An import stays; one that is under way ends."""
     for import_id in (found.check_id, found.import_id):
         if import_id is not None:
-            job = await imports.get(db, caller=caller, import_id=import_id)
+            job = await service.get(db, caller=caller, import_id=import_id)
             if import_id == found.check_id or not job.has_ended:
-                await imports.delete(db, job=job, now=now)
+                await service.delete(db, job=job, now=now)
     await _delete_list(db, organization_id=found.organization_id, list_id=found.list_id)
 
 
@@ -524,10 +523,10 @@ async def _import(
     secret: bytes,
     now: datetime,
     dry_run: bool = True,
-) -> Import:
+) -> ImportRecord:
     if on_conflict == "update":
         caller.require("Queue.Update")
-    return await imports.create(
+    return await service.create(
         db,
         caller=caller,
         questionnaire_id=found.questionnaire_id,
@@ -542,5 +541,5 @@ async def _import(
     )
 
 
-def _policy(text: str) -> imports.Policy:
+def _policy(text: str) -> service.Policy:
     return "update" if text == "update" else "skip" if text == "skip" else "error"

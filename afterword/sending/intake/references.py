@@ -15,10 +15,9 @@ from afterword.sending.intake import batches
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.queue import service as queue
 from afterword.sending.queue import store as queue_store
-from afterword.sending.queue.resources import REFERENCE_PATTERN, QueueItem, QueueItemRequest
+from afterword.sending.queue.records import REFERENCE_PATTERN, QueueItem, QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.scheduler import checked
 from afterword.sending.queue.service import NewItem, ReferenceTaken, declared_for, visible
-from afterword.sending.queue.store import QueueItem as QueueItemRecord
 
 NO_ITEM: Final = "No item of this pipeline that is not aborted has this external reference."
 TRIES_MAX: Final = 3  # an item that comes, and goes again before we hold it
@@ -111,7 +110,7 @@ routes = Routes(tag="Queue")
 
 
 @routes.get(REFERENCE, scope="Queue.Read", answer=QueueItem, texts=TEXTS, summary="Get the queue item with a reference")
-async def get_item_by_reference(call: Call[None], db: Database) -> queue_store.QueueItem:
+async def get_item_by_reference(call: Call[None], db: Database) -> queue_store.QueueItemRecord:
     return visible(await get(db, reference=_reference(call)), call.caller)
 
 
@@ -137,7 +136,7 @@ async def get_item_by_reference(call: Call[None], db: Database) -> queue_store.Q
         "already_exists",
     ),
 )
-async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer | queue_store.QueueItem:
+async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer | queue_store.QueueItemRecord:
     declared = await declared_for(
         db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
     )

@@ -14,8 +14,8 @@ from afterword.asking.instances import service as instances
 from afterword.asking.instances.resources import DEPTH_MAX
 from afterword.asking.instances.triggers import Response, matched, responses_of
 from afterword.asking.questionnaires import access as questionnaires_access
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.metadata import service as metadata_service
 from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import installation
 from afterword.core.questionnaires import conditions
@@ -23,7 +23,7 @@ from afterword.core.questionnaires.conditions import Kind as QuestionKind
 from afterword.core.questionnaires.conditions import Scope
 from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import Event, NewEvent
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
@@ -33,9 +33,8 @@ from afterword.kit.web import fields
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.resources import QueueItemRequest
+from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.service import NewItem, ReferenceTaken
-from afterword.sending.queue.store import QueueItem
 
 READER: Final = "sequences"
 ABOUT: Final = (
@@ -175,7 +174,7 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
         if responses:
             await _schedule(db, responses=responses, secret=secret, now=now)
 
-    return await events.handle_next(db, reader=READER, types=frozenset(TRIGGERS), limit=limit, handle=handle)
+    return await service.handle_next(db, reader=READER, types=frozenset(TRIGGERS), limit=limit, handle=handle)
 
 
 async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, now: datetime) -> None:
@@ -185,12 +184,12 @@ async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, n
     told = [_event(step, "skipped", now=now, reason=item) for step, item in steps if not isinstance(item, NewItem)]
     flowing: set[tuple[str, str]] = set()
     for (step, _), outcome in zip(items, outcomes, strict=True):
-        if isinstance(outcome, QueueItem):
+        if isinstance(outcome, QueueItemRecord):
             flowing.add(step.response.key)
             told.append(_event(step, "queued", now=now, item_id=outcome.item_id))
         elif not isinstance(outcome, ReferenceTaken):  # else its item was made before
             told.append(_event(step, "skipped", now=now, reason=(outcome.code, outcome.detail)))
-    await events.record(db, events=told)
+    await service.record(db, events=told)
     if flowing:
         await instances.mark(db, "flow", times=dict.fromkeys(sorted(flowing), now), now=now)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from afterword.core.messaging.addresses import is_among
-from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
+from afterword.core.messaging.reply_text import ITEM_HEADER, item_proof
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.flow import length
 from afterword.core.questionnaires.question_types import Question

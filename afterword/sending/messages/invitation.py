@@ -16,10 +16,9 @@ from typing import Any, Final, NamedTuple
 from minijinja import Environment
 from mjml import mjml2html
 
-from afterword.core.questionnaires.palettes import STACKS, Brand, colors_of
 from afterword.core.questionnaires.question_types import TYPES, YES_NO, Question
 from afterword.core.questionnaires.questions import localized
-from afterword.core.questionnaires.visuals import DEFAULT, Picture, Theme, read_address
+from afterword.core.questionnaires.visuals import DEFAULT, STACKS, Brand, Picture, Theme, colors_of, read_address
 from afterword.core.text import locales, placeholders
 from afterword.core.text.placeholders import Piece, Template, Variable
 from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts

@@ -11,10 +11,9 @@ from msgspec import Meta
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
-from afterword.core.scheduling import decisions, holidays, windows
+from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.decisions import Policy, hours_of
-from afterword.core.scheduling.holidays import COUNTRY_CHARACTERS_MAX, COUNTRY_PATTERN, DATES_MAX, DaysOff
-from afterword.core.scheduling.windows import Hours
+from afterword.core.scheduling.windows import COUNTRY_CHARACTERS_MAX, COUNTRY_PATTERN, DATES_MAX, DaysOff, Hours
 from afterword.errors import FieldError, Sentence
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import assigned
@@ -162,7 +161,7 @@ async def replace(
         return before
     quiet = hours_of(document["quiet_start_time"], document["quiet_end_time"])
     pipelines = await _list_windows(db, organization_id=caller.organization_id) if quiet else []
-    regions = await asyncio.to_thread(holidays.regions_of, document["holiday_country"] or "", now.year)
+    regions = await asyncio.to_thread(windows.regions_of, document["holiday_country"] or "", now.year)
     errors.check(list(_errors(document, before, pipelines, regions=regions)))
     return await _update_policy(
         db, organization_id=caller.organization_id, updated_by=caller.actor_id, document=document
@@ -186,7 +185,7 @@ def _errors(
             text = Sentence("These hours leave no time for the pipeline “{pipeline}”.", pipeline=shut.title)
             yield FieldError("out_of_range", text, pointer="/quiet_start_time")
     country: str | None = document["holiday_country"]
-    if country is not None and not holidays.is_known(country):
+    if country is not None and not windows.is_known(country):
         text = "The holidays of this country, or of this part of it, are not known."
         yield FieldError("unknown_value", text, pointer="/holiday_country")
     elif regions and country != before.holiday_country:

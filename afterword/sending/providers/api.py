@@ -1,27 +1,183 @@
 """The HTTP routes of provider accounts."""
 
-from datetime import tzinfo
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from datetime import datetime, tzinfo
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
 
 from afterword.core.wire.site import Site
 from afterword.core.wire.times import format_optional
 from afterword.kit.db import Database
+from afterword.kit.db.columns import arrays
+from afterword.kit.transport.mime import REFERENCE_CHARACTERS_MAX, folded
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.providers import domains, health, service, store
-from afterword.sending.providers.resources import (
-    DnsQuery,
-    DomainFinding,
-    PauseRequest,
-    Provider,
-    ProviderDns,
-    ProviderHealth,
-    ProviderRequest,
-    ProviderUpdate,
-    ReportedShare,
-    SenderDomain,
-    SlowDomain,
-)
-from afterword.sending.providers.store import Account
+from afterword.sending.channels.accounts import Kind
+from afterword.sending.providers import domains, health, service
+from afterword.sending.providers.service import Account
+
+Settings = Annotated[
+    dict[str, Any],
+    Meta(examples=[{"host": "smtp.example.com", "security": "tls", "username": "shop", "password": "…"}]),
+]
+Rate = Annotated[float, Meta(ge=service.RATE_MIN, le=service.RATE_MAX)]
+
+
+class ProviderRequest(fields.Request):
+    """A new account. `settings` as its kind has them; `rate_ceiling`: at most so many messages a second."""
+
+    kind: Kind
+    title: fields.Text200
+    settings: Settings
+    is_default: bool = False
+    rate_ceiling: Rate | None = None
+
+
+class ProviderUpdate(fields.Request):
+    """Changes of an account. `settings` that are not named stay, null removes one."""
+
+    title: fields.Text200 | UnsetType = UNSET
+    settings: Settings | UnsetType = UNSET
+    is_default: bool | UnsetType = UNSET
+    rate_ceiling: Rate | UnsetType | None = UNSET
+
+
+class PauseRequest(fields.Request):
+    """The reason is shown to people who ask why a message waits."""
+
+    reason: fields.Text500
+
+
+class DnsQuery(msgspec.Struct, kw_only=True):
+    """The selector of the DKIM key; without one, those that are common and those of known providers."""
+
+    selector: Annotated[str, Meta(min_length=1, max_length=63)] | None = None
+
+
+class DomainFinding(fields.Resource):
+    """A record of a domain. `found`: the texts that stand at `name`; `record`: the text to set, if it can be known."""
+
+    kind: Literal["spf", "dkim", "dmarc"]
+    state: Literal["good", "weak", "wrong", "missing", "unknown"]
+    code: str
+    message: str
+    name: str
+    found: list[str]
+    record: str | None
+
+
+class SenderDomain(fields.Answer):
+    """A domain that mails are sent from, with what DNS says of it."""
+
+    domain: str
+    findings: list[DomainFinding]
+
+
+class ProviderDns(fields.Answer):
+    """The records of the domains that an account sends from, at most five."""
+
+    account_id: fields.Id
+    domains: list[SenderDomain]
+
+
+class ReportedShare(fields.Resource):
+    """Messages of which something was reported, as a share with its interval of 95 %. `is_high`: all of it is above."""
+
+    count: int
+    share: float | None
+    low: float | None
+    high: float | None
+    share_max: float
+    is_high: bool
+
+
+class SlowDomain(fields.Answer):
+    """A recipient domain that throttles, and how many messages a second go there."""
+
+    domain: str
+    rate: float
+
+
+class ProviderHealth(fields.Answer):
+    """The newest 2,000 messages of 30 days that the account's pipelines sent, and reports of them."""
+
+    account_id: fields.Id
+    sent: int
+    last_sent_time: fields.DateTime | None
+    bounces: ReportedShare
+    complaints: ReportedShare
+    slow_domains: list[SlowDomain]
+
+
+class Provider(fields.Resource):
+    """An account at a provider. `settings` shows those without a secret, `secrets` the names of the others.
+
+    `is_own`: the organization made it, and may change it. `rate` is today's, `rate_ceiling` its limit, both a second.
+    `inbound_url` is where its provider reports, null where it reports over the connection or not at all.
+    """
+
+    account_id: fields.Id
+    organization_id: fields.Id
+    channel_id: fields.ChannelId
+    kind: Literal["default", "smtp", "sms_http", "sms_twilio", "smpp", "webhook"]
+    title: str | None
+    is_default: bool
+    is_own: bool
+    state: Literal["active", "paused", "resting"]
+    settings: dict[str, Any]
+    secrets: list[str]
+    rate: float | None
+    rate_ceiling: float | None
+    slots: Annotated[int, fields.named("slots_max")]
+    pipelines: int
+    failures: int
+    resting_until: Annotated[fields.DateTime, fields.named("open_until")] | None
+    paused_time: fields.DateTime | None
+    paused_reason: str | None
+    inbound_url: fields.Computed[str | None]
+    created_time: fields.DateTime
+
+
+async def _insert_references(  # any tenant: a worker's batch serves many
+    db: Database, *, references: Sequence[tuple[str, str, str, str]], now: datetime
+) -> None:
+    """Insert (organization, account, reference, item) of each message; a known reference stays."""
+    await db.execute(
+        """insert into provider_reference (organization_id, account_id, provider_reference, item_id, created_time)
+           select organization_id, account_id, provider_reference, item_id, $5
+           from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+             with ordinality as n (organization_id, account_id, provider_reference, item_id, position)
+           order by position
+           on conflict do nothing""",
+        *arrays(sorted(references), 4),
+        now,
+    )
+
+
+async def keep_references(db: Database, *, references: Iterable[tuple[str, str, str, str]], now: datetime) -> None:
+    """Keep (organization, account, reference, item) of each accepted message; unprintable references are dropped."""
+    known = [
+        (organization_id, account_id, key, item_id)
+        for organization_id, account_id, reference, item_id in references
+        for key in (reference, *(keys_of(reference)[2:] if folded(reference) != reference else ()))
+        if is_reference(key)
+    ]
+    if known:
+        await _insert_references(db, references=known, now=now)
+
+
+def keys_of(reference: str) -> tuple[str, str, str]:
+    """The keys that a receipt's reference may be kept under; the first decides where ids differ in case alone."""
+    spelling = folded(reference)
+    return reference, spelling, f"~{spelling}"
+
+
+def is_reference(text: str) -> bool:
+    return 0 < len(text) <= REFERENCE_CHARACTERS_MAX and text.isprintable()
+
 
 PATH: Final = "/provider/{account_id}"
 WHERE: Final = (
@@ -35,7 +191,7 @@ routes = Routes(tag="Providers")
 @routes.list("/provider", scope="Provider.Read", answer=Provider, shape="array", summary="Get all provider accounts")
 async def list_providers(call: Call[None], db: Database) -> Answer:
     call.caller.require_whole()
-    found = await store.list_own_accounts(db, organization_id=call.caller.organization_id, page=call.page)
+    found = await service.list_own_accounts(db, organization_id=call.caller.organization_id, page=call.page)
     return Answer(found.map(lambda account: provider_of(account, site=call.site, zone=call.zone)))
 
 

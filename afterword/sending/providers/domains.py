@@ -15,9 +15,9 @@ from afterword.errors import FieldError
 from afterword.kit import sealing
 from afterword.kit.db import Database
 from afterword.kit.transport.base import EMAIL
-from afterword.kit.transport.resolver import NotAsked, Resolver
+from afterword.kit.transport.http import NotAsked, Resolver
 from afterword.sending.channels import accounts as kinds
-from afterword.sending.providers import service as accounts
+from afterword.sending.providers import service
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,10 @@ async def check(
     if selector is not None and not records.SELECTOR.match(selector):
         message = "A selector has letters, digits, dots, - and _."
         raise errors.Invalid.of(FieldError("invalid_format", message, parameter="selector"))
-    account = await accounts.get(db, caller=caller, account_id=account_id)
+    account = await service.get(db, caller=caller, account_id=account_id)
     if account.channel_id != EMAIL:
         return []
-    host = accounts.visible_settings(account, site=site)[0].get("host")
+    host = service.visible_settings(account, site=site)[0].get("host")
     domains = await _list_account_domains(
         db, organization_id=caller.organization_id, account_id=account_id, limit=DOMAINS_MAX
     )
@@ -119,7 +119,7 @@ async def _host_of(db: Database, way: WayOut, *, site: Site) -> str | None:
     if way.organization_id is None or way.account_id is None:
         return None
     try:
-        opened = await accounts.open_account(
+        opened = await service.open_account(
             db, organization_id=way.organization_id, account_id=way.account_id, site=site
         )
         kind = kinds.kind_of(opened.kind) if opened else None

@@ -14,7 +14,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import service, store
-from afterword.sending.queue.resources import (
+from afterword.sending.queue.records import (
     QUEUE_ITEMS,
     STATUS_ABORTED,
     QueueItem,
@@ -39,7 +39,7 @@ CHANGE: Final = (
 DELETE: Final = "Cancels the item where that is needed and possible."
 
 Entry = tuple[Pool, NewItem, bytes]
-Scheduled = store.QueueItem | errors.Refusal
+Scheduled = store.QueueItemRecord | errors.Refusal
 
 routes = Routes(tag="Queue")
 
@@ -109,7 +109,7 @@ async def get_item(call: Call[None], db: Database) -> Answer:
     refusals=("on_hold", "item_in_dispatch", "item_closed", "invalid_address"),
     also_wrong=_address_errors,
 )
-async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueItem:
+async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueItemRecord:
     item = await service.change(
         db,
         caller=call.caller,
@@ -191,5 +191,5 @@ async def _declared(call: Call[Any], db: Database) -> Declared | None:
     return await service.declared_for(db, caller=call.caller, questionnaire_id=questionnaire_id, is_strict=True)
 
 
-def _created(call: Call[Any], item: store.QueueItem) -> Answer:
+def _created(call: Call[Any], item: store.QueueItemRecord) -> Answer:
     return Answer(record=service.visible(item, call.caller), location=f"/q/queue/item/{item.item_id}")

@@ -21,7 +21,7 @@ from afterword.sending.pipelines.resources import PipelineUpdate
 from afterword.sending.queue import batches, deciding, lanes, lists
 from afterword.sending.queue.lanes import LaneSettings
 from afterword.sending.queue.lists import RequestedItems
-from afterword.sending.queue.store import QueueItem
+from afterword.sending.queue.records import QueueItemRecord
 
 DAYS: Final = 30
 ITEMS_MAX: Final = 500
@@ -78,13 +78,13 @@ async def try_change(
 
 
 async def _outcomes(
-    db: Database, *, settings: LaneSettings, items: Sequence[QueueItem], now: datetime
+    db: Database, *, settings: LaneSettings, items: Sequence[QueueItemRecord], now: datetime
 ) -> dict[str, str]:
     decisions = await deciding.backtest_items(db, items=items, settings=settings, now=now)
     return {item_id: ASKED if one.verdict == "go" else one.reason or "" for item_id, one in decisions.items()}
 
 
-async def list_newest(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[QueueItem]:
+async def list_newest(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[QueueItemRecord]:
     """The newest invitations whose time has come, without tests and without those of people who were erased."""
     wanted = RequestedItems(pipeline_id=pipeline_id, from_time=now - timedelta(days=DAYS), to_time=now)
     found = await lists.list_items(db, caller=caller, wanted=wanted, limit=ITEMS_MAX)

@@ -28,8 +28,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.queue import deciding, lanes, lists, traces
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lists import Count, Key, ListedItem, RequestedItems, WaitingFilter
-from afterword.sending.queue.records import ITEM_COLUMNS, QueueItem
-from afterword.sending.queue.resources import STATUS_ABORTED, QueueItemUpdate
+from afterword.sending.queue.records import ITEM_COLUMNS, STATUS_ABORTED, QueueItemRecord, QueueItemUpdate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +123,12 @@ async def list_batche_records(
     return rows.map(_batch)
 
 
-async def list_whole_items(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> list[QueueItem]:
+async def list_whole_items(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> list[QueueItemRecord]:
     rows = await db.fetch(
         f"select {ITEM_COLUMNS} from queue_item where organization_id = $1 and item_id = any($2::text[])",
         *(organization_id, list(item_ids)),
     )
-    return [QueueItem.of(row) for row in rows]
+    return [QueueItemRecord.of(row) for row in rows]
 
 
 async def _get_pipeline_of_import(db: Database, *, organization_id: str, import_id: str, test_only: bool) -> str | None:
@@ -142,7 +141,7 @@ async def _get_pipeline_of_import(db: Database, *, organization_id: str, import_
 
 async def _list_items_of_import(
     db: Database, *, organization_id: str, import_id: str, test_only: bool, after: int, limit: int
-) -> list[tuple[int, QueueItem]]:
+) -> list[tuple[int, QueueItemRecord]]:
     """The items that rows behind this number made, each with its number."""
     rows = await db.fetch(
         f"""select r.row as row_number, {qualified(ITEM_COLUMNS, "i")} from queue_import_row r
@@ -152,7 +151,7 @@ async def _list_items_of_import(
            order by r.row limit $5""",
         *(organization_id, import_id, test_only, after, limit),
     )
-    return [(row["row_number"], QueueItem.of(row)) for row in rows]
+    return [(row["row_number"], QueueItemRecord.of(row)) for row in rows]
 
 
 async def _count_items_of_import(db: Database, *, organization_id: str, import_id: str, limit: int) -> int:
@@ -371,7 +370,7 @@ async def _items(db: Database, *, job: Batch, caller: Caller) -> Rows[ListedItem
     return await lists.list_items(db, caller=caller, wanted=wanted, after=after, limit=ITEMS_A_STEP)
 
 
-async def _items_of_import(db: Database, *, job: Batch) -> Rows[QueueItem]:
+async def _items_of_import(db: Database, *, job: Batch) -> Rows[QueueItemRecord]:
     """The items of the next rows; the key is the number of the row, with the time of the act."""
     rows = await _list_items_of_import(
         db,
@@ -389,7 +388,7 @@ def _status(job: Batch) -> PublicItem:
     return PublicItem.FAILED if job.action == "repeat" else PublicItem.PENDING
 
 
-async def _repeatable(db: Database, *, job: Batch, items: Sequence[ListedItem | QueueItem]) -> list[str]:
+async def _repeatable(db: Database, *, job: Batch, items: Sequence[ListedItem | QueueItemRecord]) -> list[str]:
     """The items that ended before the act began and were not sent again by themselves."""
     found = [
         item.item_id
@@ -435,7 +434,7 @@ async def _foreseen(db: Database, *, job: Batch, item_ids: Sequence[str], now: d
     return Counter(names[each.decision.verdict] for each in forecasts.values())
 
 
-def _moved(item: QueueItem, target: datetime, *, is_new: bool) -> QueueItem:
+def _moved(item: QueueItemRecord, target: datetime, *, is_new: bool) -> QueueItemRecord:
     later = max(target - item.send_time, timedelta())
     moved = msgspec.structs.replace(
         item, send_time=target, due_time=target, not_after=item.not_after + later, status=int(Item.SCHEDULED)

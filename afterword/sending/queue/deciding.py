@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.answers import instances
 from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_SMS
@@ -21,7 +21,7 @@ from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import LeafResult, Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Findings
-from afterword.core.scheduling import decisions, holidays, windows, zones
+from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.decisions import (
     INVITATION,
     REMINDER,
@@ -621,7 +621,7 @@ def rules_of(settings: LaneSettings) -> Rules:
         window=decisions.hours_of(pipeline.dispatch_start_time, pipeline.dispatch_end_time),
         weekdays=frozenset(pipeline.weekdays) & windows.WEEKDAYS_ALL,
         quiet=policy.quiet,
-        holidays=policy.days_off if pipeline.on_holidays == "wait" else holidays.NONE,
+        holidays=policy.days_off if pipeline.on_holidays == "wait" else windows.NONE,
         if_outside=pipeline.if_outside,
     )
 
@@ -695,7 +695,7 @@ class _Lifetime:
 def _zone_name(item: Candidate, settings: LaneSettings, person: Recipient | None) -> str:
     pipeline = settings.pipeline
     is_phone = pipeline.channel_id == CHANNEL_SMS
-    return zones.zone_name_for(
+    return windows.zone_name_for(
         pipeline=pipeline.time_zone,
         zone_of_kind=pipeline.zone_of,
         responder=person.responder.time_zone if person else None,

@@ -22,8 +22,7 @@ from afterword.kit.db.columns import qualified
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.records import LISTED_COLUMNS, ShownItem
-from afterword.sending.queue.resources import QueueItem, Reference, StatusId
+from afterword.sending.queue.records import LISTED_COLUMNS, QueueItem, Reference, ShownItem, StatusId
 
 EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)

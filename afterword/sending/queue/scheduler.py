@@ -11,15 +11,14 @@ from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX, Invali
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Changes, Declared
-from afterword.core.scheduling import decisions, holidays, zones
-from afterword.core.scheduling.holidays import DaysOff
+from afterword.core.scheduling import decisions, windows
+from afterword.core.scheduling.windows import DaysOff
 from afterword.core.wire import times
 from afterword.core.wire.times import Moment
 from afterword.errors import FieldError
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK
 from afterword.kit.web.fields import UNSET, MetadataGroups, UnsetType
-from afterword.sending.queue.records import TEXTS, QueueItem
-from afterword.sending.queue.resources import QueueItemRequest, QueueItemUpdate
+from afterword.sending.queue.records import TEXTS, QueueItemRecord, QueueItemRequest, QueueItemUpdate
 from afterword.sending.queue.store import Intake
 
 # Seconds until a retry after an unknown outcome; None: never, the item becomes uncertain. Mail servers know the
@@ -160,14 +159,14 @@ def rules_of(intake: Intake) -> decisions.Rules:
         window=decisions.hours_of(intake.dispatch_start_time, intake.dispatch_end_time),
         weekdays=frozenset(intake.weekdays),
         quiet=decisions.hours_of(intake.quiet_start_time, intake.quiet_end_time),
-        holidays=DaysOff(intake.holiday_country, frozenset(intake.holidays)) if has_days_off else holidays.NONE,
+        holidays=DaysOff(intake.holiday_country, frozenset(intake.holidays)) if has_days_off else windows.NONE,
         if_outside=intake.if_outside,
     )
 
 
 def zone_name_of(intake: Intake, phone: str | None) -> str:
     """The time zone of the first due time; the recipient's own zone is read when the item is decided about."""
-    return zones.zone_name_for(
+    return windows.zone_name_for(
         pipeline=intake.time_zone,
         zone_of_kind=intake.zone_of,
         responder=None,
@@ -177,17 +176,17 @@ def zone_name_of(intake: Intake, phone: str | None) -> str:
     )
 
 
-def editable(item: QueueItem) -> dict[str, Any]:
+def editable(item: QueueItemRecord) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _EDITABLE}
 
 
-def replaced(item: QueueItem, request: QueueItemRequest) -> dict[str, Any]:
+def replaced(item: QueueItemRecord, request: QueueItemRequest) -> dict[str, Any]:
     """The editable members after a request that replaces them; without a time of its own the old one stays."""
     named = {name: getattr(request, name) for name in _GIVEN}
     return {**editable(item), **named, **_moment(request.send_time), "metadata": changes_of(request.metadata).as_stored}
 
 
-def edited(item: QueueItem, change: QueueItemUpdate) -> dict[str, Any]:
+def edited(item: QueueItemRecord, change: QueueItemUpdate) -> dict[str, Any]:
     named = {name: value for name in _GIVEN if (value := getattr(change, name)) is not UNSET}
     return {**editable(item), **named, **_moment(change.send_time), "metadata": _merged(item, change.metadata or None)}
 
@@ -196,7 +195,7 @@ def changes_of(groups: MetadataGroups | None) -> Changes:
     return Changes() if groups is None else Changes(groups.questionnaire or {}, groups.responder or {})
 
 
-def changed(item: QueueItem, wanted: Mapping[str, Any], scheduler: Scheduler) -> tuple[dict[str, object], bytes]:
+def changed(item: QueueItemRecord, wanted: Mapping[str, Any], scheduler: Scheduler) -> tuple[dict[str, object], bytes]:
     """The changed columns and the address's key. Between attempts the wait before the next one stays."""
     schedule = scheduler.schedule(
         QueueItemRequest(
@@ -225,7 +224,7 @@ def _checked_row(row: QueueItemRequest | errors.Invalid, declared: Declared) -> 
         return refusal
 
 
-def _merged(item: QueueItem, groups: MetadataGroups | None) -> dict[str, dict[str, str]]:
+def _merged(item: QueueItemRecord, groups: MetadataGroups | None) -> dict[str, dict[str, str]]:
     if groups is None:
         return item.metadata
     changes = changes_of(groups)

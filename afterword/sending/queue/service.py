@@ -7,19 +7,25 @@ from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 import msgspec
 
 from afterword import errors, ids
-from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.scheduling.statuses import Item
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.sending.pipelines.service import NO_PIPELINE
 from afterword.sending.queue import reminders, store
-from afterword.sending.queue.records import ItemKey, ShownItem
-from afterword.sending.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
+from afterword.sending.queue.records import (
+    STATUS_ABORTED,
+    ItemKey,
+    QueueItemRecord,
+    QueueItemRequest,
+    QueueItemUpdate,
+    ShownItem,
+)
 from afterword.sending.queue.scheduler import Scheduler, changed, editable, edited, replaced
-from afterword.sending.queue.store import Intake, QueueItem
+from afterword.sending.queue.store import Intake
 from afterword.tenants.organizations import retention as holds
 
 NO_ITEM: Final = "There is no item with this item_id here."
@@ -97,7 +103,7 @@ async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, i
     return await metadata_service.declared_of(db, **caller.part, questionnaire_id=questionnaire_id)
 
 
-async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
+async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItemRecord:
     """Schedule an item; raises ReferenceTaken, Invalid `invalid_address` and the refusals of `require_open`."""
     [outcome] = await schedule_all(db, wanted=[new], secret=secret)
     if isinstance(outcome, errors.Refusal):
@@ -105,12 +111,14 @@ async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
     return outcome
 
 
-async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes) -> list[QueueItem | errors.Refusal]:
+async def schedule_all(
+    db: Database, *, wanted: Sequence[NewItem], secret: bytes
+) -> list[QueueItemRecord | errors.Refusal]:
     """Schedule items of any callers by two statements. Returns an item or an error for each."""
     keys = {(new.caller.organization_id, new.questionnaire_id, new.pipeline_id) for new in wanted}
     found = await store.list_intakes(db, wanted=sorted(keys))
     schedulers = {(i.organization_id, i.questionnaire_id, i.pipeline_id): Scheduler(i, secret) for i in found}
-    outcomes: list[QueueItem | errors.Refusal | str] = []
+    outcomes: list[QueueItemRecord | errors.Refusal | str] = []
     documents: list[Mapping[str, object]] = []
     for new in wanted:
         try:
@@ -128,7 +136,7 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
 
 
-async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
+async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItemRecord:
     return errors.found(await store.get_item(db, **caller.reach, **path), NO_ITEM)
 
 
@@ -159,7 +167,7 @@ async def change(
     expect: errors.Expect = errors.ANY,
     secret: bytes,
     **path: Unpack[ItemPath],
-) -> QueueItem:
+) -> QueueItemRecord:
     """Cancel the item, or change the named members. Raises Invalid `invalid_address`, InDispatch, ItemClosed."""
     item = await _locked(db, caller=caller, **path)
     expect(item.version)
@@ -169,14 +177,14 @@ async def change(
 
 
 async def replace(
-    db: Database, *, caller: Caller, item: QueueItem, request: QueueItemRequest, secret: bytes
-) -> QueueItem:
+    db: Database, *, caller: Caller, item: QueueItemRecord, request: QueueItemRequest, secret: bytes
+) -> QueueItemRecord:
     """Replace the editable members of a locked item; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
     require_pending(item)
     return await _edit(db, caller=caller, item=item, wanted=replaced(item, request), secret=secret)
 
 
-async def cancel(db: Database, *, caller: Caller, item: QueueItem, result: str | None = None) -> QueueItem:
+async def cancel(db: Database, *, caller: Caller, item: QueueItemRecord, result: str | None = None) -> QueueItemRecord:
     """Cancel a locked item; raises InDispatch, ItemClosed."""
     if item.status == Item.ABORTED:
         return item
@@ -207,7 +215,7 @@ def require_open(intake: Intake | None, *, caller: Caller) -> Intake:
     return intake
 
 
-def require_pending(item: QueueItem) -> None:
+def require_pending(item: QueueItemRecord) -> None:
     if item.status in {Item.CLAIMED, Item.SENDING}:
         raise InDispatch
     if item.status != Item.SCHEDULED:
@@ -242,7 +250,7 @@ async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
         await store.delete_contacts(db, items=items)
 
 
-async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack[ItemPath]) -> QueueItem:
+async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack[ItemPath]) -> QueueItemRecord:
     """A person found out whether it was sent; else it failed for good. Raises ItemClosed unless it is uncertain."""
     item = await _locked(db, caller=caller, **path)
     verdict = "it was sent" if is_sent else "it was not sent"
@@ -282,15 +290,15 @@ def _document(new: NewItem, scheduler: Scheduler | None) -> dict[str, object]:
     }
 
 
-async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
+async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItemRecord:
     await get(db, caller=caller, **path)
     item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=path["item_id"])
     return errors.found(item, NO_ITEM)
 
 
 async def _edit(
-    db: Database, *, caller: Caller, item: QueueItem, wanted: Mapping[str, Any], secret: bytes
-) -> QueueItem:
+    db: Database, *, caller: Caller, item: QueueItemRecord, wanted: Mapping[str, Any], secret: bytes
+) -> QueueItemRecord:
     """Raises Invalid `invalid_address`, InDispatch, ItemClosed, and Held for another address."""
     if wanted == editable(item):
         return item
@@ -315,7 +323,9 @@ async def _edit(
     return written
 
 
-async def _record_event(db: Database, *, caller: Caller, item: QueueItem, kind: str, is_terminal: bool = False) -> None:
+async def _record_event(
+    db: Database, *, caller: Caller, item: QueueItemRecord, kind: str, is_terminal: bool = False
+) -> None:
     event = NewEvent(
         organization_id=item.organization_id,
         event_id=ids.ordered(item.updated_time),
@@ -329,4 +339,4 @@ async def _record_event(db: Database, *, caller: Caller, item: QueueItem, kind: 
         is_terminal=is_terminal,
         test=item.test,
     )
-    await events.record(db, events=[event])
+    await service.record(db, events=[event])

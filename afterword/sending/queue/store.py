@@ -16,7 +16,7 @@ from afterword.sending.queue.records import (
     LISTED_COLUMNS,
     TEXT_COLUMNS,
     ItemKey,
-    QueueItem,
+    QueueItemRecord,
 )
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
@@ -139,10 +139,10 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
 
 async def insert_items(  # any tenant: requests that wait at the same moment share a transaction
     db: Database, *, documents: Sequence[Mapping[str, object]]
-) -> list[QueueItem]:
+) -> list[QueueItemRecord]:
     """Insert items and their events from documents, as `INSERTED_ITEMS` says; the items that are new."""
     rows = await db.fetch(f"{INSERTED_ITEMS} select {ITEM_COLUMNS} from item", list(documents))
-    return [QueueItem.of(row) for row in rows]
+    return [QueueItemRecord.of(row) for row in rows]
 
 
 async def get_item(
@@ -154,20 +154,20 @@ async def get_item(
     pipeline_id: str | None = None,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
-) -> QueueItem | None:
+) -> QueueItemRecord | None:
     reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
     row = await db.fetch_by_id(f"select {_ITEM_COLUMNS_I} {_REACHED}", *reach, id=item_id)
-    return None if row is None else QueueItem.of(row)
+    return None if row is None else QueueItemRecord.of(row)
 
 
-async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -> QueueItem | None:
+async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -> QueueItemRecord | None:
     """The item as it is now, locked until the transaction ends: claims skip it, other changes wait."""
     row = await db.fetch_row(
         f"""select {ITEM_COLUMNS} from queue_item
            where organization_id = $1 and item_id = $2 and deleted_time is null for update""",
         *(organization_id, item_id),
     )
-    return None if row is None else QueueItem.of(row)
+    return None if row is None else QueueItemRecord.of(row)
 
 
 async def count_unknown_attempts(db: Database, *, organization_id: str, item_id: str) -> int:
@@ -221,7 +221,7 @@ async def list_items(
 
 async def update_item(
     db: Database, *, organization_id: str, item_id: str, address_key: bytes, document: Mapping[str, object]
-) -> QueueItem | None:
+) -> QueueItemRecord | None:
     """Write the editable columns of a scheduled item; None when it is not scheduled any more."""
     row = await db.fetch_row(
         f"""update queue_item i
@@ -233,12 +233,12 @@ async def update_item(
            returning {_ITEM_COLUMNS_I}""",
         *(organization_id, item_id, document, address_key),
     )
-    return None if row is None else QueueItem.of(row)
+    return None if row is None else QueueItemRecord.of(row)
 
 
 async def update_item_to_aborted(
     db: Database, *, organization_id: str, item_id: str, result: str, updated_by: str
-) -> QueueItem | None:
+) -> QueueItemRecord | None:
     """Cancel an item that has not begun, and fence its holder; None if it is too late."""
     row = await db.fetch_row(
         f"""update queue_item
@@ -248,12 +248,12 @@ async def update_item_to_aborted(
            returning {ITEM_COLUMNS}""",
         *(organization_id, item_id, result, updated_by),
     )
-    return None if row is None else QueueItem.of(row)
+    return None if row is None else QueueItemRecord.of(row)
 
 
 async def update_item_to_resolved(
     db: Database, *, organization_id: str, item_id: str, is_sent: bool, result: str, updated_by: str
-) -> QueueItem | None:
+) -> QueueItemRecord | None:
     """End the doubt about an uncertain item; None when there is none."""
     row = await db.fetch_row(
         f"""update queue_item
@@ -264,10 +264,10 @@ async def update_item_to_resolved(
            returning {ITEM_COLUMNS}""",
         *(organization_id, item_id, is_sent, result, updated_by),
     )
-    return None if row is None else QueueItem.of(row)
+    return None if row is None else QueueItemRecord.of(row)
 
 
-async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItem | None:
+async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItemRecord | None:
     """Hide an item that has ended without being sent; its record stays until retention. None when it has not ended."""
     row = await db.fetch_row(
         f"""update queue_item
@@ -277,7 +277,7 @@ async def delete_item(db: Database, *, organization_id: str, item_id: str, delet
            returning {ITEM_COLUMNS}""",
         *(organization_id, item_id, deleted_by),
     )
-    return None if row is None else QueueItem.of(row)
+    return None if row is None else QueueItemRecord.of(row)
 
 
 async def delete_contacts(  # any tenant: a batch of outcomes serves many organizations

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
-from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.asking.questionnaires import metadata
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import KINDS
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
@@ -22,10 +22,18 @@ from afterword.sending.pipelines.resources import summary_of
 from afterword.sending.queue import deciding, lanes
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lanes import BLOCK_COLUMNS, LaneBlock
-from afterword.sending.queue.records import TEXTS
-from afterword.sending.queue.resources import ATTEMPTS, Attempt, Check, QueueItem, QueueItemRequest, Trace, checks_of
+from afterword.sending.queue.records import (
+    ATTEMPTS,
+    TEXTS,
+    Attempt,
+    Check,
+    QueueItem,
+    QueueItemRecord,
+    QueueItemRequest,
+    Trace,
+    checks_of,
+)
 from afterword.sending.queue.service import NewItem
-from afterword.sending.queue.store import QueueItem as QueueItemRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +173,7 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
 
 
 async def _undeclared(db: Database, item: QueueItemRecord) -> list[str]:
-    declared = await metadata_service.declared_of(
+    declared = await metadata.declared_of(
         db, organization_id=item.organization_id, questionnaire_id=item.questionnaire_id
     )
     names = {name for kind in KINDS for name in item.metadata.get(kind, {}) if name not in getattr(declared, kind)}

@@ -22,7 +22,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit import db, sealing
 from afterword.kit.db import Database
-from afterword.kit.transport.reports import Unreadable, Unsigned
+from afterword.kit.transport.mime import Unreadable, Unsigned
 from afterword.kit.web import fields, public
 from afterword.kit.web.limits import Limiter
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -31,7 +31,7 @@ from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels import callbacks
 from afterword.sending.channels.callbacks import CallbackResult
 from afterword.sending.providers import service as accounts
-from afterword.sending.receipts import service as reports
+from afterword.sending.receipts import service
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Si
         raise BadSignature(str(error)) from None
     except Unreadable as error:
         raise errors.Invalid(str(error)) from None
-    counted = await reports.take(
+    counted = await service.take(
         db,
         organization_id=endpoint.organization_id,
         account_id=endpoint.account_id,

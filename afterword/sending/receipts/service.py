@@ -4,28 +4,214 @@ A report never moves an item back: a sent item stays Sent. A report that proves 
 acceptance. An account's report counts for its organization's items on its channel, a mail's for items that it proves.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+from typing import Any, Final
 
 from afterword import ids
 from afterword.asking.instances import service as instances
 from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key
-from afterword.events import service as events
-from afterword.events.service import NewEvent
-from afterword.events.store import Actor
+from afterword.core.wire import times
+from afterword.events import service
+from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
-from afterword.kit.transport.reports import CODE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
+from afterword.kit.db.columns import arrays, as_document
+from afterword.kit.transport.mime import CODE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
 from afterword.people.responders import service as responders
 from afterword.people.responders import store as responders_store
 from afterword.people.responders.service import NewSuppression
-from afterword.sending.providers.references import is_reference, keys_of
+from afterword.sending.providers.api import is_reference, keys_of
 from afterword.sending.queue import late_outcomes
 from afterword.sending.queue.late_outcomes import LateAcceptance
-from afterword.sending.receipts import store
-from afterword.sending.receipts.store import Item, NewReport
+from afterword.sending.queue.records import EVENT_COLUMNS, ItemKey
+
+_TOLD: Final = as_document(EVENT_COLUMNS, "q")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item that was sent, or may have been, with the columns that reports need."""
+
+    organization_id: str
+    item_id: str
+    account_id: str
+    channel_id: int
+    responder_channel_identifier: str
+    address_key: bytes
+    locale: str | None
+    responder_id: str | None
+    questionnaire_instance_id: str | None
+    dispatched_time: datetime | None
+    test: bool
+    is_unknown: bool  # the outcome of an attempt is unknown or open, and no other attempt was accepted
+
+    @property
+    def key(self) -> ItemKey:
+        return self.organization_id, self.item_id
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """An item as events show it, in `data`."""
+
+    questionnaire_id: str
+    version: int
+    test: bool
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NewReport:
+    """A report of one item, as it is stored. `said` is its text, with addresses masked."""
+
+    organization_id: str
+    item_id: str
+    kind: str
+    is_hard: bool
+    is_proven: bool
+    code: str
+    said: str
+    reported_time: datetime | None
+
+    @property
+    def key(self) -> tuple[str, str, str, bool, bool]:
+        """Identity of a receipt, which is counted once."""
+        return self.organization_id, self.item_id, self.kind, self.is_hard, self.is_proven
+
+
+async def list_items(
+    db: Database, *, organization_id: str, item_ids: Sequence[str], since: datetime, account_id: str | None = None
+) -> list[Item]:
+    """Items sent since then, also by unfinished attempts, on the account's channel or on any."""
+    rows = await db.fetch(
+        """select q.organization_id, q.item_id, p.account_id, p.channel_id, q.responder_channel_identifier,
+             q.address_key, coalesce(q.locale, p.locale) as locale, q.responder_id, q.questionnaire_instance_id,
+             q.dispatched_time, q.test, a.is_unknown
+           from queue_item q
+           join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
+           cross join lateral (
+             select max(begin_time) as begin_time,
+               bool_or(outcome is null or outcome = 'unknown')
+                 and not coalesce(bool_or(outcome in ('accepted', 'accepted_late')), false) as is_unknown
+             from attempt
+             where organization_id = q.organization_id and item_id = q.item_id
+               and (outcome is null or outcome in ('accepted', 'accepted_late', 'unknown'))) a
+           where q.organization_id = $1 and q.item_id = any($2::text[]) and a.begin_time >= $3
+             and ($4::text is null or p.channel_id = (
+               -- Pipelines move to other accounts while receipts are under way, so that the channel decides.
+               select channel_id from channel_account where organization_id = $1 and account_id = $4))""",
+        organization_id,
+        list(item_ids),
+        since,
+        account_id,
+    )
+    return [Item(**row) for row in rows]
+
+
+async def get_item_key(  # any tenant: a returned mail names no organization
+    db: Database, *, item_id: str
+) -> ItemKey | None:
+    row = await db.fetch_row(
+        """select q.organization_id, q.item_id
+           from organization o
+           join queue_item q on q.organization_id = o.organization_id and q.item_id = $1""",
+        item_id,
+    )
+    return None if row is None else (row["organization_id"], row["item_id"])
+
+
+async def list_item_ids_by_reference(
+    db: Database, *, organization_id: str, account_id: str, references: Sequence[str]
+) -> dict[str, str]:
+    rows = await db.fetch(
+        """select provider_reference, item_id from provider_reference
+           where organization_id = $1 and account_id = $2 and provider_reference = any($3::text[])""",
+        organization_id,
+        account_id,
+        list(references),
+    )
+    return {row["provider_reference"]: row["item_id"] for row in rows}
+
+
+async def get_last_item_id(
+    db: Database, *, organization_id: str, account_id: str, channel_id: int, address_key: bytes, since: datetime
+) -> str | None:
+    return await db.fetch_value(
+        """select q.item_id
+           from responder_address r
+           join questionnaire_instance i on i.organization_id = r.organization_id and i.responder_id = r.responder_id
+           join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
+           join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
+           join channel_account a on a.organization_id = q.organization_id and a.account_id = $2
+             and a.channel_id = p.channel_id
+           where r.organization_id = $1 and r.channel_id = $3 and r.address_key = $4
+             and q.address_key = $4 and q.dispatched_time >= $5
+           order by q.dispatched_time desc limit 1""",
+        organization_id,
+        account_id,
+        channel_id,
+        address_key,
+        since,
+    )
+
+
+async def get_last_item(  # any tenant: a returned mail names no organization
+    db: Database, *, channel_id: int, address_key: bytes, since: datetime
+) -> ItemKey | None:
+    row = await db.fetch_row(
+        """select q.organization_id, q.item_id
+           from organization o
+           join responder_address r on r.organization_id = o.organization_id and r.channel_id = $1
+             and r.address_key = $2
+           join questionnaire_instance i on i.organization_id = r.organization_id and i.responder_id = r.responder_id
+           join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
+           where q.address_key = $2 and q.dispatched_time >= $3
+           order by q.dispatched_time desc limit 1""",
+        channel_id,
+        address_key,
+        since,
+    )
+    return None if row is None else (row["organization_id"], row["item_id"])
+
+
+async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> dict[str, Receipt]:
+    rows = await db.fetch(
+        f"""select q.item_id, q.questionnaire_id, q.version, q.test, {_TOLD} as data
+           from queue_item q where q.organization_id = $1 and q.item_id = any($2::text[])""",
+        organization_id,
+        list(item_ids),
+    )
+    return {row["item_id"]: Receipt(row["questionnaire_id"], row["version"], row["test"], row["data"]) for row in rows}
+
+
+async def _insert_reports(  # any tenant: each report has its own
+    db: Database, *, reports: Sequence[NewReport]
+) -> set[tuple[str, str, str, bool, bool]]:
+    """Insert reports, at the database's time as attempts have it; the keys of the new ones."""
+    ordered = sorted(reports, key=lambda report: report.key)
+    rows = await db.fetch(
+        """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time,
+             created_time)
+           select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, now()
+           from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::text[], $7::text[],
+             $8::timestamptz[])
+             with ordinality as n (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, place)
+           order by place
+           on conflict do nothing
+           returning organization_id, item_id, kind, is_hard, is_proven""",
+        *arrays(map(astuple, ordered), 8),
+    )
+    return {(row["organization_id"], row["item_id"], row["kind"], row["is_hard"], row["is_proven"]) for row in rows}
+
+
+def of_event(data: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:
+    """The report in what an event of an item kept, its time in the organization's zone."""
+    report: dict[str, Any] = dict(data["report"])
+    time = report["time"]
+    return {**report, "time": time and times.format_time(datetime.fromisoformat(time), zone=zone)}
+
 
 REPORTED_DAYS_MAX: Final = 30  # after the last attempt; later reports are ignored
 GUESSED_DAYS_MAX: Final = 5  # for an item found by its address alone: mail hosts try for so long
@@ -105,7 +291,7 @@ async def _items_of(
     references = [
         key for one in reports if one.provider_reference and not one.item_id for key in keys_of(one.provider_reference)
     ]
-    known = await store.list_item_ids_by_reference(db, **account, references=references) if references else {}
+    known = await list_item_ids_by_reference(db, **account, references=references) if references else {}
     item_ids: list[str | None] = []
     for report in reports:
         by_reference = (known[key] for key in keys_of(report.provider_reference or "") if key in known)
@@ -113,7 +299,7 @@ async def _items_of(
         if item_id is None and report.recipient:
             item_id = await _last_item_id(db, account, report.recipient, since=since, secret=secret)
         item_ids.append(item_id if item_id and ids.is_id(item_id) else None)
-    rows = await store.list_items(db, **account, item_ids=sorted({each for each in item_ids if each}), since=since)
+    rows = await list_items(db, **account, item_ids=sorted({each for each in item_ids if each}), since=since)
     by_id = {item.item_id: item for item in rows}
     return [by_id.get(item_id or "") for item_id in item_ids]
 
@@ -126,16 +312,16 @@ async def _last_item_id(
     if normal is None:
         return None
     key = address_key(secret, channel_id, normal)
-    return await store.get_last_item_id(db, **account, channel_id=channel_id, address_key=key, since=since)
+    return await get_last_item_id(db, **account, channel_id=channel_id, address_key=key, since=since)
 
 
 async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: bytes) -> Item | None:
     since = now - timedelta(days=REPORTED_DAYS_MAX)
     found: tuple[str, str] | None = None
     if report.item_id is not None:
-        found = await store.get_item_key(db, item_id=report.item_id)
+        found = await get_item_key(db, item_id=report.item_id)
     elif report.recipient is not None and (normal := _normal(CHANNEL_EMAIL, report.recipient)) is not None:
-        found = await store.get_last_item(
+        found = await get_last_item(
             db,
             channel_id=CHANNEL_EMAIL,
             address_key=address_key(secret, CHANNEL_EMAIL, normal),
@@ -143,7 +329,7 @@ async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: b
         )
     if found is None:
         return None
-    items = await store.list_items(db, organization_id=found[0], item_ids=[found[1]], since=since)
+    items = await list_items(db, organization_id=found[0], item_ids=[found[1]], since=since)
     return items[0] if items and items[0].channel_id == CHANNEL_EMAIL else None
 
 
@@ -174,7 +360,7 @@ def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None
 async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
     if not abouts:
         return 0
-    inserted = await store.insert_reports(db, reports=[about.new for about in abouts])
+    inserted = await _insert_reports(db, reports=[about.new for about in abouts])
     fresh = list({about.new.key: about for about in abouts if about.new.key in inserted}.values())
     await _correct(db, fresh, now)
     by_organization: dict[str, list[_About]] = {}
@@ -223,13 +409,13 @@ async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About],
 
 async def _record_events(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
     shown = [about for about in abouts if about.report.kind in _EVENTS]
-    rows = await store.list_told(
+    rows = await list_told(
         db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in shown})
     )
-    await events.record(db, events=[_event(about, rows[about.item.item_id], now) for about in shown])
+    await service.record(db, events=[_event(about, rows[about.item.item_id], now) for about in shown])
 
 
-def _event(about: _About, row: store.Receipt, now: datetime) -> NewEvent:
+def _event(about: _About, row: Receipt, now: datetime) -> NewEvent:
     new = about.new
     report = {
         "kind": new.kind,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.asking.questionnaires import metadata
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.questionnaires.metadata import Declared

@@ -9,8 +9,7 @@ from afterword.console.inputs import Input, document_of, form_page, read_as, sam
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.wire.lists import Page
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service, structs
 from afterword.kit.ui.lists import Listing, address, behind, key_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
@@ -92,7 +91,7 @@ async def suppress(visit: Visit) -> Response:
 async def confirm_lifting(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await nouns.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
+        one = await service.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
     return visit.confirm(
         title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
         sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
@@ -105,7 +104,7 @@ async def confirm_lifting(visit: Visit) -> Response:
 @routes.post(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
 async def lift(visit: Visit) -> Response:
     async with visit.write() as db:
-        await nouns.delete(
+        await service.delete(
             SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"), site=visit.site, now=visit.now
         )
     return html.redirect(f"{SUPPRESSIONS}?done=lifted")
@@ -136,7 +135,7 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
     words, form = visit.words, visit.form
     suppressions.require_reach(visit.caller)
     async with visit.read() as db:
-        found = await nouns.rows(
+        found = await service.rows(
             SUPPRESSION,
             db,
             organization_id=visit.caller.organization_id,

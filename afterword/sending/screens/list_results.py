@@ -1,4 +1,4 @@
-"""Lists in five steps: the check and its faulty rows, the confirmation, the result."""
+"""One repair for all rows of a checked list that have the same problem."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,17 +9,19 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.screens import Screens, Visit
-from afterword.core.wire import tables
-from afterword.core.wire.tables import PROBLEM, UTF8, Reading
+from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.text import words as registers
+from afterword.core.wire import imports, tables
+from afterword.core.wire.imports import REFERENCE, VALUE_CHARACTERS_MAX, Repair, pointer_of
+from afterword.core.wire.tables import ADDRESS, PROBLEM, UTF8, Reading
 from afterword.errors import Sentence
 from afterword.kit.db import Database
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import address
 from afterword.kit.web import headers, html
 from afterword.sending.intake import lists
-from afterword.sending.intake.imports import service as imports
-from afterword.sending.intake.imports import store as imports_store
-from afterword.sending.intake.imports.store import Import, ImportRow, ProblemKind
+from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports.service import ImportRecord, ImportRowRecord, ProblemKind
 from afterword.sending.intake.lists import AddressList, Problem
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.screens import pipelines, queue_items
@@ -27,10 +29,82 @@ from afterword.sending.screens.address_lists import LISTS, ONE, ROWS, pipeline_o
 from afterword.sending.screens.queue_items import SendingFilter
 from afterword.tenants import audit
 
-REFRESH_SECONDS: Final = "2"
-NUMBER_DIGITS: Final = 6  # of a row
+VALUES: Final = 20  # that a page shows, the most frequent ones
+OWN_OF_A_ROW: Final = (pointer_of(ADDRESS), pointer_of(REFERENCE))  # no two rows have the same
 
 routes = Screens()
+
+
+@routes.post(f"{ONE}/alike", scope="Queue.Create")
+async def repair_alike(visit: Visit) -> Response:
+    async with visit.read() as db:
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problem, column, numbers = await lists.rows_of(
+            db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
+        )
+    try:
+        repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
+        content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
+        await check_anew(visit, found, content)
+    except (errors.Invalid, errors.TooLarge) as refusal:
+        return await _alike(visit, refusal)
+    return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
+
+
+def _repair(visit: Visit, *, is_own: bool) -> Repair:
+    """As it was typed; raises Invalid for what is too long or no country."""
+    form = visit.form
+    values = {form.text(f"wrong{place}"): form.text(f"right{place}") for place in range(VALUES)}
+    every, country = "" if is_own else form.text("every"), form.text("country")
+    named = {"every": every, **{f"right{place}": form.text(f"right{place}") for place in range(VALUES)}}
+    for name, value in named.items():
+        if len(value) > VALUE_CHARACTERS_MAX:
+            message = Sentence("A value has at most {n} characters here.", n=VALUE_CHARACTERS_MAX)
+            raise errors.Invalid.at(f"/{name}", "too_long", message)
+    if country and country not in registers.countries():
+        raise errors.Invalid.at("/country", "invalid_value", "Choose a country of the list.")
+    return Repair({wrong: right for wrong, right in values.items() if right}, every, country)
+
+
+def _fits(value: str) -> bool:
+    """Whether a form gives it back as it is: line breaks change on the way."""
+    return len(value) <= VALUE_CHARACTERS_MAX and value.isprintable()
+
+
+@routes.get(f"{ONE}/alike", scope="Queue.Create")
+async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    async with visit.read() as db:
+        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        problem, column, numbers = await lists.rows_of(
+            db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
+        )
+        pipeline = await pipeline_of(visit, db, found)
+    text = await asyncio.to_thread(lists.text_of, found, found.layout.reading)
+    counts = await asyncio.to_thread(imports.wrong_values, text, found.separator, column=column, numbers=numbers)
+    short = [pair for pair in counts.most_common() if _fits(pair[0])]
+    is_phone = problem.kind.pointer == pointer_of(ADDRESS) and pipeline.channel_id == CHANNEL_SMS
+    countries = sorted(((code, words.country_name(code)) for code in registers.countries()), key=lambda pair: pair[1])
+    return visit.page(
+        "list_alike.html",
+        title=words.plural("Repair {n} row", "Repair {n} rows", len(numbers)),
+        status=refusal.status if refusal else 200,
+        steps=steps_of(words),
+        message=said(words, problem.kind),
+        countries=[("", words("No change")), *countries] if is_phone else [],
+        has_every=problem.kind.pointer not in OWN_OF_A_ROW,
+        values=[(value, count, form.text(f"right{place}")) for place, (value, count) in enumerate(short[:VALUES])],
+        value_max=VALUE_CHARACTERS_MAX,
+        others=len(counts) - min(len(short), VALUES),
+        chosen={"every": form.text("every"), "country": form.text("country")},
+        action=f"{LISTS}/{found.list_id}/alike?kind={lists.key_of(problem)}",
+        back=f"{LISTS}/{found.list_id}/check",
+        refusal=refusal,
+    )
+
+
+REFRESH_SECONDS: Final = "2"
+NUMBER_DIGITS: Final = 6  # of a row
 
 
 @routes.post(f"{ONE}/repair", scope="Queue.Create")
@@ -135,7 +209,7 @@ async def resume(visit: Visit) -> Response:
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id or found.check_id)
         if job is not None:
-            await imports.resume(db, job=job, now=visit.now)
+            await service.resume(db, job=job, now=visit.now)
     return html.redirect(f"{LISTS}/{found.list_id}/{'result' if found.import_id else 'check'}")
 
 
@@ -177,7 +251,7 @@ async def stop(visit: Visit) -> Response:
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id)
         if job is not None and not job.has_ended:
-            await imports.delete(db, job=job, now=visit.now)
+            await service.delete(db, job=job, now=visit.now)
             return html.redirect(f"{LISTS}/{found.list_id}/result")
         await lists.delete(db, caller=visit.caller, found=found, now=visit.now)
     return html.redirect(f"{LISTS}?done=removed")
@@ -225,23 +299,23 @@ async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> 
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
 
-async def _job(visit: Visit, db: Database, import_id: str | None) -> Import | None:
-    return await imports.get(db, caller=visit.caller, import_id=import_id) if import_id else None
+async def _job(visit: Visit, db: Database, import_id: str | None) -> ImportRecord | None:
+    return await service.get(db, caller=visit.caller, import_id=import_id) if import_id else None
 
 
-async def _failed(visit: Visit, db: Database, job: Import | None, here: str) -> tuple[list[ImportRow], str]:
+async def _failed(visit: Visit, db: Database, job: ImportRecord | None, here: str) -> tuple[list[ImportRowRecord], str]:
     """A page of the rows that failed, and the address of the next one."""
     if job is None or not job.rows_failed:
         return [], ""
     after = visit.query.get("after", "")
     number = int(after) if after.isascii() and after.isdigit() and len(after) <= NUMBER_DIGITS else 0
-    rows = await imports_store.list_failed_rows(
+    rows = await service.list_failed_rows(
         db, organization_id=job.organization_id, import_id=job.import_id, after=number, limit=ROWS + 1
     )
     return rows[:ROWS], f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
 
 
-async def _kinds(db: Database, found: AddressList, job: Import | None) -> list[Problem]:
+async def _kinds(db: Database, found: AddressList, job: ImportRecord | None) -> list[Problem]:
     """The problems by their sentence, the most frequent first, each with the number of its rows."""
     if job is None or not job.rows_failed:
         return []
@@ -275,11 +349,11 @@ async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
 def _progress(
     visit: Visit,
     found: AddressList,
-    job: Import,
+    job: ImportRecord,
     pipeline: Pipeline,
     *,
     step: int,
-    failed: Sequence[ImportRow],
+    failed: Sequence[ImportRowRecord],
     next_url: str,
     kinds: Sequence[Problem],
     refusal: errors.Refusal | None = None,
@@ -334,7 +408,7 @@ def _progress(
     return response
 
 
-def _lines(visit: Visit, job: Import) -> list[tuple[int, str, str]]:
+def _lines(visit: Visit, job: ImportRecord) -> list[tuple[int, str, str]]:
     """The rows by what becomes of them: count, text and kind. They add up to the rows of the file."""
     words = visit.words
     kept = job.rows_created - sum(job.reasons.values())

@@ -19,7 +19,7 @@ from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import clock, outbox
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.outbox import OUTBOX_MESSAGES, OutboxMessageRecord
-from afterword.sending.queue.resources import QueueItemRequest
+from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.service import NewItem
 from afterword.sending.screens import pipelines
 from afterword.sending.screens.queue_items import CHANNELS, SENDING

@@ -15,7 +15,7 @@ from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import webhooks
 from afterword.kit.web import html
 from afterword.sending.providers import service
-from afterword.sending.providers.store import Account
+from afterword.sending.providers.service import Account
 from afterword.sending.screens.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
 
 TITLE_CHARACTERS_MAX: Final = 200

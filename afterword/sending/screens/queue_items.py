@@ -23,7 +23,7 @@ from afterword.people.responders import store as responders_store
 from afterword.sending.queue import lists, outbox, traces
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
-from afterword.sending.queue.resources import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
+from afterword.sending.queue.records import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
 from afterword.sending.screens.plan import kept_sentence, plan_of
 
 SENDING: Final = "/console/sending"

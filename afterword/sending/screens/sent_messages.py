@@ -16,7 +16,7 @@ from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import service as queue
 from afterword.sending.queue import traces
-from afterword.sending.queue.store import QueueItem
+from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.screens.queue_items import SENDING
 
 ONE: Final = f"{SENDING}/{{item_id}}/message"
@@ -56,11 +56,11 @@ async def mail(visit: Visit) -> Response:
     return mail_page(message.html, pages=visit.public_pages)
 
 
-async def _item(visit: Visit, db: Database) -> QueueItem:
+async def _item(visit: Visit, db: Database) -> QueueItemRecord:
     return await queue.get(db, caller=visit.caller, item_id=visit.id("item_id"))
 
 
-async def _composed(visit: Visit, db: Database, item: QueueItem) -> Message:
+async def _composed(visit: Visit, db: Database, item: QueueItemRecord) -> Message:
     number = await traces.get_reminder_number(db, organization_id=item.organization_id, item_id=item.item_id)
     return await test_messages.preview(
         db,
@@ -75,7 +75,7 @@ async def _composed(visit: Visit, db: Database, item: QueueItem) -> Message:
     )
 
 
-async def _is_unchanged(db: Database, item: QueueItem) -> bool:
+async def _is_unchanged(db: Database, item: QueueItemRecord) -> bool:
     """Whether the pipeline and the questionnaire are as they were when the message left."""
     if item.dispatched_time is None:
         return False
@@ -86,7 +86,7 @@ async def _is_unchanged(db: Database, item: QueueItem) -> bool:
     return pipeline is not None and max(found) <= item.dispatched_time
 
 
-def _sentence(visit: Visit, item: QueueItem, *, is_unchanged: bool) -> str:
+def _sentence(visit: Visit, item: QueueItemRecord, *, is_unchanged: bool) -> str:
     words = visit.words
     if item.dispatched_time is None:
         return words("It has not left. This is how it would read now.")

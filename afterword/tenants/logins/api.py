@@ -5,7 +5,7 @@ from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.tenants.logins import links, store
+from afterword.tenants.logins import links, service
 from afterword.tenants.organizations import users
 
 routes = Routes(tag="Users")
@@ -34,7 +34,7 @@ async def invite_user_by_mail(call: Call[None], db: Database) -> Answer:
     if user is None or not user.active:
         raise errors.NotFound("There is no such user.")
     users.require_may_touch(call.caller, user)
-    if await store.get_has_login(db, organization_id=organization_id, user_id=user_id):
+    if await service.get_has_login(db, organization_id=organization_id, user_id=user_id):
         raise errors.Conflict("This user can log in already.", "already_exists")
     expires = await links.invite(db, user=user, site=call.site, now=call.now)
     return Answer(

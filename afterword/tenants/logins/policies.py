@@ -17,8 +17,7 @@ from afterword.core.organizations.access import Caller
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.tenants.logins.identities import service as identities
-from afterword.tenants.logins.identities import store as identities_store
+from afterword.tenants.logins.identities import service
 from afterword.tenants.organizations import checks
 
 
@@ -95,7 +94,7 @@ async def save(
 
     Raises Invalid, Forbidden, Stale.
     """
-    identities.require_owner(caller)
+    service.require_owner(caller)
     before = await get_login_policy_record(db, organization_id=caller.organization_id, is_locked=True)
     expect(before.version)
     networks = {
@@ -106,7 +105,7 @@ async def save(
     if address is not None and networks[own] and not is_inside(address, networks_of(",".join(networks[own]))):
         message = f"Your own address, {address}, is in none of them: you would lock yourself out."
         raise errors.Invalid.at(f"/{own}", "out_of_range", message)
-    provider = await identities_store.get_provider(db, organization_id=caller.organization_id)
+    provider = await service.get_provider(db, organization_id=caller.organization_id)
     if requires_provider and (provider is None or provider.authorization_url is None):
         raise errors.Invalid.at("/requires_provider", "unknown_value", "Connect an identity provider first.")
     await _update_login_policy(

@@ -15,13 +15,12 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.reading import structs as reading
 from afterword.core.reading.structs import Context
-from afterword.core.text import locales, registers
+from afterword.core.text import locales, words
 from afterword.core.wire.times import zone_of
 from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service, structs
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record
 from afterword.kit.web import fields
@@ -170,7 +169,7 @@ routes = Routes(tag="Organizations")
     description="Those that the token reaches: its own.",
 )
 async def list_organizations_reached(call: Call[None], db: Database) -> Answer:
-    rows = await nouns.rows(ORGANIZATION, db, organization_id=call.caller.organization_id, page=call.page)
+    rows = await service.rows(ORGANIZATION, db, organization_id=call.caller.organization_id, page=call.page)
     return Answer(rows.map(lambda one: structs.resource_of(ORGANIZATION).of(one, zone_of(one.time_zone))))
 
 
@@ -179,7 +178,7 @@ def _in_its_zone(route: Route) -> Route:
 
     async def handler(call: Call[Any], db: Database) -> Answer:
         await route.handler(call, db)
-        one = await nouns.get(ORGANIZATION, db, caller=call.caller, key=call.ids["organization_id"])
+        one = await service.get(ORGANIZATION, db, caller=call.caller, key=call.ids["organization_id"])
         return Answer(structs.resource_of(ORGANIZATION).of(one, zone_of(one.time_zone)), version=one.version)
 
     return replace(route, handler=handler)
@@ -243,7 +242,7 @@ async def create_organization(
         "time_zone": time_zone,
     }
     await _insert_organization(db, organization_id=organization_id, columns=columns, now=now, by=created_by)
-    return await nouns.get(ORGANIZATION, db, caller=installation(organization_id), key=organization_id)
+    return await service.get(ORGANIZATION, db, caller=installation(organization_id), key=organization_id)
 
 
 async def create_application(db: Database, *, organization_id: str, now: datetime, **columns: Any) -> Application:
@@ -253,7 +252,7 @@ async def create_application(db: Database, *, organization_id: str, now: datetim
     context.check()
     assert request is not None, "without errors it is read"  # noqa: S101
     caller = installation(organization_id)
-    made = await nouns.create(APPLICATION, db, caller=caller, columns=request.named(), site=NO_SITE, now=now)
+    made = await service.create(APPLICATION, db, caller=caller, columns=request.named(), site=NO_SITE, now=now)
     return made.record
 
 
@@ -267,7 +266,7 @@ async def change_billing(
         name: value.upper() if name in {"country", "currency"} and value else value for name, value in changes.items()
     }
     wrong = checks.email_errors(wanted.get("email"))
-    for name, known in (("country", registers.countries()), ("currency", registers.currencies())):
+    for name, known in (("country", words.countries()), ("currency", words.currencies())):
         if wanted.get(name) is not None and wanted[name] not in known:
             wrong.append(FieldError("unknown_value", f"There is no such {name}.", pointer=f"/{name}"))
     errors.check(wrong)
@@ -282,7 +281,9 @@ async def change_billing(
 
 
 async def get_organization(db: Database, *, organization_id: str, is_locked: bool = False) -> Organization | None:
-    return await nouns.find(ORGANIZATION, db, organization_id=organization_id, key=organization_id, is_locked=is_locked)
+    return await service.find(
+        ORGANIZATION, db, organization_id=organization_id, key=organization_id, is_locked=is_locked
+    )
 
 
 async def get_organization_by_domain(  # any tenant: operators name it

@@ -1,4 +1,4 @@
-"""One's own login: profile, password, address, second factor, sessions, and the proof before acts that need it."""
+"""Passkeys: logging in with one, proving oneself with one, and one's own under Your account."""
 
 from typing import Any, Final
 
@@ -7,17 +7,134 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import screens
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.wire import qr
 from afterword.kit.db import Database
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html, static
 from afterword.tenants import audit, mails
-from afterword.tenants.logins import hashing, links, passkeys, service, sessions, store
+from afterword.tenants.logins import links, passkeys, service, sessions
 from afterword.tenants.logins.links import Link
-from afterword.tenants.logins.service import Attempt
-from afterword.tenants.logins.store import Login
+from afterword.tenants.logins.passkeys import Passkey
+from afterword.tenants.logins.service import Attempt, Login
 from afterword.tenants.organizations import checks, users
+from afterword.tenants.screens import entry
+
+PASSKEYS: Final = "/console/settings/passkeys"
+REFUSED: Final[Marked] = "This passkey was not accepted. Try again, or use your password."
+
+routes = Screens()
+
+
+@routes.open_post("/console/login/passkey")
+async def log_in(guest: Guest) -> Response:
+    """The person was verified by the device, so nothing else is asked for: neither password nor code."""
+    async with guest.write() as db:
+        login_id = await _answered(guest, db, purpose=passkeys.LOGIN)
+        login = await service.get_login(db, login_id=login_id) if login_id else None
+        if login is not None:
+            return await entry.let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
+    return entry.login_form(guest, wrong=guest.words(REFUSED))
+
+
+@routes.post("/console/proof/passkey")
+async def prove_passkey(visit: Visit) -> Response:
+    """A passkey instead of the password, for the next minutes."""
+    async with visit.write() as db:
+        login_id = await _answered(visit, db, purpose=passkeys.proof_in(visit.session.session_id))
+        if login_id == visit.session.login_id:
+            await sessions.prove(db, session=visit.session, now=visit.now)
+            return html.redirect(screens.own_address(visit.form.text("next")))
+    return proof_form(visit, wrong=visit.words(REFUSED))
+
+
+@routes.post(PASSKEYS, proof=True)
+async def add(visit: Visit) -> Response:
+    """Show the recovery codes with the first second factor, this once."""
+    try:
+        async with visit.write() as db:
+            codes = await service.add_passkey(
+                db,
+                login=await login_of(visit, db),
+                title=visit.form.text("title"),
+                credential=visit.form.text("credential"),
+                session_id=visit.session.session_id,
+                site=visit.site,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _new(visit, refusal)
+    if codes is None:
+        return html.redirect(f"{ACCOUNT}?done=passkey")
+    return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
+
+
+@routes.get(PASSKEYS + "/{passkey_id}", proof=True)
+async def remove_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        login = await login_of(visit, db)
+        passkey = await _passkey(visit, db)
+        left = len(await passkeys.list_of(db, login_id=login.login_id)) - 1
+    after = (
+        visit.words("You still have another second factor.")
+        if left or login.has_totp
+        else visit.words("It is your last second factor: the password alone logs you in then, and recovery codes go.")
+    )
+    return visit.confirm(
+        title=visit.words("Remove the passkey “{title}”?", title=passkey.title),
+        sentences=[visit.words("It logs you in no more. Remove it from your device too."), after],
+        button=visit.words("Remove the passkey"),
+        back=ACCOUNT,
+    )
+
+
+@routes.post(PASSKEYS + "/{passkey_id}", proof=True)
+async def remove(visit: Visit) -> Response:
+    async with visit.write() as db:
+        login = await login_of(visit, db)
+        await service.remove_passkey(db, login=login, **visit.ids, now=visit.now)
+    return html.redirect(f"{ACCOUNT}?done=removed")
+
+
+async def _answered(guest: Guest, db: Database, *, purpose: str) -> str | None:
+    return await passkeys.login_of(
+        db,
+        credential=guest.form.text("credential"),
+        purpose=purpose,
+        site=guest.site,
+        source=guest.source,
+        now=guest.now,
+    )
+
+
+async def _passkey(visit: Visit, db: Database) -> Passkey:
+    return await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
+
+
+@routes.get(PASSKEYS, proof=True)
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        login = await login_of(visit, db)
+        known = await passkeys.list_of(db, login_id=login.login_id)
+    options = passkeys.creation_options(
+        visit.site,
+        purpose=passkeys.new_in(visit.session.session_id),
+        login_id=login.login_id,
+        email=login.email,
+        name=visit.session.user_name,
+        known=known,
+        now=visit.now,
+    )
+    return visit.page(
+        "passkey.html",
+        title=visit.words("A new passkey"),
+        status=refusal.status if refusal else 200,
+        form={"title": visit.form.text("title") or visit.source.device},
+        options=options,
+        script=static.url("console/passkey.js"),
+        refusal=refusal,
+    )
+
 
 ACCOUNT: Final = "/console/settings/account"
 LOGINS_SHOWN: Final = 10
@@ -27,8 +144,6 @@ LOGINS: Final[dict[str, Marked]] = {
     "login_failed": "Refused",
 }
 LANGUAGES: Final = {"en": "English", "el": "Ελληνικά"}
-
-routes = Screens()
 
 
 @routes.get(ACCOUNT)
@@ -64,7 +179,7 @@ async def change_password(visit: Visit) -> Response:
         service.check_password(password, own=own, has_second_factor=login.has_second_factor)
     except errors.Invalid as invalid:
         return await _account(visit, invalid)
-    hashed = await hashing.hash_of(password)
+    hashed = await service.hash_of(password)
     async with visit.write() as db:
         await service.change_password(
             db, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
@@ -79,7 +194,7 @@ async def ask_address(visit: Visit) -> Response:
     async with visit.write() as db:
         errors.check(checks.email_errors(email))
         await login_of(visit, db)
-        await store.get_login(db, login_id=visit.session.login_id, is_locked=True)
+        await service.get_login(db, login_id=visit.session.login_id, is_locked=True)
         key = {"organization_id": visit.session.organization_id, "user_id": visit.session.user_id}
         await links.require_few(db, **key, purpose="address", now=visit.now)
         link = Link("address", None, None, visit.session.login_id, email)
@@ -147,7 +262,7 @@ async def prove(visit: Visit) -> Response:
         )
         given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret}
         await service.count_guess(db, **given, now=visit.now)
-    is_right = await hashing.is_right(login.password_hash, visit.form.secret("password")[:1_000])
+    is_right = await service.is_right(login.password_hash, visit.form.secret("password")[:1_000])
     async with visit.write() as db:
         if not is_right:
             await service.note_failure(db, attempt=attempt, login=login, now=visit.now)
@@ -207,8 +322,8 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         login = await _any_login_of(visit, db)
         user = await users.get_user(db, organization_id=visit.session.organization_id, user_id=visit.session.user_id)
         opened = await sessions.list_open(db, login_id=login_id, now=visit.now)
-        memberships = await store.list_memberships(db, login_id=login_id)
-        codes = await store.count_recovery_codes(db, login_id=login_id)
+        memberships = await service.list_memberships(db, login_id=login_id)
+        codes = await service.count_recovery_codes(db, login_id=login_id)
         known = await passkeys.list_of(db, login_id=login_id)
         entered = await audit.list_logins(
             db, organization_id=visit.session.organization_id, user_id=visit.session.user_id, limit=LOGINS_SHOWN
@@ -264,7 +379,7 @@ async def login_of(visit: Visit, db: Database) -> Login:
 
 
 async def _any_login_of(visit: Visit, db: Database) -> Login:
-    return errors.found(await store.get_login(db, login_id=visit.session.login_id), "There is no such login.")
+    return errors.found(await service.get_login(db, login_id=visit.session.login_id), "There is no such login.")
 
 
 def proof_form(visit: Visit, *, wrong: str = "") -> Response:

@@ -13,12 +13,11 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.inputs import same_version
 from afterword.console.screens import Form, Marked, Screens, Visit
-from afterword.core.questionnaires import palettes, visuals
-from afterword.core.questionnaires.palettes import Contrast
-from afterword.core.questionnaires.visuals import Theme, read_address
+from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.visuals import Contrast, Theme, read_address
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import LIGHT, LOOKS, PHONE, SHADES
 from afterword.kit.web import fields, html
@@ -96,9 +95,9 @@ async def _save(visit: Visit) -> Response:
                 return html.redirect(_address(branded, brand, _seen(visit.form)))
             change: dict[str, Any] = {"changes": {"brand": brand}, "expect": same_version(visit), **visit.acting}
             if branded.application_id is None:
-                await nouns.update(ORGANIZATION, db, key=visit.caller.organization_id, **change)
+                await service.update(ORGANIZATION, db, key=visit.caller.organization_id, **change)
             else:
-                await nouns.update(APPLICATION, db, key=branded.application_id, **change)
+                await service.update(APPLICATION, db, key=branded.application_id, **change)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal, typed=brand)
     return html.redirect(address(branded.url, _seen(visit.form), done="saved"))
@@ -107,11 +106,11 @@ async def _save(visit: Visit) -> Response:
 async def _branded(visit: Visit, db: Database) -> Branded:
     """Raises NotFound."""
     caller = visit.caller
-    organization = await nouns.get(ORGANIZATION, db, caller=caller, key=caller.organization_id)
+    organization = await service.get(ORGANIZATION, db, caller=caller, key=caller.organization_id)
     if "application_id" not in visit.request.path_params:
         names: dict[str, Any] = {"name": organization.display_name, "brand": organization.brand}
         return Branded(url=BRAND, level="organization", base=visuals.DEFAULT, version=organization.version, **names)
-    application = await nouns.get(APPLICATION, db, caller=caller, key=visit.id("application_id"))
+    application = await service.get(APPLICATION, db, caller=caller, key=visit.id("application_id"))
     return Branded(
         url=f"{BRAND}/{application.application_id}",
         level="application",
@@ -125,7 +124,7 @@ async def _branded(visit: Visit, db: Database) -> Branded:
 
 def _look(base: Theme) -> dict[str, str]:
     """The colours that a page has which sets none, in light."""
-    colors = palettes.colors_of(palettes.Brand.of(base), "light")
+    colors = visuals.colors_of(visuals.Brand.of(base), "light")
     own = base.color_primary or colors["accent"]
     return {"color_primary": own, "color_background": colors["paper"], "color_text": colors["ink"]}
 
@@ -232,7 +231,7 @@ def _colors(
     visit: Visit, branded: Branded, brand: Mapping[str, Any], theme: Theme, seen: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     words, look = visit.words, _look(branded.base)
-    found = palettes.contrasts(palettes.Brand.of(theme))
+    found = visuals.contrasts(visuals.Brand.of(theme))
     return [
         {
             "name": name,

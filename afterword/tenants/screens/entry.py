@@ -14,11 +14,10 @@ from afterword.kit.db import Database
 from afterword.kit.ui.text import slug_of
 from afterword.kit.web import html, static
 from afterword.tenants import mails
-from afterword.tenants.logins import hashing, links, passkeys, service, sessions, store
+from afterword.tenants.logins import links, passkeys, service, sessions
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.links import Link
-from afterword.tenants.logins.service import Attempt
-from afterword.tenants.logins.store import Login
+from afterword.tenants.logins.service import Attempt, Login
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations import users
 from afterword.tenants.organizations.service import Organization
@@ -34,7 +33,7 @@ async def login_page(guest: Guest) -> Response:
     if isinstance(guest, Visit):
         return html.redirect(screens.own_address(guest.query.get("next", "")))
     async with guest.read() as db:
-        has_owner = await store.get_owner_email(db, organization_id=None) is not None
+        has_owner = await service.get_owner_email(db, organization_id=None) is not None
     if not has_owner:
         return guest.page("unclaimed.html", title=guest.words("Nobody can log in yet"))
     return login_form(guest)
@@ -125,10 +124,10 @@ async def send_reset(guest: Guest) -> Response:
 async def _mail_reset(guest: Guest) -> None:
     email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
     async with guest.write() as db:
-        login = await store.get_login_by_email(db, email=email, is_locked=True) if email else None
+        login = await service.get_login_by_email(db, email=email, is_locked=True) if email else None
         if login is None or not await links.may_reset(db, login_id=login.login_id, now=guest.now):
             return
-        memberships = await store.list_memberships(db, login_id=login.login_id)
+        memberships = await service.list_memberships(db, login_id=login.login_id)
         if not memberships:
             return
         link = Link("reset", None, None, login.login_id, login.email)
@@ -163,7 +162,7 @@ async def set_new_password(guest: Guest) -> Response:
         service.check_password(password, own=_own(login.email), has_second_factor=login.has_second_factor)
     except errors.Invalid as invalid:
         return _password_form(guest, login.email, invalid)
-    hashed = await hashing.hash_of(password)
+    hashed = await service.hash_of(password)
     async with guest.write() as db:
         await links.use(db, secret=_secret(guest), purpose="reset", now=guest.now)
         await service.change_password(db, login=login, password_hash=hashed, now=guest.now)
@@ -204,7 +203,7 @@ async def accept_invitation(guest: Guest) -> Response:
     async with guest.read() as db:
         link = await links.read(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         organization = await _organization_of(db, link)
-        known = await store.get_login_by_email(db, email=link.email or "")
+        known = await service.get_login_by_email(db, email=link.email or "")
     if known is not None:
         login, is_right = await _checked(guest, known.email, password)
         if login is None or not is_right:
@@ -219,7 +218,7 @@ async def accept_invitation(guest: Guest) -> Response:
         except errors.Invalid as invalid:
             async with guest.read() as db:
                 return await _invitation_form(guest, db, link, invalid)
-        hashed = await hashing.hash_of(password)
+        hashed = await service.hash_of(password)
     async with guest.write() as db:
         link = await links.use(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         await _require_invited(db, link)
@@ -250,7 +249,7 @@ async def set_up(guest: Guest) -> Response:
         email, password = form.text("email"), form.secret("password")
         own = [form.text("name"), *_own(email), form.text("organization")]
         service.check_password(password, own=own, has_second_factor=False)
-        hashed = await hashing.hash_of(password)
+        hashed = await service.hash_of(password)
         async with guest.write() as db:
             link = await links.use(db, secret=_secret(guest), purpose="setup", now=guest.now)
             organization_id = link.organization_id or await _found_organization(guest, db)
@@ -287,14 +286,14 @@ async def _checked(guest: Guest, email: str, password: str) -> tuple[Login | Non
     """The login of the address, and whether the password is its own. Raises TooManyFailures."""
     secret, attempt = guest.site.secret, _attempt(guest, email)
     async with guest.write() as db:
-        login = await store.get_login_by_email(db, email=email)
+        login = await service.get_login_by_email(db, email=email)
         await service.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
-    is_right = await hashing.is_right(login.password_hash if login else hashing.NOBODY, password[:1_000])
+    is_right = await service.is_right(login.password_hash if login else service.NOBODY, password[:1_000])
     if login is None or not is_right:
         async with guest.write() as db:
             await service.note_failure(db, attempt=attempt, login=login, now=guest.now)
         return login, False
-    hashed = await hashing.hash_of(password) if hashing.is_outdated(login.password_hash) else None
+    hashed = await service.hash_of(password) if service.is_outdated(login.password_hash) else None
     async with guest.write() as db:
         await service.take_back(db, attempt=attempt, login=login, secret=secret)
         if hashed is not None:
@@ -351,7 +350,7 @@ def _own(email: str) -> list[str]:
 
 
 async def _login_of(db: Database, link: Link) -> Login:
-    login = await store.get_login(db, login_id=link.login_id or "")
+    login = await service.get_login(db, login_id=link.login_id or "")
     if login is None:
         raise links.LinkGone("The login of this link is gone.")
     return login
@@ -399,7 +398,7 @@ def _password_form(guest: Guest, email: str, refusal: errors.Refusal | None = No
 
 async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
     organization = await _organization_of(db, link)
-    known = await store.get_login_by_email(db, email=link.email or "")
+    known = await service.get_login_by_email(db, email=link.email or "")
     await _require_invited(db, link)
     return guest.page(
         "invitation.html",

@@ -1,34 +1,135 @@
-"""Logging in with the identity provider of an organization: to it, and back from it.
+"""Settings: the identity provider of the organization, by which its people log in."""
 
-The provider leads back by a GET, which writes nothing: its page posts what it got, by itself where scripts run.
-"""
-
-from typing import Final
+from types import SimpleNamespace
+from typing import Any, Final
 from urllib.parse import quote
 
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import screens
+from afterword.console.inputs import Input, document_of, filled, placed, read_as
+from afterword.console.removals import removal
 from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Screens, Visit
+from afterword.core.organizations.identities import ROLES
 from afterword.kit.web import html, static
 from afterword.tenants.logins import sessions
-from afterword.tenants.logins.identities import service, store
+from afterword.tenants.logins.identities import service
+from afterword.tenants.logins.identities.api import IdentityProviderRequest, login_url, values_of
+from afterword.tenants.logins.identities.service import IdentityProvider
 from afterword.tenants.screens.entry import leading_on
+from afterword.tenants.screens.organization import IDENTITY
+from afterword.tenants.screens.organization import PATH as ORGANIZATION
+
+GROUP_INPUTS: Final = (
+    Input("admin", "lines", "Groups of administrators", "One a line, as the provider names them."),
+    Input("reporting", "lines", "Groups that make reports", "One a line."),
+    Input("agent", "lines", "Groups that work on cases", "One a line."),
+)  # fmt: skip
+INPUTS: Final = (
+    Input("issuer", "text", "Address of the provider", "Its issuer, such as https://login.shop.example.",
+          required=True),
+    Input("client_id", "text", "Client ID", "The provider gives it to you.", required=True),
+    Input("scopes", "lines", "Further scopes", "One a line. Some providers tell groups for one alone."),
+    Input("groups_claim", "text", "Claim with the groups", required=True),
+    Input("default_role", "choice", "Role of people without such a group",
+          options=(("", "none: they cannot log in"), ("agent", "Agent"), ("reporting", "Reporting"),
+                   ("admin", "Administrator"))),
+    Input("trusts_addresses", "switch", "Trust addresses that are not said to be verified",
+          "Choose yes only if nobody can choose their own address at the provider."),
+)  # fmt: skip
+
+routes = Screens()
+
+
+@routes.post(IDENTITY, scope="Organization.Update", proof=True)
+async def save_identity(visit: Visit) -> Response:
+    """An empty secret keeps the one that is stored."""
+    document = document_of(visit.form, INPUTS)
+    groups = document_of(visit.form, GROUP_INPUTS)
+    document["group_roles"] = [{"group": group, "role": role} for role in ROLES for group in groups[role]]
+    if visit.form.text("is_public"):
+        document["client_secret"] = None
+    elif secret := visit.form.secret("client_secret"):
+        document["client_secret"] = secret
+    try:
+        request = read_as(IdentityProviderRequest, document, visit)
+        async with visit.write() as db:
+            await service.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
+        await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
+    except errors.Invalid as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(f"{IDENTITY}?done=saved")
+
+
+@routes.post(f"{IDENTITY}/check", scope="Organization.Update", proof=True)
+async def check_identity(visit: Visit) -> Response:
+    await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
+    return html.redirect(f"{IDENTITY}?done=checked")
+
+
+removal(
+    routes,
+    f"{IDENTITY}/removal",
+    scope="Organization.Update",
+    proof=True,
+    title="Remove the log-in through {issuer}?",
+    sentences=[
+        "Nobody logs in through it any more, and those who did are logged out at once.",
+        "People with a password still log in. Others need an invitation.",
+    ],
+    button="Remove the log-in",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.remove(db, caller=visit.caller),
+    to=IDENTITY,
+)
+
+
+@routes.get(IDENTITY, scope="Organization.Update", proof=True)
+async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
+    words = visit.words
+    service.require_owner(visit.caller)
+    async with visit.read() as db:
+        provider = await service.get_provider(db, organization_id=visit.caller.organization_id)
+    return visit.page(
+        "identity.html",
+        title=words("Log-in through your own provider"),
+        back=(words("Organization"), ORGANIZATION),
+        path=IDENTITY,
+        provider=provider,
+        groups=filled(visit, GROUP_INPUTS, _groups_of(provider), version="", refusal=None)["fields"],
+        checked=provider and provider.checked_time and words.moment(provider.checked_time, time_zone=visit.zone),
+        return_url=service.return_url(visit.site),
+        login_url=login_url(visit.site, visit.caller.domain),
+        organization_id=visit.caller.organization_id,
+        **filled(
+            visit,
+            INPUTS,
+            provider or SimpleNamespace(groups_claim="groups"),
+            version="",
+            refusal=placed(refusal) if refusal else None,
+        ),
+    )
+
+
+def _groups_of(provider: IdentityProvider | None) -> SimpleNamespace:
+    found: dict[str, Any] = {role: [] for role in ROLES}
+    for one in provider.group_roles if provider else ():
+        found[one["role"]].append(one["group"])
+    return SimpleNamespace(**found)
+
 
 CHOICE: Final = f"{LOGIN}/organization"
 WITH: Final = f"{LOGIN}/with"
 FLOW_SECONDS: Final = int(service.FLOW.total_seconds())
 SESSION_SECONDS: Final = int(service.LIFETIME.total_seconds())
 
-routes = Screens()
-
 
 @routes.open_post(CHOICE)
 async def choose(guest: Guest) -> Response:
     domain = guest.form.text("domain")
     async with guest.read() as db:
-        provider = await store.get_provider_by_domain(db, domain=domain)
+        provider = await service.get_provider_by_domain(db, domain=domain)
     if provider is None:
         sentence = guest.words("No organization of this name logs in this way.")
         return await _choice(guest, errors.Invalid.at("/domain", "unknown_value", sentence))

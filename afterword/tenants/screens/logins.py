@@ -9,7 +9,7 @@ from afterword.console.inputs import Input, document_of, form_page, read_as, sam
 from afterword.console.screens import Screens, Visit
 from afterword.kit.web import html
 from afterword.tenants.logins import policies
-from afterword.tenants.logins.identities import service as identities
+from afterword.tenants.logins.identities import service
 from afterword.tenants.logins.policies import LoginPolicyRequest
 from afterword.tenants.screens.organization import LOGINS
 from afterword.tenants.screens.organization import PATH as ORGANIZATION
@@ -52,7 +52,7 @@ async def save_policy(visit: Visit) -> Response:
 @routes.get(LOGINS, scope="Organization.Update")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    identities.require_owner(visit.caller)
+    service.require_owner(visit.caller)
     async with visit.read() as db:
         policy = await policies.get_login_policy_record(db, organization_id=visit.caller.organization_id)
     return form_page(

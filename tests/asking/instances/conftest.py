@@ -19,7 +19,7 @@ from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
-from afterword.events.store import Event
+from afterword.events.service import Event
 from afterword.kit import db
 from afterword.run.app import create_app
 from afterword.tenants.organizations import service as accounts

@@ -3,7 +3,7 @@
 from datetime import date
 
 from afterword import ids
-from afterword.asking.instances import facts, service
+from afterword.asking.instances import service, triggers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
 from afterword.core.questionnaires.conditions import Facts
@@ -14,7 +14,7 @@ from tests.asking.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop,
 
 async def facts_of(world: World, *instances: Instance) -> dict[str, Facts]:
     async with db.connection(world.pool) as database:
-        return await facts.list_facts(
+        return await triggers.list_facts(
             database,
             organization_id=world.caller.organization_id,
             instance_ids=[instance.instance_id for instance in instances],
@@ -59,7 +59,7 @@ class TestListFacts:
     async def test_another_organization_and_deleted_ones(self, shop: Shop) -> None:
         instance = await answered(shop.world)
         async with db.connection(shop.world.pool) as database:
-            assert {} == await facts.list_facts(
+            assert {} == await triggers.list_facts(
                 database, organization_id=ids.ordered(NOW), instance_ids=[instance.instance_id]
             )
         await shop.delete(f"/q/instance/{instance.instance_id}")

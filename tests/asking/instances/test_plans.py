@@ -18,7 +18,7 @@ from afterword.asking.instances.values import QUESTIONNAIRE_VALUES, RESPONDER_VA
 from afterword.core.wire.lists import Listing, Page
 from afterword.kit import db
 from afterword.sending.queue import store as queue_store
-from afterword.sending.queue.resources import QUEUE_ITEMS
+from afterword.sending.queue.records import QUEUE_ITEMS
 from tests.conftest import House, filled_database
 
 ROWS = int(os.environ.get("AFTERWORD_TEST_LIST_ROWS", "20000"))

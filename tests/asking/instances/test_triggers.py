@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword.asking.instances import triggers
-from afterword.events.store import Event
+from afterword.events.service import Event
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SUBMITTED, COMPLETED = "questionnaire_instance.submitted", "questionnaire_instance.completed"

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from afterword.asking.questionnaires.metadata import service
+from afterword.asking.questionnaires import metadata
 from afterword.core.questionnaires import metadata as core_metadata
 from afterword.kit import db
 from tests.asking.questionnaires.http import Api
@@ -82,7 +82,7 @@ class TestDeclare:
                 """insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, level)
                    select $1, lpad(n::text, 22, '0'), 'questionnaire', 'name_' || n, 'Basket', 'text', 'organization'
                    from generate_series(1, $2::int) n""",
-                *(api.house.organization_id, service.DEFINITIONS_MAX),
+                *(api.house.organization_id, metadata.DEFINITIONS_MAX),
             )
         assert [("", "too_many")] == api.wrong(await api.post(QUESTIONNAIRE, named("other")))
         assert 201 == (await api.post(RESPONDER, named())).status_code
@@ -145,7 +145,7 @@ class TestChange:
 class TestDeclared:
     async def declared(self, api: Api) -> core_metadata.Declared:
         async with db.connection(api.pool) as database:
-            return await service.declared(
+            return await metadata.declared(
                 database, organization_id=api.house.organization_id, application_id=api.house.application_id
             )
 
@@ -164,29 +164,31 @@ class TestDeclared:
                 api.house.organization_id,
             )
         with monkeypatch.context() as patch:
-            patch.setattr(service, "KEPT_SECONDS", 60)  # as if no time had passed since
+            patch.setattr(metadata, "KEPT_SECONDS", 60)  # as if no time had passed since
             assert before is await self.declared(api)
         api.pool.clock.set(api.pool.clock.now(), monotonic=_later(seconds=-3))
         assert "basket" in (await self.declared(api)).questionnaire
 
     async def test_no_query_when_kept(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "KEPT_SECONDS", 60)
+        monkeypatch.setattr(metadata, "KEPT_SECONDS", 60)
         key = {"organization_id": api.house.organization_id, "questionnaire_id": api.house.questionnaire_id}
         async with db.connection(api.pool) as database:
-            first = await service.declared_of(database, **key)
+            first = await metadata.declared_of(database, **key)
             monkeypatch.setattr(db.Database, "fetch", None)
             monkeypatch.setattr(db.Database, "fetch_row", None)
-            assert first is await service.declared_of(database, **key)
+            assert first is await metadata.declared_of(database, **key)
 
     async def test_unknown_application(self, api: Api) -> None:
         async with db.connection(api.pool) as database:
-            found = await service.declared(database, organization_id=api.house.organization_id, application_id="0" * 22)
+            found = await metadata.declared(
+                database, organization_id=api.house.organization_id, application_id="0" * 22
+            )
         assert core_metadata.GLOBAL is found
 
     async def test_other_organization(self, api: Api, neighbour: House) -> None:
         await api.post(QUESTIONNAIRE, named())
         async with db.connection(api.pool) as database:
-            found = await service.declared(
+            found = await metadata.declared(
                 database, organization_id=neighbour.organization_id, application_id=neighbour.application_id
             )
         assert "basket" not in found.questionnaire

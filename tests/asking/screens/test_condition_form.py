@@ -1,6 +1,6 @@
 """A mark tells that somebody else changed a condition."""
 
-from afterword.asking.screens.condition_form import mark_of
+from afterword.asking.screens.question_form import mark_of
 
 
 def test_mark_of() -> None:

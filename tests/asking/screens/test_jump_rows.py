@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from afterword.asking.questionnaires.drafts import DraftRecord
-from afterword.asking.screens import condition_form
+from afterword.asking.screens import question_form
 from afterword.asking.screens.questionnaires import Work
 from afterword.core.questionnaires import editing
 from afterword.core.questionnaires.metadata import Declared
@@ -38,14 +38,14 @@ def test_sentences() -> None:
     work = Work(nothing, draft, [], nothing, Declared(questionnaire={}, responder={}), None)
     question = editing.question_of(definition, FIRST)
     assert question is not None
-    said = [one["text"] for one in condition_form.sentences(WORDS, work, question, path="/a")]
+    said = [one["text"] for one in question_form.sentences(WORDS, work, question, path="/a")]
     assert [
         "If the answer is at most 6, go to “Why?”.",
         "If not “vip” is not given, go to the end.",
         "Always go to “a question that is gone”.",
         "If by a condition, go to the end.",
     ] == [one.replace("\u2068", "").replace("\u2069", "") for one in said]
-    assert [(SECOND, "Why?"), ("", "the end")] == condition_form.targets(WORDS, definition, FIRST)
+    assert [(SECOND, "Why?"), ("", "the end")] == question_form.targets(WORDS, definition, FIRST)
     assert {f"question:{FIRST}"} == {
-        key for key in condition_form.subjects(WORDS, work, FIRST) if key.startswith("question")
+        key for key in question_form.subjects(WORDS, work, FIRST) if key.startswith("question")
     }

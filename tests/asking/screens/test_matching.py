@@ -5,7 +5,7 @@ import re
 import httpx2
 import pytest
 
-from afterword.asking.screens import condition_form
+from afterword.asking.screens import question_form
 from afterword.core.answers.values import field_name
 from afterword.kit import db
 from afterword.listening.responses import rows
@@ -63,7 +63,7 @@ async def test_the_scope_that_reads_responses_is_enough(office: Office, monkeypa
         await office.add_user("nik@kalamata.example")
         await log_in(other, email="nik@kalamata.example")
         assert "Of the last 1 answers, 1 would go there." in said(await other.get(f"{path}/flow"))
-        monkeypatch.setattr(condition_form, "SCOPE", "Alert.Create")  # which agents do not have
+        monkeypatch.setattr(question_form, "SCOPE", "Alert.Create")  # which agents do not have
         assert "would go there" not in said(await other.get(f"{path}/flow"))
 
 

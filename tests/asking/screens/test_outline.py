@@ -1,6 +1,6 @@
 """Problems of a draft as links to where each is put right."""
 
-from afterword.asking.screens import outline
+from afterword.asking.screens import questionnaires
 from afterword.core.questionnaires import definition
 from afterword.core.reading.findings import Findings
 from afterword.kit.texts import texts
@@ -22,7 +22,7 @@ def test_problems() -> None:
     }
     findings = Findings()
     definition.read(document, findings)
-    found = outline.problems_of(WORDS, document, findings.found, path="/a")
+    found = questionnaires.problems_of(WORDS, document, findings.found, path="/a")
     edit, question = "/a/edit", f"/a/edit/{'q' * 22}"
     assert [
         (f"{question}#choices", "Why?", "At least two choices are needed.", "choices"),
@@ -32,7 +32,7 @@ def test_problems() -> None:
         ("/a/translations/el?show=missing", "", "3 texts are missing in Greek.", ""),
     ] == [(one.url, one.where, one.text, one.member) for one in found]
     assert [True] * 4 + [False] == [one.is_error for one in found]
-    rows = outline.rows_of(WORDS, document, path=edit, wrong=found)
+    rows = questionnaires.rows_of(WORDS, document, path=edit, wrong=found)
     assert [[2], []] == [[one["wrong"] for one in row["questions"]] for row in rows]
 
 
@@ -40,5 +40,5 @@ def test_anything() -> None:
     findings = Findings()
     document = {"default_locale": 7, "groups": [7, {"questions": [None, {"type": []}]}]}
     definition.read(document, findings)
-    assert all(one.text for one in outline.problems_of(WORDS, document, findings.found, path="/a"))
-    assert 1 == len(outline.rows_of(WORDS, document, path="/a"))
+    assert all(one.text for one in questionnaires.problems_of(WORDS, document, findings.found, path="/a"))
+    assert 1 == len(questionnaires.rows_of(WORDS, document, path="/a"))

@@ -3,7 +3,7 @@
 import pytest
 
 from afterword.asking.screens import question_form
-from afterword.asking.screens.outline import Problem
+from afterword.asking.screens.questionnaires import Problem
 from afterword.core.questionnaires import editing, question_types
 from afterword.kit.texts import texts
 

@@ -9,7 +9,7 @@ import httpx2
 
 from afterword.asking.instances import answers
 from afterword.asking.instances.call_backs import PURPOSE
-from afterword.core.answers.form_tokens import token_of
+from afterword.core.answers.suspicion import token_of
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from afterword.cases.messages import Message, compose
-from afterword.core.messaging.proofs import replied_to
+from afterword.core.messaging.reply_text import replied_to
 from afterword.core.wire.site import Site
 from afterword.sending.messages.email import SenderNotAllowed
 from afterword.sending.queue.lanes import LaneSettings

@@ -3,8 +3,7 @@
 import html
 import re
 
-from afterword.cases.screens.notices import NOTICES
-from afterword.cases.screens.notifications import NOTIFICATIONS
+from afterword.cases.screens.notifications import NOTICES, NOTIFICATIONS
 from tests.cases.conftest import Desk
 from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.cases.screens.test_cases import CASE

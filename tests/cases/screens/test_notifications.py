@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from afterword.cases.notifications import store
-from afterword.cases.notifications.store import Watch
+from afterword.cases import notifications as cases_notifications
+from afterword.cases.notifications import Watch
 from afterword.cases.screens import notifications
 from afterword.cases.screens.notifications import CASES, GROUPS, NOTIFICATIONS
 from afterword.core.messaging import notices
@@ -33,8 +33,8 @@ def form_of(page: str) -> dict[str, Any]:
 async def stored(office: Office, user_id: str) -> tuple[dict[str, Any], str, list[Watch]]:
     async with db.connection(office.pool) as database:
         key = {"organization_id": office.organization_id, "user_id": user_id}
-        subscription = await store.get_subscription(database, **key)
-        watches = await store.list_watches(database, **key, limit=10)
+        subscription = await cases_notifications.get_subscription_record(database, **key)
+        watches = await cases_notifications.list_watches(database, **key, limit=10)
     assert subscription is not None
     return subscription.types, subscription.digest, watches
 
@@ -45,8 +45,8 @@ async def choose(
     async with db.transaction(office.pool) as database:
         key = {"organization_id": office.organization_id, "user_id": user_id}
         now = database.clock.now()
-        await store.update_subscription(database, **key, types=types or {}, digest="none", now=now)
-        await store.insert_watches(database, **key, watches=watches)
+        await cases_notifications.update_subscription(database, **key, types=types or {}, digest="none", now=now)
+        await cases_notifications.insert_watches(database, **key, watches=watches)
 
 
 def test_every_type_has_a_group() -> None:

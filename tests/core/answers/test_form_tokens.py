@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.answers.form_tokens import TOKEN_CHARACTERS, draws_of, is_token, number_of, token_of
+from afterword.core.answers.suspicion import TOKEN_CHARACTERS, draws_of, is_token, number_of, token_of
 
 SECRET = b"s" * 32
 

@@ -1,6 +1,6 @@
 import pytest
 
-from afterword.core.answers.tags import InvalidTag, normalise
+from afterword.core.answers.instances import InvalidTag, normalise
 
 
 @pytest.mark.parametrize(

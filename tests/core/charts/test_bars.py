@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.charts.bars import DAYS, HOURS, LEVELS, NAMES_WIDTH, Bar, bars, columns, grid, stack
+from afterword.core.charts import DAYS, HOURS, LEVELS, NAMES_WIDTH, Bar, bars, columns, grid, stack
 
 COUNTS = st.lists(st.integers(0, 10_000_000), max_size=20)
 NEAR = 0.01  # percent

@@ -3,15 +3,15 @@
 import re
 
 from afterword.asking.questionnaires.library import service as library
-from afterword.core.charts import sketches
+from afterword.core import charts
 from afterword.core.questionnaires.definition import Definition, Group
 from tests.core.answers.questions import question
 
 
-def of(*kinds: str) -> sketches.Sketch:
+def of(*kinds: str) -> charts.Sketch:
     questions = tuple(question(kind, f"q{number}") for number, kind in enumerate(kinds))
     groups = (Group(group_id="g", questions=questions),)
-    return sketches.sketch(Definition(default_locale="en", locales=("en",), groups=groups))
+    return charts.sketch(Definition(default_locale="en", locales=("en",), groups=groups))
 
 
 def test_each_question_has_its_outline() -> None:
@@ -26,13 +26,13 @@ def test_only_as_many_as_there_is_room_for() -> None:
 
 
 def test_library() -> None:
-    drawn = {name: sketches.sketch(library.get(name).definition) for name in library.NAMES}
+    drawn = {name: charts.sketch(library.get(name).definition) for name in library.NAMES}
     for name, one in drawn.items():
         assert one.texts, name
         for y, height in re.findall(r"M\d+ (\d+)h\d+v(\d+)", one.texts + one.answers):
-            assert int(y) + int(height) <= sketches.HEIGHT, name
+            assert int(y) + int(height) <= charts.SKETCH_HEIGHT, name
     assert len(drawn) - 2 <= len(set(drawn.values()))
 
 
-def boxes(drawn: sketches.Sketch) -> tuple[int, int]:
+def boxes(drawn: charts.Sketch) -> tuple[int, int]:
     return drawn.texts.count("M"), drawn.answers.count("M")

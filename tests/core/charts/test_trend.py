@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.charts.trend import Point, trend, whisker
+from afterword.core.charts import Point, trend, whisker
 
 NPS = (-100.0, 100.0)
 VALUES = st.floats(-100, 100)

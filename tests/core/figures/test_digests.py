@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from afterword.core.figures.digests import next_due
+from afterword.core.figures.periods import next_due
 
 ATHENS = ZoneInfo("Europe/Athens")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.messaging.mentions import mentioned
+from afterword.core.messaging.reply_text import mentioned
 
 PEOPLE = {"anna": ["anna@demo.example", "Anna"], "maria": ["maria@demo.example", "Anna Maria"], "eleni": ["Ελένη", ""]}
 

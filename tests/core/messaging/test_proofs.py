@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.messaging.proofs import item_of, item_proof
+from afterword.core.messaging.reply_text import item_of, item_proof
 
 SECRET, OTHER = b"k" * 32, b"l" * 32
 ITEM = "0ITEM7Hq3kLmN9pRsTuVwX"

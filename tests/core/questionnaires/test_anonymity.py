@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from afterword.core.questionnaires import definition, dependencies
+from afterword.core.questionnaires import definition, flow
 from afterword.core.reading.findings import Findings
 
 SCORE: dict[str, Any] = {"question_id": "q" * 22, "type": "nps", "title": "How likely?"}
@@ -23,7 +23,7 @@ def found(question: dict[str, Any], *, anonymous: bool = True, **more: Any) -> l
     findings = Findings()
     read = definition.read(document | more, findings)
     assert definition.parse(definition.document_of(read)) == read
-    dependencies.check_anonymity(read, findings)
+    flow.check_anonymity(read, findings)
     return [(one.path, one.code) for one in findings.found if one.severity == "error"]
 
 

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from afterword.core.reading import numbers
-from afterword.core.reading.numbers import Ambiguous
+from afterword.core.reading import structs
+from afterword.core.reading.structs import Ambiguous
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from afterword.core.reading.numbers import Ambiguous
     ],
 )  # fmt: skip
 def test_one_reading(text: str, number: str) -> None:
-    assert Decimal(number) == numbers.read(text)
+    assert Decimal(number) == structs.read(text)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_one_reading(text: str, number: str) -> None:
      "0x10", "½", "12%", "5 kg", "five", "1d5", "1" * 61, " " * 400, "1" * 100_000, "\u20ac"],
 )  # fmt: skip
 def test_no_reading(text: str) -> None:
-    assert numbers.read(text) is None
+    assert structs.read(text) is None
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_no_reading(text: str) -> None:
 )
 def test_two_readings(text: str, thousands: int) -> None:
     with pytest.raises(Ambiguous) as refusal:
-        numbers.read(text)
+        structs.read(text)
     assert thousands == refusal.value.thousands
-    read = {numbers.read_as(text, "."), numbers.read_as(text, ",")}
+    read = {structs.read_as(text, "."), structs.read_as(text, ",")}
     assert {Decimal(thousands), Decimal(thousands) / 1000} == read
 
 
@@ -53,6 +53,6 @@ def test_two_readings(text: str, thousands: int) -> None:
 )
 def test_language_and_decimals(decimals: int, point: str, number: Decimal | None) -> None:
     try:
-        assert number == numbers.read("1,234", decimals=decimals, point=point)
+        assert number == structs.read("1,234", decimals=decimals, point=point)
     except Ambiguous:
         assert number is None

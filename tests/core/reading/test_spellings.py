@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from afterword.core.reading import spellings
+from afterword.core.reading import structs
 
 
 def test_invisible_characters() -> None:
@@ -13,8 +13,8 @@ def test_invisible_characters() -> None:
     shown = {"Arabic", "Syriac", "Kaithi", "Egyptian", "Musical"}  # marks that are drawn, or part of a script
     hidden = [one for one in formats if unicodedata.name(one, "TAG").split()[0].title() not in shown]
     assert len(hidden) > 130
-    assert not [hex(ord(one)) for one in hidden if not spellings.INVISIBLE.fullmatch(one)]
-    assert not spellings.INVISIBLE.search("aé 1٣-\u00a0\u2011\n\t")
+    assert not [hex(ord(one)) for one in hidden if not structs.INVISIBLE.fullmatch(one)]
+    assert not structs.INVISIBLE.search("aé 1٣-\u00a0\u2011\n\t")
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_invisible_characters() -> None:
     ],
 )
 def test_trimmed(text: str, trimmed: str) -> None:
-    assert trimmed == spellings.trimmed(text)
+    assert trimmed == structs.trimmed(text)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_trimmed(text: str, trimmed: str) -> None:
     [("+30 691", "+30 691"), ("\u202a+٣٠\u00a0\u2011\u2013\u2212\u202f\u06f1\u00ad", "+30 --- 1"), ("½x", "½x")],
 )
 def test_plain(text: str, plain: str) -> None:
-    assert plain == spellings.plain(text)
+    assert plain == structs.plain(text)
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_plain(text: str, plain: str) -> None:
     ],
 )
 def test_unmarked(text: str, unmarked: str) -> None:
-    assert unmarked == spellings.unmarked(text)
+    assert unmarked == structs.unmarked(text)

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from afterword.core.scheduling import call_windows
+from afterword.core.scheduling import windows
 from afterword.core.scheduling.windows import Calendar, Hours
 
 ATHENS = ZoneInfo("Europe/Athens")
@@ -27,7 +27,7 @@ NEVER = Calendar(ATHENS, Hours(time(9), time(17)), quiet=Hours(time(8), time(18)
     ],
 )
 def test_offered(calendar: Calendar, now: str, first: list[str]) -> None:
-    found = call_windows.offered(calendar, now=datetime.fromisoformat(now).replace(tzinfo=ATHENS))
+    found = windows.offered(calendar, now=datetime.fromisoformat(now).replace(tzinfo=ATHENS))
     said = [f"{start.astimezone(ATHENS):%a %H}-{end.astimezone(ATHENS):%H}" for start, end in found]
     assert first == said[: len(first)]
-    assert (len(said) <= call_windows.WINDOWS_MAX, bool(first)) == (True, bool(said))
+    assert (len(said) <= windows.WINDOWS_MAX, bool(first)) == (True, bool(said))

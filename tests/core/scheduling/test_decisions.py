@@ -20,8 +20,7 @@ from afterword.core.scheduling.decisions import (
     Suppression,
     decide,
 )
-from afterword.core.scheduling.holidays import DaysOff
-from afterword.core.scheduling.windows import Hours
+from afterword.core.scheduling.windows import DaysOff, Hours
 
 NOW = datetime(2026, 11, 23, 10, 0, tzinfo=UTC)  # a Monday, 12:00 in Athens
 DAY = timedelta(days=1)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from afterword.core.scheduling.holidays import DaysOff, is_known, regions_of
+from afterword.core.scheduling.windows import DaysOff, is_known, regions_of
 
 
 class TestHolidays:

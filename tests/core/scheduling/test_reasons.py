@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from afterword.core.scheduling import reasons
+from afterword.core.scheduling import statuses
 from afterword.kit.transport.base import Cause
 from afterword.people.responders.suppressions import REASONS as SUPPRESSION_REASONS
 
@@ -39,23 +39,23 @@ def given(path: Path) -> Iterator[str]:
 def test_every_code_that_is_given_is_listed(file: str) -> None:
     found = set(given(SOURCE / file))
     assert found
-    assert set() == found - reasons.REASONS
+    assert set() == found - statuses.REASONS
 
 
 def test_every_code_that_is_listed_is_given() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py") if path.name != "reasons.py")
-    assert set() == {code for code in reasons.REASONS if f'"{code}"' not in text}
+    assert set() == {code for code in statuses.REASONS if f'"{code}"' not in text}
 
 
 def test_those_of_others() -> None:
-    assert set(SUPPRESSION_REASONS) == set(reasons.SUPPRESSED)
-    assert {"recipient", "throttle"} == set(get_args(Cause)) - set(reasons.BY_ATTEMPT)
+    assert set(SUPPRESSION_REASONS) == set(statuses.SUPPRESSED)
+    assert {"recipient", "throttle"} == set(get_args(Cause)) - set(statuses.BY_ATTEMPT)
 
 
 def test_the_page_explains_them_all() -> None:
     table = PAGE.partition("## The nine, in their order")[2].partition("## The contact policy")[0]
     rows = re.findall(r"^\|.*\|.*\|.*\|(.*)\|$", table, re.MULTILINE)[2:]
     told = {code for row in rows for code in re.findall(r"`([a-z_]+)`", row)}
-    assert told == {*reasons.BY_RULE, *reasons.BY_LANE, *reasons.SKIPPED}
+    assert told == {*statuses.BY_RULE, *statuses.BY_LANE, *statuses.SKIPPED}
     after = table.partition("After an attempt")[2].partition("\n## ")[0]
-    assert {*reasons.BY_ATTEMPT, *reasons.FAILED} == set(re.findall(r"`([a-z]+(?:_[a-z]+)?)`", after)) - {"reason"}
+    assert {*statuses.BY_ATTEMPT, *statuses.FAILED} == set(re.findall(r"`([a-z]+(?:_[a-z]+)?)`", after)) - {"reason"}

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from afterword.core.scheduling.holidays import DaysOff
 from afterword.core.scheduling.windows import (
     SPREAD_MINUTES_MAX,
     WEEKDAYS_ALL,
     Calendar,
+    DaysOff,
     Hours,
     Opening,
     closed_by,

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterword.core.scheduling import working_time
-from afterword.core.scheduling.holidays import DaysOff
-from afterword.core.scheduling.windows import Calendar, Hours, next_opening
+from afterword.core.scheduling import windows
+from afterword.core.scheduling.windows import Calendar, DaysOff, Hours, next_opening
 
 ATHENS = ZoneInfo("Europe/Athens")
 WEEK = frozenset({1, 2, 3, 4, 5})
@@ -52,55 +51,55 @@ def at(text: str) -> datetime:
     ],
 )
 def test_after(calendar: Calendar, start: str, hours: int, end: str) -> None:
-    assert at(end) == working_time.after(calendar, at(start), timedelta(hours=hours))
+    assert at(end) == windows.after(calendar, at(start), timedelta(hours=hours))
 
 
 @given(CALENDARS, MOMENTS, SPANS)
 def test_there_and_back(calendar: Calendar, start: datetime, span: timedelta) -> None:
     """So much time counts up to the end, which lies within the hours, and a longer span ends later."""
-    end = working_time.after(calendar, start, span)
-    assert span == working_time.between(calendar, start, end)
+    end = windows.after(calendar, start, span)
+    assert span == windows.between(calendar, start, end)
     opening = next_opening(calendar, end - timedelta(microseconds=1))
     assert opening is not None
     assert opening.start < end
-    assert end < working_time.after(calendar, start, span + timedelta(seconds=1))
+    assert end < windows.after(calendar, start, span + timedelta(seconds=1))
 
 
 @given(CALENDARS, MOMENTS, MOMENTS, MOMENTS)
 def test_parts_add_up(calendar: Calendar, one: datetime, two: datetime, three: datetime) -> None:
     first, second, third = sorted((one, two, three))
-    parts = working_time.between(calendar, first, second) + working_time.between(calendar, second, third)
-    assert parts == working_time.between(calendar, first, third)
-    assert timedelta(0) == working_time.between(calendar, third, first)
+    parts = windows.between(calendar, first, second) + windows.between(calendar, second, third)
+    assert parts == windows.between(calendar, first, third)
+    assert timedelta(0) == windows.between(calendar, third, first)
 
 
 @given(CALENDARS, MOMENTS, SPANS, SPANS)
 def test_stopped_clock(calendar: Calendar, now: datetime, wait: timedelta, span: timedelta) -> None:
     """Nothing of the time that was left is lost by waiting; what was overdue stays so by as much."""
-    due = working_time.after(calendar, now, span)
-    left = working_time.left(calendar, now=now, due=due)
+    due = windows.after(calendar, now, span)
+    left = windows.left(calendar, now=now, due=due)
     assert span == left
-    again = working_time.due_again(calendar, now=now + wait, left=left)
-    assert left == working_time.left(calendar, now=now + wait, due=again)
-    overdue = working_time.left(calendar, now=now, due=now - wait)
-    assert now == working_time.due_again(calendar, now=now + wait, left=overdue)
+    again = windows.due_again(calendar, now=now + wait, left=left)
+    assert left == windows.left(calendar, now=now + wait, due=again)
+    overdue = windows.left(calendar, now=now, due=now - wait)
+    assert now == windows.due_again(calendar, now=now + wait, left=overdue)
 
 
 def test_far_future_is_bounded() -> None:
-    left = working_time.left(OFFICE, now=at("2026-11-25 10:00"), due=datetime.max.replace(tzinfo=UTC))
-    assert working_time.LEFT_MAX == left
-    assert working_time.due_again(OFFICE, now=at("2026-11-25 10:00"), left=left).year < 2050
+    left = windows.left(OFFICE, now=at("2026-11-25 10:00"), due=datetime.max.replace(tzinfo=UTC))
+    assert windows.LEFT_MAX == left
+    assert windows.due_again(OFFICE, now=at("2026-11-25 10:00"), left=left).year < 2050
 
 
 def test_due_time() -> None:
-    assert working_time.due_time(OFFICE, now=at("2026-11-25 10:00"), hours=None) is None
-    assert at("2026-11-26 10:00") == working_time.due_time(OFFICE, now=at("2026-11-25 10:00"), hours=8)
+    assert windows.due_time(OFFICE, now=at("2026-11-25 10:00"), hours=None) is None
+    assert at("2026-11-26 10:00") == windows.due_time(OFFICE, now=at("2026-11-25 10:00"), hours=8)
 
 
 @settings(max_examples=20)
 @given(CALENDARS, MOMENTS, st.integers(1, 100).map(lambda hours: timedelta(hours=hours)))
 def test_before(calendar: Calendar, end: datetime, span: timedelta) -> None:
     """As much time passes from that moment, and less from two seconds later."""
-    start = working_time.before(calendar, end, span)
-    assert working_time.between(calendar, start, end) >= span
-    assert working_time.between(calendar, start + timedelta(seconds=2), end) < span
+    start = windows.before(calendar, end, span)
+    assert windows.between(calendar, start, end) >= span
+    assert windows.between(calendar, start + timedelta(seconds=2), end) < span

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from afterword.core.scheduling import zones
+from afterword.core.scheduling import windows
 
 
 class TestZoneName:
@@ -34,4 +34,4 @@ class TestZoneName:
         ],
     )
     def test_of_the_first_that_is_known(self, known: dict[str, Any], zone: str) -> None:
-        assert zone == zones.zone_name_for(**{**self.KNOWN, **known})
+        assert zone == windows.zone_name_for(**{**self.KNOWN, **known})

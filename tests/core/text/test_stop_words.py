@@ -1,7 +1,7 @@
 """Words that are left out: folded as comments are, in each language of our texts."""
 
 from afterword.core.text import words
-from afterword.core.text.stop_words import STOP_WORDS
+from afterword.core.text.words import STOP_WORDS
 
 
 def test_folded() -> None:

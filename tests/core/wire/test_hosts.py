@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.wire import hosts
+from afterword.core.wire import site
 
 HOST = "ask.shop.example"
 
@@ -30,20 +30,20 @@ HOST = "ask.shop.example"
 def test_typed_host(text: str, host: str | None) -> None:
     if host is None:
         with pytest.raises(ValueError, match="name"):
-            hosts.typed_host(text)
+            site.typed_host(text)
     else:
-        assert host == hosts.typed_host(text)
+        assert host == site.typed_host(text)
 
 
 @pytest.mark.parametrize(
     ("header", "host"), [("Ask.Shop.example:443", HOST), ("ask.shop.example.", HOST), ("", ""), ("[::1]:80", "[")]
 )
 def test_requested_host(header: str, host: str) -> None:
-    assert host == hosts.requested_host(header)
+    assert host == site.requested_host(header)
 
 
 def test_record() -> None:
-    assert "_afterword.ask.shop.example" == hosts.record_name(HOST)
-    assert hosts.has_record(["v=spf1 -all", " v=1 "], "v=1")
-    assert not hosts.has_record(["v=12"], "v=1")
-    assert not hosts.has_record(None, "v=1")
+    assert "_afterword.ask.shop.example" == site.record_name(HOST)
+    assert site.has_record(["v=spf1 -all", " v=1 "], "v=1")
+    assert not site.has_record(["v=12"], "v=1")
+    assert not site.has_record(None, "v=1")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
-from afterword.core.reading import spellings
+from afterword.core.reading import structs
 from afterword.core.wire import imports, tables
 from afterword.core.wire.imports import Cut
 from afterword.core.wire.tables import Fault
@@ -252,7 +252,7 @@ class TestRoundTrip:
         writer = csv.writer(file, delimiter=separator)
         writer.writerow(["responder_channel_identifier", "locale", "send_time", "metadata.responder.x"])
         writer.writerows(table)
-        expected = [[spellings.unmarked(cell) for cell in line] for line in table]
+        expected = [[structs.unmarked(cell) for cell in line] for line in table]
         assert expected == rows(cut(file.getvalue(), separator=separator))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.wire.origins import origins_of
+from afterword.core.wire.site import origins_of
 
 
 @pytest.mark.parametrize(

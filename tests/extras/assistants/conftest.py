@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from afterword.core.organizations.access import SCOPES
-from afterword.extras.assistants.endpoint import Endpoint
+from afterword.extras.assistants.server import Endpoint
 from afterword.kit import db
 from afterword.kit.web.limits import Limits
 from afterword.run.app import create_app

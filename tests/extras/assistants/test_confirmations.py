@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from afterword.extras.assistants.client import Refused
-from afterword.extras.assistants.confirmations import CODE_CHARACTERS_MAX, CONFIRMATION_SECONDS, Confirmations
+from afterword.extras.assistants.tools import CODE_CHARACTERS_MAX, CONFIRMATION_SECONDS, Confirmations
 
 CHANGE: dict[str, Any] = {"caller": "a", "tool": "cancel_item", "arguments": {"item_id": "1", "why": "x"}}
 NOW = 1_790_000_000.0

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from afterword.core.wire.site import Domains
-from afterword.extras.assistants.endpoint import MESSAGE_BYTES_MAX, MESSAGE_DEPTH_MAX, Endpoint
+from afterword.extras.assistants.server import MESSAGE_BYTES_MAX, MESSAGE_DEPTH_MAX, Endpoint
 from afterword.kit import db
 from afterword.kit.web.limits import Limits
 from afterword.run.app import create_app

@@ -9,9 +9,8 @@ import pytest
 from afterword.core.organizations.access import SCOPES
 from afterword.extras.assistants import tools
 from afterword.extras.assistants.client import Answer, Api, Refused
-from afterword.extras.assistants.confirmations import Confirmations
 from afterword.extras.assistants.server import TOOLS
-from afterword.extras.assistants.tools import Arguments, Change, Go, Runner, Tool
+from afterword.extras.assistants.tools import Arguments, Change, Confirmations, Go, Runner, Tool
 
 API = Api(httpx2.AsyncClient(), headers={})
 FORBIDDEN = ("erase", "erasure", "delete", "export", "import", "publish", "token", "user", "webhook", "batch")

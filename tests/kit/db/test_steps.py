@@ -6,7 +6,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.kit.db.steps import StepResult, take
+from afterword.kit.db.leases import StepResult, take
 
 
 async def test_ok(pool: db.Pool) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from afterword.kit.nouns.references import is_of_all
+from afterword.kit.nouns.service import is_of_all
 from tests.conftest import House
 
 

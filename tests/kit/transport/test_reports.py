@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.kit.transport.reports import TEXT_CHARACTERS_MAX, worded
+from afterword.kit.transport.mime import TEXT_CHARACTERS_MAX, worded
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from afterword.kit.transport import resolver
-from afterword.kit.transport.resolver import NotAsked, Resolver
+from afterword.kit.transport import http
+from afterword.kit.transport.http import NotAsked, Resolver
 from tests.kit.transport.name_server import name_server
 
 
@@ -22,7 +22,7 @@ async def test_texts() -> None:
 
 
 async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolver, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(http, "ANSWER_SECONDS", 0.2)
     async with name_server({}, "slow.example") as server:
         asking = Resolver([("127.0.0.1", server.port)])
         for name in ("slow.example", "a" * 64 + ".example", "a..example"):

@@ -7,9 +7,9 @@ from starlette.requests import Request
 
 from afterword.console.screens import Guest, done_of
 from afterword.core.wire.site import Site
-from afterword.kit.ui import flash
+from afterword.kit.ui import text
 
-SOURCE = Path(flash.__file__).parents[2]
+SOURCE = Path(text.__file__).parents[2]
 NAMED = re.compile(r"[?&]done=(\w+)|done=[\"'](\w+)[\"']")
 
 
@@ -18,12 +18,12 @@ def test_each_act_has_its_sentence() -> None:
     sources = [path.read_text() for path in paths]
     named = {name for one in sources for match in NAMED.finditer(one) for name in match.groups() if name}
     assert len(named) > 20
-    assert named <= set(flash.TEXTS), "acts that say nothing"
-    unused = {name for name in flash.TEXTS if not any(re.search(rf"\b{name}\b", one) for one in sources)}
+    assert named <= set(text.TEXTS), "acts that say nothing"
+    unused = {name for name in text.TEXTS if not any(re.search(rf"\b{name}\b", one) for one in sources)}
     assert not unused, "sentences that no act says"
 
 
-@pytest.mark.parametrize("name", [*sorted(flash.MAILED), "saved"])
+@pytest.mark.parametrize("name", [*sorted(text.MAILED), "saved"])
 def test_a_mail_that_nobody_sends(name: str) -> None:
     """Without a mail server the page does not say that a mail is on its way."""
     said = []
@@ -31,4 +31,4 @@ def test_a_mail_that_nobody_sends(name: str) -> None:
         site = Site("http://localhost", b"k" * 32, sends_mail=sends_mail)
         scope = {"type": "http", "query_string": f"done={name}".encode(), "headers": [], "state": {"site": site}}
         said.append(done_of(Guest(Request(scope), datetime(2026, 12, 1, tzinfo=UTC))))
-    assert [flash.TEXTS[name], flash.KEPT if name in flash.MAILED else flash.TEXTS[name]] == said
+    assert [text.TEXTS[name], text.KEPT if name in text.MAILED else text.TEXTS[name]] == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.kit.ui import sources
+from afterword.kit.ui import text
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from afterword.kit.ui import sources
     [("192.0.2.77", "192.0.2.0/24"), ("2001:db8:1:2ff::7", "2001:db8:1:200::/56"), ("", "unknown"), ("x", "unknown")],
 )
 def test_network(host: str, network: str) -> None:
-    assert network == sources.network_of(host)
+    assert network == text.network_of(host)
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_network(host: str, network: str) -> None:
     ],
 )
 def test_device(agent: str, device: str) -> None:
-    assert device == sources.device_of(agent)
+    assert device == text.device_of(agent)

@@ -3,8 +3,8 @@
 import pytest
 from starlette.requests import Request
 
-from afterword.kit.web import cookies
-from afterword.kit.web.cookies import COOKIES_BYTES_MAX
+from afterword.kit.web import headers as cookies
+from afterword.kit.web.headers import COOKIES_BYTES_MAX
 
 FILL = "x=" + "1" * (COOKIES_BYTES_MAX - 20)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword import errors
-from afterword.kit.web import query
+from afterword.kit.web import query as web_query
 from tests.kit.web.client import count, create, fields_of, problem
 from tests.kit.web.conftest import House
 
@@ -91,7 +91,7 @@ class TestMalformed:
     @given(st.binary(max_size=80))
     def test_anything_is_read_or_refused(self, raw: bytes) -> None:
         try:
-            query.read_body(raw, FORM)
+            web_query.read_body(raw, FORM)
         except errors.Malformed:
             return
 

@@ -12,7 +12,7 @@ import pytest
 
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
-from afterword.kit.web import parsing, rows
+from afterword.kit.web import paging, parsing
 from afterword.kit.web.limits import Limits
 from tests.kit.web.client import count, fields_of, problem
 from tests.kit.web.conftest import CLOSED, House, NoteRequest, routes
@@ -56,7 +56,7 @@ class TestWholeBody:
             (JSON, b'[{"a":"' + b"," * 600_000 + b'"}' + b",1" * ROWS_MAX + b"]", 413, "body_too_large"),
             (LINES, b"1\n" * (ROWS_MAX + 1), 413, "body_too_large"),
             (LINES, b"1" + b"\n" * 1_000_000 + b"1", 413, "body_too_large"),
-            (JSON, b"[" + b" " * rows.BODY_BYTES_MAX + b"]", 413, "body_too_large"),
+            (JSON, b"[" + b" " * paging.BODY_BYTES_MAX + b"]", 413, "body_too_large"),
             ("text/csv", b"a", 415, "unsupported_media_type"),
             ("application/x-www-form-urlencoded", b"a=1", 415, "unsupported_media_type"),
             ("application/json; charset=latin-1", b"[]", 415, "unsupported_media_type"),
@@ -119,7 +119,7 @@ class TestRecords:
         (b'{"title":"a","weight":1e400}', [" invalid_format"]),
         (b'{"title":"a","rank":1234567890123456789}', [" invalid_format"]),
         (b'{"title":"a","x":' + b"[" * 16 + b"]" * 16 + b"}", [" invalid_format"]),
-        (b'{"title":"a","x":"' + b"x" * rows.RECORD_BYTES_MAX + b'"}', [" too_long"]),
+        (b'{"title":"a","x":"' + b"x" * paging.RECORD_BYTES_MAX + b'"}', [" too_long"]),
         (b'{"title":"a","send_time":"2026-01-01 24:00"}', ["/send_time invalid_date_time"]),
     )
     WRONG_LINES: tuple[tuple[bytes, list[str]], ...] = (
@@ -205,15 +205,15 @@ def test_ten_thousand_records_are_read_in_turns() -> None:
 
     async def main() -> list[Any]:
         busy = asyncio.create_task(other())
-        records = rows.split(raw, JSON, rows_max=10_000)
+        records = paging.split(raw, JSON, rows_max=10_000)
         context = Context(now=datetime(2026, 11, 21, tzinfo=UTC), zone=times.zone_of("Europe/Athens"))
-        found = await rows.read(records, ROUTE, context, read_only=frozenset())
+        found = await paging.read(records, ROUTE, context, read_only=frozenset())
         busy.cancel()
         return found
 
     found = asyncio.run(main())
     assert 10_000 == sum(isinstance(row, NoteRequest) for row in found)
-    assert len(turns) >= 10_000 // rows.ROWS_A_TURN
+    assert len(turns) >= 10_000 // paging.ROWS_A_TURN
 
 
 @pytest.mark.parametrize("text", ["[]", "[1]", "[[],{},[[1,2],3]]", '["a,b",{"c":[1,2,{"d":1}]},"]"]', "[[[[1]]],2]"])

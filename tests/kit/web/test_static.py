@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from afterword.core.questionnaires.palettes import Brand
+from afterword.core.questionnaires.visuals import Brand
 from afterword.kit import db
 from afterword.kit.web import static
 from tests.run.test_app import client_of

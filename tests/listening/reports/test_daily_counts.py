@@ -22,7 +22,7 @@ from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db
 from afterword.listening.reports import counts
 from afterword.listening.reports.daily_counts import service as rollups
-from afterword.listening.reports.daily_counts import store as daily_counts_store
+from afterword.listening.reports.daily_counts import store
 from tests.conftest import settled
 from tests.listening.reports.conftest import CES, CHOICE, CONSENT, CSAT, MANY, NPS, ZONE, House
 from tests.sizes import share_of
@@ -375,10 +375,10 @@ class TestKept:
         assert set(rollups.FIXED) == {span.dimension for span in await self.spans(house)} < before
 
     @staticmethod
-    async def spans(house: House) -> list[daily_counts_store.Span]:
+    async def spans(house: House) -> list[store.Span]:
         pair = (house.caller.organization_id, house.questionnaire_id)
         async with db.connection(house.pool) as database:
-            return await daily_counts_store.list_spans(database, questionnaires=[pair])
+            return await store.list_spans(database, questionnaires=[pair])
 
     async def test_test_data_are_not_counted(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         there = await respond_daily(house)

@@ -8,7 +8,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.listening.reports.digests import DIGEST
 from tests.conftest import SITE
 from tests.listening.reports.conftest import House
@@ -24,7 +24,7 @@ async def caller_of(house: House, role: str) -> Any:
 async def create(house: House, caller: Any, now: datetime, **columns: Any) -> str:
     async with db.transaction(house.pool) as database:
         given = {"report_id": None, "frequency": "weekly", "day": 1, "hour": 8, "locale": "en", **columns}
-        made = await nouns.create(DIGEST, database, caller=caller, columns=given, site=SITE, now=now)
+        made = await service.create(DIGEST, database, caller=caller, columns=given, site=SITE, now=now)
         return made.record.digest_id
 
 
@@ -49,4 +49,4 @@ async def test_refusals(owner: House, now: datetime) -> None:
             await create(owner, caller, now, **columns)
     async with db.transaction(owner.pool) as database:
         with pytest.raises(errors.NotFound):
-            await nouns.delete(DIGEST, database, caller=other, key=digest_id, site=SITE, now=now)
+            await service.delete(DIGEST, database, caller=other, key=digest_id, site=SITE, now=now)

@@ -10,8 +10,8 @@ import pytest
 
 from afterword.core.text import words
 from afterword.kit import db
-from afterword.listening.responses import service, store
-from afterword.listening.responses.store import Filter, ResponseRow
+from afterword.listening.responses import service
+from afterword.listening.responses.service import Filter, ResponseRow
 from tests.listening.reports.conftest import CSAT, NPS, TEXT, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -47,13 +47,13 @@ async def listed(
         **given,
     )
     async with db.connection(house.pool) as database:
-        found = await store.list_responses(
+        found = await service.list_responses(
             database, **reach, chosen=chosen, after=after[1] if after else "", limit=limit
         )
         if after is None and limit > len(found):
-            counted = await store.count_tabs(database, **reach, chosen=chosen)
+            counted = await service.count_tabs(database, **reach, chosen=chosen)
             assert len(found) == counted.counts[chosen.tab]
-            assert len(found) == (await store.count_facets(database, **reach, chosen=chosen)).count
+            assert len(found) == (await service.count_facets(database, **reach, chosen=chosen)).count
     return found
 
 
@@ -87,7 +87,7 @@ class TestList:
         assert made[:3] == ids_of(await listed(house, score_kind="nps"))
         assert [made[0]] == ids_of(await listed(house, score_kind="nps", band="detractor"))
         assert [made[1], made[3]] == ids_of(await listed(house, band="passive"))
-        assert made == ids_of(await listed(house, channel_id=store.LINK))
+        assert made == ids_of(await listed(house, channel_id=service.OF_LINK))
         assert [] == ids_of(await listed(house, channel_id=1))
         assert made == ids_of(await listed(house, questionnaire_id=house.questionnaire_id))
         assert [] == ids_of(await listed(house, questionnaire_id="0" * 22))
@@ -160,7 +160,7 @@ class TestTag:
                     *(house.caller.organization_id, instance_id),
                 )
         for most in (3, 1):
-            monkeypatch.setattr(store, "TAGGED_MAX", most)
+            monkeypatch.setattr(service, "TAGGED_MAX", most)
             for is_frequent in (None, most == 1):
                 found = await listed(house, tag="late", is_frequent=is_frequent)
                 assert made[1:] == ids_of(found)
@@ -171,7 +171,7 @@ async def plans_of(house: House, chosen: Filter) -> str:
     async with db.connection(house.pool) as database:
         await database.execute("set enable_seqscan = off")
         generic = GenericPlans(database._connection)
-        await store.list_responses(
+        await service.list_responses(
             db.Database(generic, database.clock),
             organization_id=house.caller.organization_id, application_ids=[], chosen=chosen, after="", limit=50,
         )  # fmt: skip
@@ -198,7 +198,7 @@ class TestSearch:
 
     async def test_few_among_many(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         """Behind the newest, which are looked through first, the index finds the others."""
-        monkeypatch.setattr(store, "NEWEST_MAX", 1)
+        monkeypatch.setattr(service, "NEWEST_MAX", 1)
         now = await now_of(house)
         texts = ("late", "early", "late", "later")
         made = [

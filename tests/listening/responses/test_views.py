@@ -8,7 +8,7 @@ import pytest
 from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.listening.responses.views import VIEW, VIEWS_MAX, views_of
 from tests.conftest import SITE
 from tests.listening.reports.conftest import House
@@ -37,7 +37,7 @@ async def test_own_and_shared(house: House) -> None:
 
     async def saved(database: db.Database, title: str, *, shared: bool = False) -> str:
         columns = {"title": title, "query": "tab=unhappy", "shared": shared}
-        return (await nouns.create(VIEW, database, caller=first, columns=columns, **given)).record.view_id
+        return (await service.create(VIEW, database, caller=first, columns=columns, **given)).record.view_id
 
     async with db.transaction(house.pool) as database:
         own, ours = await saved(database, " My  own "), await saved(database, "Ours", shared=True)
@@ -48,16 +48,16 @@ async def test_own_and_shared(house: House) -> None:
         with pytest.raises(errors.Conflict):
             await saved(database, "One too many")
         for view_id in many:
-            await nouns.delete(VIEW, database, caller=first, key=view_id, **given)
+            await service.delete(VIEW, database, caller=first, key=view_id, **given)
     assert ["My own", "Ours"] == await titles(house, first)
     assert ["Ours"] == await titles(house, second)
     async with db.transaction(house.pool) as database:
         with pytest.raises(errors.NotFound):
-            await nouns.delete(VIEW, database, caller=second, key=own, **given)
+            await service.delete(VIEW, database, caller=second, key=own, **given)
         with pytest.raises(errors.Forbidden):
-            await nouns.delete(VIEW, database, caller=second, key=ours, **given)
+            await service.delete(VIEW, database, caller=second, key=ours, **given)
         with pytest.raises(errors.NotFound):
-            await nouns.get(VIEW, database, caller=replace(first, organization_id="0" * 22), key=ours)
-        await nouns.delete(VIEW, database, caller=first, key=own, **given)
-        await nouns.delete(VIEW, database, caller=replace(second, role="owner"), key=ours, **given)
+            await service.get(VIEW, database, caller=replace(first, organization_id="0" * 22), key=ours)
+        await service.delete(VIEW, database, caller=first, key=own, **given)
+        await service.delete(VIEW, database, caller=replace(second, role="owner"), key=ours, **given)
     assert [] == await titles(house, first)

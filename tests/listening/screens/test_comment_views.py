@@ -2,7 +2,7 @@
 
 from afterword.console.screens import DOMAIN
 from afterword.kit.texts import texts
-from afterword.listening.screens.comment_views import BARS_MAX, count_sentence, groups_view, words_view
+from afterword.listening.screens.views import COMMENT_BARS_MAX, count_sentence, groups_view, words_view
 
 WORDS = texts(DOMAIN, "en")
 
@@ -13,9 +13,9 @@ def test_sentence() -> None:
 
 
 def test_views() -> None:
-    many = [(f"w{number}", 50 - number, f"/{number}") for number in range(BARS_MAX + 1)]
+    many = [(f"w{number}", 50 - number, f"/{number}") for number in range(COMMENT_BARS_MAX + 1)]
     view = words_view(WORDS, many, n=100)
-    assert (BARS_MAX, BARS_MAX + 1) == (len(view.points), len(view.rows))
+    assert (COMMENT_BARS_MAX, COMMENT_BARS_MAX + 1) == (len(view.points), len(view.rows))
     assert "w0, w1, w2" in view.finding
     groups = groups_view(
         WORDS, [(("north", 9, "/n"), [("late", 6, "/l")]), (("west", 5, "/w"), [])], group="Store", title=""

@@ -7,7 +7,7 @@ import pytest
 from afterword import errors
 from afterword.kit import db
 from afterword.kit.transport.base import Message
-from afterword.listening.screens import digest_mails
+from afterword.listening.screens import digests
 from afterword.tenants import mails
 from afterword.tenants.mails import compose
 from tests.listening.reports.conftest import NPS, House
@@ -37,7 +37,7 @@ async def save(house: House) -> str:
 async def due(house: House, now: datetime) -> list[Message]:
     """The mails that the jobs of a worker make by now."""
     async with db.transaction(house.pool) as database:
-        await digest_mails.mail_due(database, secret=SITE.secret, now=now, limit=9)
+        await digests.mail_due(database, secret=SITE.secret, now=now, limit=9)
     async with db.transaction(house.pool) as database:
         found = await mails.claim(database, now=now + timedelta(seconds=1), limit=9)
         for one in found:

@@ -10,7 +10,7 @@ from afterword.core.figures.periods import Period
 from afterword.core.figures.reports import Figure
 from afterword.core.figures.rows import RowKey, Selection
 from afterword.listening.reports.results import Result, Row
-from afterword.listening.screens.files import HEAD, file_of
+from afterword.listening.screens.exports import HEAD, file_of
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 SELECTION = Selection(questionnaire_ids=["a"], from_time=NOW, to_time=NOW, date_basis="submitted")

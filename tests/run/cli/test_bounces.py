@@ -14,15 +14,15 @@ from typing import Any, Final
 import pytest
 
 from afterword import errors
-from afterword.core.messaging.proofs import item_proof
+from afterword.core.messaging.reply_text import item_proof
 from afterword.kit import db
 from afterword.kit.settings import SettingError, Settings
 from afterword.kit.transport.base import Sent
-from afterword.run.cli import CommandError, bounces
-from afterword.run.cli.bounces import EX_DATAERR, EX_OK, EX_TEMPFAIL
+from afterword.run.cli import CommandError, inbound
 from afterword.run.cli.context import Context
-from afterword.sending.queue.store import QueueItem
-from afterword.sending.receipts import service as reports
+from afterword.run.cli.inbound import EX_DATAERR, EX_OK, EX_TEMPFAIL
+from afterword.sending.queue.records import QueueItemRecord
+from afterword.sending.receipts import service
 from tests.conftest import SITE, House
 from tests.sending.queue.conftest import Queue
 
@@ -37,13 +37,13 @@ async def queue(pool: db.Pool, house: House) -> Queue:
     return Queue(pool, house, house.pipeline_id)
 
 
-async def sent(queue: Queue, address: str = "ann@example.org") -> QueueItem:
+async def sent(queue: Queue, address: str = "ann@example.org") -> QueueItemRecord:
     item = await queue.schedule(address)
     await queue.worker().send(Sent("reference-1", 250, "2.0.0 Ok"))
     return item
 
 
-def returned(item: QueueItem, name: str = "postfix_unknown_user") -> bytes:
+def returned(item: QueueItemRecord, name: str = "postfix_unknown_user") -> bytes:
     """A sample that is about this item."""
     proof = item_proof(item.item_id, SITE.secret).encode()
     return (SAMPLES / f"{name}.eml").read_bytes().replace(PROOF, proof).replace(ITEM, item.item_id.encode())
@@ -56,7 +56,7 @@ class Stdin:
 
 async def pipe(queue: Queue, monkeypatch: pytest.MonkeyPatch, content: bytes) -> int:
     monkeypatch.setattr(sys, "stdin", Stdin(io.BytesIO(content)))
-    return await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=None)
+    return await inbound.run(CONTEXT, queue.pool, maildir=None, mbox=None)
 
 
 async def reasons(queue: Queue) -> list[str]:
@@ -134,8 +134,8 @@ class TestPipe:
             raise error from cause
             yield
 
-        monkeypatch.setattr(bounces, "open_pool", open_pool)
-        assert EX_TEMPFAIL == await bounces.bounce()
+        monkeypatch.setattr(inbound, "open_pool", open_pool)
+        assert EX_TEMPFAIL == await inbound.bounce()
         told = capsys.readouterr().err
         assert is_advised == (f"as the user {pwd.getpwuid(os.geteuid()).pw_name}. Let the mail server run it" in told)
 
@@ -146,7 +146,7 @@ class TestPipe:
             raise errors.Unavailable("The database is away.")
 
         item = await sent(queue)
-        monkeypatch.setattr(reports, "take_mail", away)
+        monkeypatch.setattr(service, "take_mail", away)
         assert EX_TEMPFAIL == await pipe(queue, monkeypatch, returned(item))
         assert "The database is away." in capsys.readouterr().err
 
@@ -160,20 +160,20 @@ class TestMaildir:
 
     async def test_no_maildir(self, queue: Queue, tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="no Maildir"):
-            await bounces.run(CONTEXT, queue.pool, maildir=tmp_path, mbox=None)
+            await inbound.run(CONTEXT, queue.pool, maildir=tmp_path, mbox=None)
         with pytest.raises(CommandError, match="not both"):
-            await bounces.run(CONTEXT, queue.pool, maildir=tmp_path, mbox=tmp_path)
+            await inbound.run(CONTEXT, queue.pool, maildir=tmp_path, mbox=tmp_path)
 
     async def test_each_once(self, queue: Queue, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         item = await sent(queue)
         fill(folder, {"new/1": returned(item), "new/2": b"no mail", "cur/3:2,R": returned(item, "arf_abuse"),
                       "cur/4:2,S": returned(item, "postfix_delivered"), "new/.hidden": b"x"})  # fmt: skip
-        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
+        assert EX_OK == await inbound.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert "3 mails: 2 reports, 2 of them new; 1 mails could not be read." in capsys.readouterr().out
         assert ["1:2,S", "2:2,FS", "3:2,RS", "4:2,S"] == names(folder / "cur")
         assert [".hidden"] == names(folder / "new")
         assert ["created", "sent!", "bounced", "complained"] == await queue.told(item)
-        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
+        assert EX_OK == await inbound.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert "0 mails" in capsys.readouterr().out
 
     async def test_a_run_that_was_cut_goes_on(
@@ -181,17 +181,17 @@ class TestMaildir:
     ) -> None:
         items = [await sent(queue, f"ann+{number}@example.org") for number in range(3)]
         fill(folder, {f"new/{place}": returned(item) for place, item in enumerate(items)})
-        take, calls = reports.take_mail, iter(range(9))
+        take, calls = service.take_mail, iter(range(9))
 
         async def failing(*arguments: Any, **named: Any) -> int:
             if next(calls) == 1:
                 raise errors.Unavailable("The database is away.")
             return await take(*arguments, **named)
 
-        monkeypatch.setattr(reports, "take_mail", failing)
-        assert EX_TEMPFAIL == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
+        monkeypatch.setattr(service, "take_mail", failing)
+        assert EX_TEMPFAIL == await inbound.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert (["0:2,S"], ["1", "2"]) == (names(folder / "cur"), names(folder / "new"))
-        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
+        assert EX_OK == await inbound.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert [] == names(folder / "new")
         told = await queue.fetch("select subject_id from event where type = 'queue_item.bounced'")
         assert {item.item_id for item in items} == {row["subject_id"] for row in told}
@@ -200,15 +200,15 @@ class TestMaildir:
 class TestMbox:
     async def test_no_mbox(self, queue: Queue, tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="no mbox"):
-            await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=tmp_path / "none")
+            await inbound.run(CONTEXT, queue.pool, maildir=None, mbox=tmp_path / "none")
 
     async def test_each_once(self, queue: Queue, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         item = await sent(queue)
         file = tmp_path / "box"
         pack(file, [returned(item), returned(item, "vacation"), returned(item, "arf_abuse")])
-        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=file)
+        assert EX_OK == await inbound.run(CONTEXT, queue.pool, maildir=None, mbox=file)
         assert "3 mails: 2 reports, 2 of them new" in capsys.readouterr().out
-        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=file)
+        assert EX_OK == await inbound.run(CONTEXT, queue.pool, maildir=None, mbox=file)
         assert "0 mails" in capsys.readouterr().out
         assert ["created", "sent!", "bounced", "complained"] == await queue.told(item)
         assert ["complaint"] == await reasons(queue)
@@ -219,7 +219,7 @@ class TestMbox:
         other = mailbox.mbox(file)
         other.lock()
         with pytest.raises(CommandError, match="in use"):
-            await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=file)
+            await inbound.run(CONTEXT, queue.pool, maildir=None, mbox=file)
         other.unlock()
         other.close()
 

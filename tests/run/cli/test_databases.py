@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from afterword.run import embedded
-from afterword.run.cli import databases
+from afterword.run.cli import setup
 from tests.run.backups.conftest import contents, differing, done, old_postgresql, refused
 from tests.run.cli.shell import MORE, found
 from tests.run.embedded.servers import running, value
@@ -87,7 +87,7 @@ class TestUpgrade:
             def kill(_: Path) -> None:
                 raise OSError("the power failed")
 
-            patch.setattr(databases.upgrades, step, kill)
+            patch.setattr(setup.cluster, step, kill)
             with pytest.raises(OSError, match="the power failed"):
                 await done("", place, "database", "upgrade")
         assert "afterword database upgrade" in await refused("", place, "organization", "list")

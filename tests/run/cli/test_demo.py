@@ -10,9 +10,8 @@ import pytest
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.run.cli import demo
-from afterword.run.cli.demo import Form, ended
-from afterword.run.cli.seed import Seeded
-from afterword.sending.providers import service as providers
+from afterword.run.cli.demo import Form, Seeded, ended
+from afterword.sending.providers import service
 from afterword.sending.queue import restores
 from afterword.sending.screens import pipelines
 from afterword.sending.screens.queue_items import SENDING
@@ -56,7 +55,7 @@ async def _switch_off(_: db.Pool, client: httpx2.AsyncClient, house: House) -> N
 
 async def _pause_accounts(pool: db.Pool, _: httpx2.AsyncClient, house: House) -> None:
     async with db.transaction(pool) as database:
-        assert await providers.pause_all(database, caller=house.caller, reason="Stocktaking")
+        assert await service.pause_all(database, caller=house.caller, reason="Stocktaking")
 
 
 async def _pause_everything(pool: db.Pool, _: httpx2.AsyncClient, __: House) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from afterword.kit import db
 from afterword.run.cli import questionnaires
-from afterword.run.cli.seed import seed
+from afterword.run.cli.demo import seed
 from tests.conftest import House
 from tests.run.cli.shell import SITE, shell
 

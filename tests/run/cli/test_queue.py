@@ -6,7 +6,7 @@ import pytest
 
 from afterword.core.scheduling.statuses import Item
 from afterword.kit import db
-from afterword.sending.intake.imports import service as imports
+from afterword.sending.intake.imports import service
 from tests.conftest import House
 from tests.run.cli.shell import shell
 from tests.sending.queue.conftest import Queue
@@ -53,12 +53,12 @@ class TestResume:
     async def test_ok(self, pool: db.Pool, house: House, database_url: str, tmp_path: Path) -> None:
         async with db.transaction(pool) as database:
             now = database.clock.now()
-            job = await imports.create(
+            job = await service.create(
                 database,
                 caller=house.caller,
                 questionnaire_id=house.questionnaire_id,
                 pipeline_id=house.pipeline_id,
-                cut=imports.cut("responder_channel_identifier\na@example.com\n", separator=",", mapping={}),
+                cut=service.cut("responder_channel_identifier\na@example.com\n", separator=",", mapping={}),
                 secret=house.site.secret,
                 now=now,
             )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
-from afterword.run.cli.seed import Seeded, seed
+from afterword.run.cli.demo import Seeded, seed
 from afterword.tenants.organizations.tokens import access
 from tests.run.cli.shell import SITE, opened_by, shell
 

@@ -59,6 +59,6 @@ async def test_the_endpoint_for_assistants_is_switched_on(pool: db.Pool, house: 
 
 
 def test_the_endpoint_for_assistants_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "afterword.extras.assistants.endpoint", None)
+    monkeypatch.setitem(sys.modules, "afterword.extras.assistants.server", None)
     with pytest.raises(CommandError, match=r"pip install 'afterword\[mcp\]'"):
         web._endpoint(Settings(mcp=True))

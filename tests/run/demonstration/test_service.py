@@ -9,7 +9,7 @@ import pytest
 from afterword.core.organizations import access
 from afterword.kit import db
 from afterword.listening.reports import overview as overviews
-from afterword.run.cli.seed import Seeded, seed
+from afterword.run.cli.demo import Seeded, seed
 from afterword.run.demonstration import service
 from tests.run.cli.shell import SITE
 

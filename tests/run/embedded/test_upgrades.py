@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword.run import embedded
-from afterword.run.embedded import upgrades
+from afterword.run.embedded import cluster as upgrades
 
 
 @pytest.fixture

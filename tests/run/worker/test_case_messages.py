@@ -11,7 +11,7 @@ from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.kit.transport.base import EMAIL, Begin, Channel, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.run import worker
-from afterword.run.cli import bounces
+from afterword.run.cli import inbound
 from afterword.run.cli.context import Context
 from afterword.run.worker.case_messages import CaseMessages
 from afterword.run.worker.channels import ChannelRegistry
@@ -64,7 +64,7 @@ async def test_there_and_back(desk: Desk, path: str, monkeypatch: pytest.MonkeyP
         answer["Message-ID"], answer["References"] = "<1@example.com>", f"<old@example.com> {reference}"
         answer.set_content("Ευχαριστώ πολύ!\n\nOn Wed, 25 Nov 2026 the shop wrote:\n> Dear Ann", charset="iso-8859-7")
         monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": io.BytesIO(answer.as_bytes())}))
-        await bounces.run(Context(Settings(), "", desk.house.site), desk.pool, maildir=None, mbox=None)
+        await inbound.run(Context(Settings(), "", desk.house.site), desk.pool, maildir=None, mbox=None)
         found = await desk.value("select string_agg(body, '|') from alert_message where incoming")
         assert ("Ευχαριστώ πολύ!" if is_known else None) == found, number
     assert not (await desk.api.get(path))["waiting"]

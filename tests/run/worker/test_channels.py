@@ -22,8 +22,8 @@ from afterword.run import worker
 from afterword.run.worker import channels
 from afterword.sending.channels import webhook
 from afterword.sending.channels.webhook import WebhookChannel
-from afterword.sending.providers import service as accounts
-from afterword.sending.providers.store import Account
+from afterword.sending.providers import service
+from afterword.sending.providers.service import Account
 from afterword.sending.queue import service as queue
 from afterword.sending.queue import traces
 from tests.conftest import SITE, House
@@ -79,7 +79,7 @@ async def working(bench: Bench) -> AsyncGenerator["asyncio.Task[None]"]:
 
 async def add(bench: Bench, kind: str, settings: Mapping[str, Any], *, is_default: bool = True) -> Account:
     async with db.transaction(bench.queue.pool) as database:
-        account, _ = await accounts.add_account(
+        account, _ = await service.add_account(
             database,
             organization_id=bench.queue.house.organization_id,
             kind=kind,
@@ -175,7 +175,7 @@ class TestText:
                 await sms.until("select not exists (select from queue_item where status <> 1)")
                 receiver.reply = taken
                 async with db.transaction(sms.queue.pool) as database:
-                    await accounts.resume_account(database, account_id=account.account_id)
+                    await service.resume_account(database, account_id=account.account_id)
                 await sms.until_done()
         assert {SENT} == {(await sms.queue.row(item))["status"] for item in items}
         assert {1} == {(await sms.queue.row(item))["attempts"] for item in items}
@@ -214,7 +214,7 @@ class TestAccounts:
                 await sms.queue.schedule(PHONE)
                 await sms.until_done()
                 async with db.transaction(sms.queue.pool) as database:
-                    await accounts.change_account(
+                    await service.change_account(
                         database, account_id=account.account_id, site=OPEN, settings=twilio(other.url)
                     )
                 await sms.queue.schedule(PHONE)
@@ -229,7 +229,7 @@ class TestAccounts:
                 await sms.queue.schedule(PHONE)
                 await sms.until_done()
                 async with db.transaction(sms.queue.pool) as database:
-                    _, moved = await accounts.change_account(
+                    _, moved = await service.change_account(
                         database, account_id=beside.account_id, site=OPEN, is_default=True
                     )
                 await sms.queue.schedule(PHONE)

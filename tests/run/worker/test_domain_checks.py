@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from afterword.core.wire.site import Site
-from afterword.run.worker.domain_checks import DomainChecks
+from afterword.run.worker.jobs import DomainChecks
 from tests.conftest import SITE
 from tests.kit.transport.name_server import name_server
 from tests.run.worker.conftest import Bench

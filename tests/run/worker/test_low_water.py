@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from afterword.run.worker import low_water as module
-from afterword.run.worker.low_water import MARGIN, SLOW_SECONDS, WHOLE_SECONDS, LowWaterMarks
+from afterword.run.worker import jobs
+from afterword.run.worker.jobs import MARGIN, SLOW_SECONDS, WHOLE_SECONDS, LowWaterMarks
 
 LANE = "organization", "pipeline"
 DUE = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -15,7 +15,7 @@ DUE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time of the worker, for tests to move."""
     moment = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(jobs.time, "monotonic", lambda: moment[0])
     return moment
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from afterword.kit.transport.base import Message
-from afterword.run.worker import rendering
+from afterword.run.worker import sender
 from tests.sending.channels.conftest import MESSAGE
 
 
@@ -11,9 +11,9 @@ def test_failed() -> None:
     def compose() -> Message:
         raise ValueError("no ann@example.com")
 
-    with pytest.raises(rendering.Failed, match=r"ValueError: no \[address\]"):
-        rendering.read(rendering.written(compose, "ann@example.com"))
+    with pytest.raises(sender.Failed, match=r"ValueError: no \[address\]"):
+        sender.read(sender.written(compose, "ann@example.com"))
 
 
 def test_the_same_message() -> None:
-    assert MESSAGE == rendering.read(rendering.written(lambda: MESSAGE))
+    assert MESSAGE == sender.read(sender.written(lambda: MESSAGE))

@@ -6,12 +6,12 @@ from typing import Final
 
 import pytest
 
-from afterword.core.messaging import proofs
+from afterword.core.messaging import reply_text
 from afterword.sending.channels import answers, bounces
 
 SECRET: Final = b"k" * 32
 ASKED: Final = "0QmCkLh2XnT7vRz9YbWd4e"
-OURS: Final = f"<{proofs.reply_proof(ASKED, SECRET)}@shop.example>"
+OURS: Final = f"<{reply_text.reply_proof(ASKED, SECRET)}@shop.example>"
 
 
 def mail(reference: str = OURS, key: str = "<1@example.com>", text: str = "Thank you.") -> Message:

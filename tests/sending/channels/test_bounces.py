@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-from afterword.core.messaging import proofs
-from afterword.kit.transport.reports import Report, Unreadable
+from afterword.core.messaging import reply_text
+from afterword.kit.transport.mime import Report, Unreadable
 from afterword.sending.channels import bounces
 from afterword.sending.channels.bounces import LINES_MAX, MAIL_BYTES_MAX, PARTS_MAX
 
@@ -68,7 +68,7 @@ To: {ANN}
 Subject: Was your parcel delayed?
 Date: Sat, 21 Nov 2026 10:00:00 +0000
 Message-ID: <{ITEM}@shop.example>
-X-Afterword-Item: {proofs.item_proof(ITEM, SECRET)}
+X-Afterword-Item: {reply_text.item_proof(ITEM, SECRET)}
 MIME-Version: 1.0
 Content-Type: text/plain
 
@@ -300,7 +300,7 @@ def test_a_complaint_of_hotmail() -> None:
 
 
 def test_an_answer_about_a_failed_delivery_is_an_answer() -> None:
-    reference = f"<{proofs.reply_proof(ITEM, SECRET)}@shop.example>"
+    reference = f"<{reply_text.reply_proof(ITEM, SECRET)}@shop.example>"
     extra = f"Subject: Delivery failed\nMessage-ID: <1@example.org>\nIn-Reply-To: {reference}\n"
     words = "My parcel was not delivered. Your 550 5.1.1 says: address unknown."
     found = bounces.read(mail(TEXT + words, sender=ANN, extra=extra), secret=SECRET)

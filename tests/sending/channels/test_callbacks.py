@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from afterword.kit.transport.reports import REPORTS_MAX, Unreadable, Unsigned
+from afterword.kit.transport.mime import REPORTS_MAX, Unreadable, Unsigned
 from afterword.sending.channels import callbacks
 from afterword.sending.channels.callbacks import CallbackResult, read_standard
 

@@ -17,8 +17,8 @@ from afterword.kit import db
 from afterword.kit.db import leases
 from afterword.kit.db.leases import ATTEMPTS_MAX, LeaseLost
 from afterword.run.worker.long_work import STEPS_A_TURN, Importer
-from afterword.sending.intake.imports import service, store
-from afterword.sending.intake.imports.resources import Import
+from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports.service import Import
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.event_log import list_events
@@ -83,13 +83,13 @@ class Importing:
         assert 200 == response.status_code, response.text
         return response.json()["results"]
 
-    async def claim(self, owner: uuid.UUID) -> store.Import:
+    async def claim(self, owner: uuid.UUID) -> service.ImportRecord:
         async with db.transaction(self.queue.pool) as database:
-            job = await store.IMPORTS.claim(database, owner=owner, now=database.clock.now())
+            job = await service.IMPORTS.claim(database, owner=owner, now=database.clock.now())
         assert job is not None
         return job
 
-    async def step(self, job: store.Import, owner: uuid.UUID) -> store.Import:
+    async def step(self, job: service.ImportRecord, owner: uuid.UUID) -> service.ImportRecord:
         async with db.transaction(self.queue.pool) as database:
             now = database.clock.now()
             return await service.work(database, job=job, owner=owner, secret=self.queue.secret, now=now)
@@ -478,13 +478,13 @@ class TestCancel:
     async def test_while_a_piece_is_worked_off(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
         """Cancelling waits for nobody, and nothing of the piece in hand stays."""
         job = await importing.send(many(20))
-        insert_rows = store.insert_rows
+        insert_rows = service.insert_rows
 
         async def cancelled_meanwhile(*arguments: Any, **options: Any) -> None:
             await insert_rows(*arguments, **options)
             assert 204 == (await importing.client.send("DELETE", f"/q/import/{job['import_id']}")).status_code
 
-        monkeypatch.setattr(store, "insert_rows", cancelled_meanwhile)
+        monkeypatch.setattr(service, "insert_rows", cancelled_meanwhile)
         assert 0 == await importing.work()
         assert ("cancelled", 20, 0, 0, 0, 0) == counts(await importing.get(job))
         assert (0, 0) == (await importing.items(), await importing.pieces())
@@ -502,7 +502,7 @@ class TestFaults:
         """Whatever fails at whatever step, the import goes on, and nothing is lost or doubled."""
         job = await importing.send(many(40))
         for name in ("get_piece", "insert_rows", "settle_piece"):
-            real, failures = getattr(store, name), [True]
+            real, failures = getattr(service, name), [True]
 
             async def broken(
                 *arguments: Any, _real: Any = real, _failures: list[bool] = failures, **options: Any
@@ -512,7 +512,7 @@ class TestFaults:
                     raise RuntimeError("cut off")
                 return found
 
-            monkeypatch.setattr(store, name, broken)
+            monkeypatch.setattr(service, name, broken)
             with pytest.raises(RuntimeError, match="cut off"):
                 await importing.importer().work_next(importing.stop)
         await importing.work()
@@ -543,7 +543,7 @@ class TestFaults:
         owner = uuid.uuid4()
         held = await importing.claim(owner)
         found = await asyncio.gather(importing.step(held, owner), importing.step(held, owner), return_exceptions=True)
-        assert 1 == sum(isinstance(each, store.Import) for each in found), found
+        assert 1 == sum(isinstance(each, service.ImportRecord) for each in found), found
         assert 10 == await importing.items()
         assert 10 == (await importing.get(job))["rows_created"]
 
@@ -552,20 +552,20 @@ class TestFaults:
         await importing.send(many(3, reference="other"))
         await importing.claim(uuid.uuid4())
         async with db.transaction(importing.queue.pool) as database:
-            assert await store.IMPORTS.claim(database, owner=uuid.uuid4(), now=database.clock.now()) is None
+            assert await service.IMPORTS.claim(database, owner=uuid.uuid4(), now=database.clock.now()) is None
 
     async def test_fails_for_good(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
         job = await importing.send(many(30))
         owner = uuid.uuid4()
         held = await importing.step(await importing.claim(owner), owner)
         async with db.transaction(importing.queue.pool) as database:
-            await store.IMPORTS.release(database, job=held, owner=owner, is_tried=False)
-        get_piece = store.get_piece
+            await service.IMPORTS.release(database, job=held, owner=owner, is_tried=False)
+        get_piece = service.get_piece
 
         async def broken(*arguments: Any, **options: Any) -> Any:
             raise RuntimeError("never")
 
-        monkeypatch.setattr(store, "get_piece", broken)
+        monkeypatch.setattr(service, "get_piece", broken)
         for _ in range(ATTEMPTS_MAX):
             with pytest.raises(RuntimeError):
                 await importing.importer().work_next(importing.stop)
@@ -576,7 +576,7 @@ class TestFaults:
         assert "import.failed" == await importing.queue.value(
             "select type from event where subject_id = $1", job["import_id"]
         )
-        monkeypatch.setattr(store, "get_piece", get_piece)
+        monkeypatch.setattr(service, "get_piece", get_piece)
         async with db.transaction(importing.queue.pool) as database:
             now, caller = database.clock.now(), importing.queue.house.caller
             stored = await service.get(database, caller=caller, import_id=job["import_id"])

@@ -11,7 +11,7 @@ import pytest
 from afterword import errors
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases import service as alerts
+from afterword.cases import service
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from afterword.kit.nouns import service as nouns
@@ -337,7 +337,7 @@ class TestFollow:
         await chain.follow()
         await settled(chain.queue.pool)
         async with db.transaction(chain.queue.pool) as database:
-            await alerts.raise_next(database, now=database.clock.now(), limit=500)
+            await service.raise_next(database, now=database.clock.now(), limit=500)
         [case] = (await chain.client.send("GET", "/alert/instance")).json()["results"]
         [item] = await chain.made()
         assert (item["item_id"] if is_noted else None) == case["recovery_item_id"]

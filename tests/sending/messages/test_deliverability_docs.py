@@ -7,7 +7,7 @@ from typing import Final
 
 from afterword import __main__
 from afterword.core.messaging.refusals import SUPPRESSING
-from afterword.kit.transport.reports import KINDS, REPORTS_MAX
+from afterword.kit.transport.mime import KINDS, REPORTS_MAX
 from afterword.people.responders.suppressions import REASONS
 from afterword.sending.channels import callbacks
 from afterword.sending.receipts.inbound import ADAPTERS

@@ -11,7 +11,7 @@ import pytest
 
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires.store import Version
-from afterword.core.messaging import proofs
+from afterword.core.messaging import reply_text
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.definition import parse
 from afterword.core.wire.site import Site
@@ -315,7 +315,7 @@ def test_without_an_address_to_unsubscribe() -> None:
 
 def test_header_that_proves_whose_a_bounce_is() -> None:
     value = compose().headers["X-Afterword-Item"]
-    assert "i" * 22 == proofs.item_of(value, SITE.secret)
+    assert "i" * 22 == reply_text.item_of(value, SITE.secret)
     assert value == compose().headers["X-Afterword-Item"]  # in every attempt
 
 

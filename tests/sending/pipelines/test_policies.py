@@ -9,7 +9,7 @@ import pytest
 
 from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent
-from afterword.sending.queue.store import QueueItem
+from afterword.sending.queue.records import QueueItemRecord
 from tests.sending.queue.conftest import OUTBOX, Client, Queue, codes
 
 SCHEDULED, IGNORED = 1, 8
@@ -115,7 +115,7 @@ class TestPut:
         assert first.headers["ETag"] == second.headers["ETag"]
 
 
-async def decided(queue: Queue, item: QueueItem) -> tuple[int, str | None]:
+async def decided(queue: Queue, item: QueueItemRecord) -> tuple[int, str | None]:
     row = await queue.row(item)
     return row["status"], row["reason"]
 

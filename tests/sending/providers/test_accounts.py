@@ -13,9 +13,8 @@ from afterword.kit import db, sealing
 from afterword.kit.transport.base import Refused, Sent
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels.sms import twilio
-from afterword.sending.providers import health, store
-from afterword.sending.providers import service as accounts
-from afterword.sending.providers.store import Account
+from afterword.sending.providers import health, service
+from afterword.sending.providers.service import Account
 from tests.conftest import SITE, House
 from tests.conftest import client as client  # noqa: PLC0414  a fixture
 from tests.sending.queue.conftest import SMS, Queue
@@ -29,7 +28,7 @@ async def add(
     queue: Queue, kind: str = "sms_twilio", settings: Mapping[str, Any] = LOGIN, *, is_default: bool = True
 ) -> tuple[Account, int]:
     async with db.transaction(queue.pool) as database:
-        return await accounts.add_account(
+        return await service.add_account(
             database,
             organization_id=queue.house.organization_id,
             kind=kind,
@@ -74,12 +73,12 @@ class TestRefused:
     async def test_unknown_account(self, pool: db.Pool) -> None:
         async with db.transaction(pool) as database:
             for work in (
-                accounts.find_account(database, account_id="z" * 22),
-                accounts.change_account(database, account_id="z" * 22, site=SITE),
-                accounts.pause_account(database, account_id="z" * 22, reason="x"),
-                accounts.resume_account(database, account_id="z" * 22),
-                accounts.remove_account(database, account_id="z" * 22),
-                accounts.limit_rate(database, account_id="z" * 22, rate=1),
+                service.find_account(database, account_id="z" * 22),
+                service.change_account(database, account_id="z" * 22, site=SITE),
+                service.pause_account(database, account_id="z" * 22, reason="x"),
+                service.resume_account(database, account_id="z" * 22),
+                service.remove_account(database, account_id="z" * 22),
+                service.limit_rate(database, account_id="z" * 22, rate=1),
             ):
                 with pytest.raises(errors.NotFound):
                     await work
@@ -89,21 +88,21 @@ class TestRefused:
         account, _ = await add(queue)
         async with db.transaction(queue.pool) as database:
             with pytest.raises(errors.Invalid):
-                await accounts.change_account(database, account_id=account.account_id, site=SITE, **change)
+                await service.change_account(database, account_id=account.account_id, site=SITE, **change)
             with pytest.raises(errors.Invalid):
-                await accounts.limit_rate(database, account_id=account.account_id, rate=0.0)
+                await service.limit_rate(database, account_id=account.account_id, rate=0.0)
 
     async def test_settings_of_the_installation_s_own_way(self, queue: Queue) -> None:
         account_id = await queue.value("select account_id from channel_account")
         async with db.transaction(queue.pool) as database:
             with pytest.raises(errors.Invalid, match="installation's own way"):
-                await accounts.change_account(database, account_id=account_id, site=SITE, settings={"url": "smtp://x"})
+                await service.change_account(database, account_id=account_id, site=SITE, settings={"url": "smtp://x"})
 
     async def test_removing_one_that_is_used(self, queue: Queue) -> None:
         account_id = await queue.value("select account_id from channel_account")
         async with db.transaction(queue.pool) as database:
-            with pytest.raises(accounts.InUse):
-                await accounts.remove_account(database, account_id=account_id)
+            with pytest.raises(service.InUse):
+                await service.remove_account(database, account_id=account_id)
 
 
 class TestSecrets:
@@ -111,9 +110,9 @@ class TestSecrets:
         account, _ = await add(queue)
         assert account.settings is not None
         assert b"secret" not in account.settings
-        assert LOGIN == accounts.settings_of(account, site=SITE)
+        assert LOGIN == service.settings_of(account, site=SITE)
         with pytest.raises(sealing.Unreadable):
-            accounts.settings_of(account, site=Site(SITE.public_url, b"j" * 32))
+            service.settings_of(account, site=Site(SITE.public_url, b"j" * 32))
 
     async def test_moved_to_another_account_they_do_not_open(self, queue: Queue) -> None:
         account, _ = await add(queue)
@@ -123,7 +122,7 @@ class TestSecrets:
         )
         async with db.transaction(queue.pool) as database:
             with pytest.raises(sealing.Unreadable):
-                await accounts.open_account(
+                await service.open_account(
                     database, organization_id=other.organization_id, account_id=other.account_id, site=SITE
                 )
 
@@ -157,15 +156,15 @@ class TestDefault:
         account, moved = await add(queue, is_default=False)
         assert (0, 0, False) == (moved, account.pipelines, account.is_default)
         async with db.transaction(queue.pool) as database:
-            removed = await accounts.remove_account(database, account_id=account.account_id)
+            removed = await service.remove_account(database, account_id=account.account_id)
             assert account.account_id == removed.account_id
-            assert None is await store.get_account(database, account_id=account.account_id)
+            assert None is await service.get_account(database, account_id=account.account_id)
 
     async def test_the_former_one_can_be_removed(self, queue: Queue, sms: Queue) -> None:
         former = await queue.value("select account_id from pipeline where pipeline_id = $1", sms.pipeline_id)
         await add(queue)
         async with db.transaction(queue.pool) as database:
-            await accounts.remove_account(database, account_id=former)
+            await service.remove_account(database, account_id=former)
         assert 1 == await queue.value("select count(*) from channel_account where channel_id = 2")
 
     async def test_one_default_a_channel_says_the_table(self, queue: Queue, sms: Queue) -> None:
@@ -190,8 +189,8 @@ class TestLimits:
     async def test_rate(self, queue: Queue) -> None:
         account, _ = await add(queue)
         async with db.transaction(queue.pool) as database:
-            limited = await accounts.limit_rate(database, account_id=account.account_id, rate=5)
-            lifted = await accounts.limit_rate(database, account_id=account.account_id, rate=None)
+            limited = await service.limit_rate(database, account_id=account.account_id, rate=5)
+            lifted = await service.limit_rate(database, account_id=account.account_id, rate=None)
         assert (5, 5) == (limited.rate, limited.rate_ceiling)
         assert (None, None) == (lifted.rate, lifted.rate_ceiling)
 
@@ -199,7 +198,7 @@ class TestLimits:
         account, _ = await add(queue)
         key = (account.organization_id, account.account_id)
         async with db.transaction(queue.pool) as database:
-            await accounts.limit_rate(database, account_id=account.account_id, rate=8)
+            await service.limit_rate(database, account_id=account.account_id, rate=8)
         await queue.execute("update channel_account set updated_time = now() - interval '1 minute'")
         async with db.transaction(queue.pool) as database:
             await health.slow_down(database, account=key)
@@ -211,17 +210,17 @@ class TestLimits:
     async def test_slots_and_title_make_a_new_version(self, queue: Queue) -> None:
         account, _ = await add(queue)
         async with db.transaction(queue.pool) as database:
-            after, _ = await accounts.change_account(
+            after, _ = await service.change_account(
                 database, account_id=account.account_id, site=SITE, slots_max=3, title="Theirs"
             )
         assert (3, "Theirs", account.version + 1) == (after.slots_max, after.title, after.version)
-        assert LOGIN == accounts.settings_of(after, site=SITE)
+        assert LOGIN == service.settings_of(after, site=SITE)
 
     async def test_pause_and_resume(self, queue: Queue) -> None:
         account, _ = await add(queue)
         async with db.transaction(queue.pool) as database:
-            paused = await accounts.pause_account(database, account_id=account.account_id, reason="looking")
-            resumed = await accounts.resume_account(database, account_id=account.account_id)
+            paused = await service.pause_account(database, account_id=account.account_id, reason="looking")
+            resumed = await service.resume_account(database, account_id=account.account_id)
         assert ("looking", None, None) == (paused.paused_reason, resumed.paused_reason, resumed.paused_time)
 
 
@@ -232,7 +231,7 @@ class TestCallbacks:
         account, _ = await add(queue)
         inbound_id = account.inbound_id or ""
         async with db.transaction(queue.pool) as database:
-            opened = await accounts.open_account(
+            opened = await service.open_account(
                 database, organization_id=account.organization_id, account_id=account.account_id, site=SITE
             )
         assert opened is not None

@@ -7,7 +7,7 @@ import pytest
 
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.kit.transport import resolver
+from afterword.kit.transport import http as resolver
 from tests.conftest import SITE
 from tests.kit.transport.name_server import name_server
 from tests.run.test_app import client_of

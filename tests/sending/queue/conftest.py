@@ -19,13 +19,12 @@ from afterword.run.app import create_app
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.queue import service
 from afterword.sending.queue.lanes import SettingsCache
-from afterword.sending.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
+from afterword.sending.queue.records import STATUS_ABORTED, QueueItemRecord, QueueItemRequest, QueueItemUpdate
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Lease, Result
 from afterword.sending.queue.service import NewItem
-from afterword.sending.queue.store import QueueItem
 from tests.conftest import House
 from tests.making import make_token
 
@@ -142,7 +141,7 @@ class Queue:
         metadata: Mapping[str, Mapping[str, str | None]] | None = None,
         external_reference: str | None = None,
         test: bool = False,
-    ) -> QueueItem:
+    ) -> QueueItemRecord:
         async with db.transaction(self.pool) as database:
             return await service.schedule(
                 database,
@@ -162,10 +161,10 @@ class Queue:
                 secret=self.secret,
             )
 
-    async def cancel(self, item: QueueItem, result: str | None = None) -> QueueItem:
+    async def cancel(self, item: QueueItemRecord, result: str | None = None) -> QueueItemRecord:
         return await self.change(item, QueueItemUpdate(status_id=STATUS_ABORTED, result=result))
 
-    async def change(self, item: QueueItem, change: QueueItemUpdate) -> QueueItem:
+    async def change(self, item: QueueItemRecord, change: QueueItemUpdate) -> QueueItemRecord:
         async with db.transaction(self.pool) as database:
             return await service.change(
                 database,
@@ -176,7 +175,7 @@ class Queue:
                 secret=self.secret,
             )
 
-    async def delete(self, item: QueueItem) -> None:
+    async def delete(self, item: QueueItemRecord) -> None:
         async with db.transaction(self.pool) as database:
             await service.delete(database, caller=self.house.caller, item_id=item.item_id, expect=any_version)
 
@@ -187,20 +186,20 @@ class Queue:
     async def now(self) -> datetime:
         return await self.value("select now()")
 
-    async def row(self, item: QueueItem | Dispatch) -> Mapping[str, Any]:
+    async def row(self, item: QueueItemRecord | Dispatch) -> Mapping[str, Any]:
         """Every column of the item."""
-        item_id = item.item_id if isinstance(item, QueueItem) else item.item.item_id
+        item_id = item.item_id if isinstance(item, QueueItemRecord) else item.item.item_id
         [row] = await self.fetch("select * from queue_item where item_id = $1", item_id)
         return row
 
-    async def status(self, item: QueueItem) -> int:
+    async def status(self, item: QueueItemRecord) -> int:
         return (await self.row(item))["status"]
 
-    async def attempts(self, item: QueueItem) -> list[str | None]:
+    async def attempts(self, item: QueueItemRecord) -> list[str | None]:
         rows = await self.fetch("select outcome from attempt where item_id = $1 order by epoch", item.item_id)
         return [row["outcome"] for row in rows]
 
-    async def told(self, item: QueueItem) -> list[str]:
+    async def told(self, item: QueueItemRecord) -> list[str]:
         """The types of the item's events, the terminal one marked."""
         rows = await self.fetch("select type, is_terminal from event where subject_id = $1 order by seq", item.item_id)
         return [row["type"].removeprefix("queue_item.") + ("!" if row["is_terminal"] else "") for row in rows]

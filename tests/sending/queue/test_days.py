@@ -25,7 +25,7 @@ from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item, Move
 from afterword.core.scheduling.windows import Hours
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.sending.queue.records import Claimed
-from afterword.sending.queue.sending import outcomes
+from afterword.sending.queue.sending import outcomes as sending_outcomes
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.store import Overdue, Settlement
 from tests.bar import Tell
@@ -171,7 +171,7 @@ class Day:
                 return
             decision = decisions.decide(item=self._subject(row), facts=Facts(rules=self.rules), now=self.now)
             if decision.verdict != "go":
-                self._settle_claimed(row, outcomes.decided(item, decision))
+                self._settle_claimed(row, sending_outcomes.decided(item, decision))
                 return
             ready = self.draw.choice((0.1, 0.5, 2.0, 54.0, 62.0))  # connecting may take longer than the lease
             self.after(ready, lambda: self.on(worker, run, lambda: self.begin(worker, run, row, item)))
@@ -179,12 +179,12 @@ class Day:
     def begin(self, worker: Worker, run: int, row: Row, item: Claimed) -> None:
         chance = self.draw.random()
         if chance < 0.03:
-            self._settle_claimed(row, outcomes.handed_back(item))
+            self._settle_claimed(row, sending_outcomes.handed_back(item))
         elif chance < 0.06:
-            self._settle_claimed(row, outcomes.given_up(item, "it broke", waits=self._waits(), now=self.now))
+            self._settle_claimed(row, sending_outcomes.given_up(item, "it broke", waits=self._waits(), now=self.now))
         elif chance < 0.1:
             throttle = Retry("throttle", "454 slower")
-            self._settle_claimed(row, outcomes.released(item, throttle, waits=self._waits(), now=self.now))
+            self._settle_claimed(row, sending_outcomes.released(item, throttle, waits=self._waits(), now=self.now))
         elif self._may_begin(row, item):
             if row.status == Item.CLAIMED:  # always, but for a mutant
                 self._move(row, statuses.BEGIN, Item.SENDING)
@@ -236,11 +236,11 @@ class Day:
             self.after(self.draw.uniform(21, 30), lambda: self.on(worker, run, lambda: self.settle(row, item, outcome)))
 
     def settle(self, row: Row, item: Claimed, outcome: Outcome) -> None:
-        settlement = outcomes.settled(item, outcome, waits=self._waits(), now=self.now)
+        settlement = sending_outcomes.settled(item, outcome, waits=self._waits(), now=self.now)
         is_fenced = row.epoch != item.epoch and self.mutant != "settle is not fenced"
         if row.status == Item.SENDING and not is_fenced:
             if self._is_known(row) and settlement.status != Item.SENT:
-                settlement = outcomes.known(item, settlement, now=self.now)
+                settlement = sending_outcomes.known(item, settlement, now=self.now)
             row.outcomes[row.epoch], row.stale = settlement.outcome, row.stale or row.epoch != item.epoch
             self._apply(row, settlement, *SETTLED)
         elif settlement.outcome == "accepted":
@@ -254,10 +254,10 @@ class Day:
             return
         item = Overdue("o", row.item_id, row.epoch, row.status, row.attempts, row.attempts_max, row.resend,
                        row.not_after, None, self.now)  # fmt: skip
-        settlement = outcomes.reaped(item, waits=self._waits())
+        settlement = sending_outcomes.reaped(item, waits=self._waits())
         if row.status == Item.SENDING:
             if self._is_known(row):
-                settlement = outcomes.known(item, settlement, now=self.now)
+                settlement = sending_outcomes.known(item, settlement, now=self.now)
             row.outcomes[row.epoch] = "retry" if self.mutant == "the reaper forgets" else "unknown"
         row.epoch += 1
         self._apply(row, settlement, statuses.REAP_CLAIMED, statuses.REAP_SENDING)
@@ -272,7 +272,7 @@ class Day:
             row.reported = row.reported or (epoch is None and row.status == Item.SENDING)  # of the open attempt
             return
         row.outcomes[max(unknown)] = "accepted_late"
-        corrects = row.status == Item.FAILED and row.reason == outcomes.REASON_UNKNOWN
+        corrects = row.status == Item.FAILED and row.reason == sending_outcomes.REASON_UNKNOWN
         if row.status in {Item.SCHEDULED, Item.CLAIMED, Item.UNCERTAIN} or corrects:
             row.told += row.status in OPEN
             self._move(row, statuses.LATE_ACCEPTANCE, Item.SENT)
@@ -294,7 +294,7 @@ class Day:
 
     def _settle_claimed(self, row: Row, settlement: Settlement) -> None:
         if row.status == Item.CLAIMED and row.epoch == settlement.epoch:
-            row.throttled += settlement.reason == outcomes.REASON_THROTTLED
+            row.throttled += settlement.reason == sending_outcomes.REASON_THROTTLED
             self._apply(row, settlement, statuses.HOLD, statuses.SKIP, statuses.RELEASE, statuses.GIVE_UP)
 
     def _apply(self, row: Row, settlement: Settlement, *moves: Move) -> None:

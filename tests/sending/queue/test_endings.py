@@ -9,70 +9,70 @@ import pytest
 from afterword.core.scheduling.statuses import Item
 from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
-from afterword.kit.transport.reports import Report
+from afterword.kit.transport.mime import Report
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import SuppressionInput
 from afterword.sending.intake import references
 from afterword.sending.intake.references import Reference
 from afterword.sending.queue import service
+from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
-from afterword.sending.queue.store import QueueItem
 from afterword.sending.receipts import service as reports
 from tests.bar import Tell
 from tests.sending.queue.conftest import EMAIL, Queue, any_version
 
 SENT: Final = Sent("reference-1", 250, "2.0.0 Ok")
-End = Callable[[Queue], Awaitable[QueueItem]]
+End = Callable[[Queue], Awaitable[QueueItemRecord]]
 
 
-async def sent(queue: Queue) -> QueueItem:
+async def sent(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.worker().send(SENT)
     return item
 
 
-async def reported(queue: Queue) -> QueueItem:
+async def reported(queue: Queue) -> QueueItemRecord:
     item = await retried_after_silence(queue)
     await report(queue, item, "delivered")
     return item
 
 
-async def refused(queue: Queue) -> QueueItem:
+async def refused(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.worker().send(Refused("550 5.1.1 no", 550, suppress=True))
     return item
 
 
-async def used_up(queue: Queue) -> QueueItem:
+async def used_up(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set attempts_max = 1")
     await queue.worker().send(Retry("recipient", "450 busy", 450))
     return item
 
 
-async def out_of_time(queue: Queue) -> QueueItem:
+async def out_of_time(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set not_after = now() + interval '30 seconds'")
     await queue.worker().send(Retry("recipient", "450 busy", 450))
     return item
 
 
-async def uncertain(queue: Queue) -> QueueItem:
+async def uncertain(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set resend_after_seconds = null")
     await queue.worker().send(Unknown("silence"))
     return item
 
 
-async def silent_too_often(queue: Queue) -> QueueItem:
+async def silent_too_often(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set attempts_max = 1, resend_after_seconds = 600")
     await queue.worker().send(Unknown("silence"))
     return item
 
 
-async def cannot_be_made(queue: Queue) -> QueueItem:
+async def cannot_be_made(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set attempts_max = 1")
     [dispatch] = await queue.worker().claim()
@@ -83,7 +83,7 @@ async def cannot_be_made(queue: Queue) -> QueueItem:
     return item
 
 
-async def lost_before_sending(queue: Queue) -> QueueItem:
+async def lost_before_sending(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set attempts_max = 1")
     await queue.worker().claim()
@@ -92,7 +92,7 @@ async def lost_before_sending(queue: Queue) -> QueueItem:
     return item
 
 
-async def lost_while_sending(queue: Queue) -> QueueItem:
+async def lost_while_sending(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set attempts_max = 1")
     worker = queue.worker()
@@ -102,26 +102,26 @@ async def lost_while_sending(queue: Queue) -> QueueItem:
     return item
 
 
-async def cancelled(queue: Queue) -> QueueItem:
+async def cancelled(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.cancel(item)
     await queue.cancel(item)
     return item
 
 
-async def cancelled_after_silence(queue: Queue) -> QueueItem:
+async def cancelled_after_silence(queue: Queue) -> QueueItemRecord:
     item = await retried_after_silence(queue)
     await queue.cancel(item)
     return item
 
 
-async def deleted(queue: Queue) -> QueueItem:
+async def deleted(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.delete(item)
     return item
 
 
-async def cancelled_by_reference(queue: Queue) -> QueueItem:
+async def cancelled_by_reference(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule(external_reference="order-1042")
     reference = Reference(
         caller=queue.house.caller,
@@ -134,14 +134,14 @@ async def cancelled_by_reference(queue: Queue) -> QueueItem:
     return item
 
 
-async def too_late(queue: Queue) -> QueueItem:
+async def too_late(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set not_after = now() - interval '1 second'")
     await queue.worker().claim()
     return item
 
 
-async def suppressed(queue: Queue) -> QueueItem:
+async def suppressed(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     async with db.transaction(queue.pool) as database:
         await suppressions.add(
@@ -155,11 +155,11 @@ async def suppressed(queue: Queue) -> QueueItem:
     return item
 
 
-async def resolved_as_sent(queue: Queue) -> QueueItem:
+async def resolved_as_sent(queue: Queue) -> QueueItemRecord:
     return await resolved(queue, is_sent=True)
 
 
-async def resolved_as_failed(queue: Queue) -> QueueItem:
+async def resolved_as_failed(queue: Queue) -> QueueItemRecord:
     return await resolved(queue, is_sent=False)
 
 
@@ -207,11 +207,11 @@ async def test_one_terminal_event(queue: Queue, end: End, tell: Tell) -> None:
     }  # fmt: skip
 
 
-async def terminal(queue: Queue, item: QueueItem) -> int:
+async def terminal(queue: Queue, item: QueueItemRecord) -> int:
     return await queue.value("select count(*) from event where subject_id = $1 and is_terminal", item.item_id)
 
 
-async def report(queue: Queue, item: QueueItem, kind: str) -> None:
+async def report(queue: Queue, item: QueueItemRecord, kind: str) -> None:
     account_id = await queue.value("select account_id from pipeline where pipeline_id = $1", queue.pipeline_id)
     said: dict[str, Report] = {
         name: Report(kind=name, item_id=item.item_id) for name in ("accepted", "delivered", "bounced", "complained")
@@ -227,7 +227,7 @@ async def report(queue: Queue, item: QueueItem, kind: str) -> None:
         )
 
 
-async def retried_after_silence(queue: Queue) -> QueueItem:
+async def retried_after_silence(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set resend_after_seconds = 600")
     await queue.worker().send(Unknown("silence"))
@@ -235,7 +235,7 @@ async def retried_after_silence(queue: Queue) -> QueueItem:
     return item
 
 
-async def resolved(queue: Queue, *, is_sent: bool) -> QueueItem:
+async def resolved(queue: Queue, *, is_sent: bool) -> QueueItemRecord:
     item = await uncertain(queue)
     async with db.transaction(queue.pool) as database:
         await service.resolve(database, caller=queue.house.caller, item_id=item.item_id, is_sent=is_sent)

@@ -1,8 +1,8 @@
 """Late information about an attempt whose outcome was unknown."""
 
 from afterword.kit.transport.base import Refused
+from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending.outcomes import Waits
-from afterword.sending.queue.store import QueueItem
 from tests.sending.queue.conftest import SMS, Queue
 from tests.sending.queue.test_moves import ABORTED, FAILED, LOST, OK, SENDING, SENT
 
@@ -93,7 +93,7 @@ class TestLateTruth:
         assert ["accepted_late"] == await queue.attempts(item)
         assert ["created", "retried", "aborted!"] == await queue.told(item)
 
-    async def fenced(self, queue: Queue, address: str = "ann@example.com") -> QueueItem:
+    async def fenced(self, queue: Queue, address: str = "ann@example.com") -> QueueItemRecord:
         """An item whose worker hears 250 after the reaper has taken it."""
         item = await queue.schedule(address)
         worker = queue.worker()

@@ -35,9 +35,9 @@ from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item, Move
 from afterword.core.wire.times import Moment
 from afterword.kit import db
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.kit.transport.reports import Kind, Report
+from afterword.kit.transport.mime import Kind, Report
 from afterword.sending.queue import service
-from afterword.sending.queue.resources import QueueItemUpdate
+from afterword.sending.queue.records import QueueItemUpdate
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.service import COPY_NOTE

@@ -12,7 +12,7 @@ from afterword.people.responders.store import AddressId
 from afterword.run.worker.loop import PLANNER
 from afterword.sending.queue import deciding, reminders
 from afterword.sending.queue import store as queue_store
-from afterword.sending.receipts import store as reports
+from afterword.sending.receipts import service
 from tests.conftest import House, filled_database
 from tests.sending.queue.conftest import Queue
 from tests.sending.queue.test_plans import DUE_ROWS, Explained, nodes
@@ -139,19 +139,19 @@ async def test_by_key(filled: Queue) -> None:
             queue_store.delete_contacts(asked, items=items),
             reminders.list_sent(asked, items=items),
             reminders.update_reminders_to_due(asked, instances=instances),
-            reports.list_items(
+            service.list_items(
                 asked, organization_id=organization_id, item_ids=item_ids, since=since, account_id=account_id
             ),
-            reports.get_item_key(asked, item_id=item_ids[0]),
-            reports.list_item_ids_by_reference(
+            service.get_item_key(asked, item_id=item_ids[0]),
+            service.list_item_ids_by_reference(
                 asked, organization_id=organization_id, account_id=account_id, references=[f"SM{i}" for i in item_ids]
             ),
-            reports.get_last_item_id(
+            service.get_last_item_id(
                 asked, organization_id=organization_id, account_id=account_id, channel_id=1,
                 address_key=rows[0]["address_key"], since=since,
             ),
-            reports.get_last_item(asked, channel_id=1, address_key=rows[0]["address_key"], since=since),
-            reports.list_told(asked, organization_id=organization_id, item_ids=item_ids),
+            service.get_last_item(asked, channel_id=1, address_key=rows[0]["address_key"], since=since),
+            service.list_told(asked, organization_id=organization_id, item_ids=item_ids),
         ):  # fmt: skip
             asked.plan = {}
             await call

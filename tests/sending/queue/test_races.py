@@ -10,10 +10,9 @@ import pytest
 from afterword import errors
 from afterword.core.wire.times import Moment
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.sending.queue.resources import QueueItemUpdate
+from afterword.sending.queue.records import QueueItemRecord, QueueItemUpdate
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
-from afterword.sending.queue.store import QueueItem
 from tests.sending.queue.conftest import LEASE_SECONDS, Queue, Worker
 
 NOTE = "(an earlier attempt may have delivered a copy)"
@@ -90,7 +89,7 @@ async def test_cancels_and_edits_against_workers(queue: Queue, seed: int) -> Non
     later = (await queue.now()).replace(microsecond=0) + timedelta(hours=5)
     promised: dict[str, str] = {}
 
-    async def meddle(item: QueueItem) -> None:
+    async def meddle(item: QueueItemRecord) -> None:
         change = world.draw.choice(["cancel", "delete", "move", "whole"])
         for _ in range(world.draw.randrange(12)):
             await asyncio.sleep(0)

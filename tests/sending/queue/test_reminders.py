@@ -12,8 +12,8 @@ from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
 from afterword.sending.messages import email
 from afterword.sending.messages.context import MessageContext
 from afterword.sending.queue import reminders, service
+from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending.dispatches import Dispatch
-from afterword.sending.queue.store import QueueItem
 from tests.conftest import settled
 from tests.sending.queue.conftest import Queue
 
@@ -35,8 +35,8 @@ async def reminding(queue: Queue) -> Queue:
     return queue
 
 
-async def reminders_of(queue: Queue, item: QueueItem | Dispatch) -> list[Mapping[str, Any]]:
-    item_id = item.item_id if isinstance(item, QueueItem) else item.item.item_id
+async def reminders_of(queue: Queue, item: QueueItemRecord | Dispatch) -> list[Mapping[str, Any]]:
+    item_id = item.item_id if isinstance(item, QueueItemRecord) else item.item.item_id
     return list(await queue.fetch("select * from queue_item where previous_item_id = $1", item_id))
 
 

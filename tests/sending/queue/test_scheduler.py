@@ -8,7 +8,7 @@ from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.kit.transport.base import LINK, OUTBOX, WEBHOOK
 from afterword.kit.web.fields import MetadataGroups
-from afterword.sending.queue.resources import QueueItemRequest
+from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import RESEND_AFTER_SECONDS, address_errors, checked, checked_rows
 from tests.sending.queue.conftest import EMAIL, SMS
 

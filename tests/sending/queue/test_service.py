@@ -14,9 +14,8 @@ from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.queue import service
-from afterword.sending.queue.resources import QueueItemRequest, QueueItemUpdate
+from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest, QueueItemUpdate
 from afterword.sending.queue.service import NewItem
-from afterword.sending.queue.store import QueueItem
 from tests.sending.queue.conftest import EMAIL, LEASE_SECONDS, SMS, Queue
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
@@ -144,56 +143,56 @@ class TestSchedule:
         async with db.transaction(queue.pool) as database:
             outcomes = await service.schedule_all(database, wanted=wanted, secret=queue.secret)
 
-        assert isinstance(outcomes[0], QueueItem)
+        assert isinstance(outcomes[0], QueueItemRecord)
         codes = [outcome.code if isinstance(outcome, errors.Refusal) else "" for outcome in outcomes]
         assert ["", "invalid", "already_exists", "not_found", "", "already_exists"] == codes
         assert 3 == await queue.value("select count(*) from queue_item")
         assert 3 == await queue.value("select count(*) from event where type = 'queue_item.created'")
 
 
-Prepare = Callable[[Queue, QueueItem], Awaitable[object]]
+Prepare = Callable[[Queue, QueueItemRecord], Awaitable[object]]
 
 
-async def scheduled(queue: Queue, item: QueueItem) -> None:
+async def scheduled(queue: Queue, item: QueueItemRecord) -> None:
     pass
 
 
-async def claimed(queue: Queue, item: QueueItem) -> None:
+async def claimed(queue: Queue, item: QueueItemRecord) -> None:
     await queue.worker().claim()
 
 
-async def sending(queue: Queue, item: QueueItem) -> None:
+async def sending(queue: Queue, item: QueueItemRecord) -> None:
     worker = queue.worker()
     await worker.begin(*await worker.claim())
 
 
-async def sent(queue: Queue, item: QueueItem) -> None:
+async def sent(queue: Queue, item: QueueItemRecord) -> None:
     await queue.worker().send(OK)
 
 
-async def failed(queue: Queue, item: QueueItem) -> None:
+async def failed(queue: Queue, item: QueueItemRecord) -> None:
     await queue.worker().send(Refused("550 no"))
 
 
-async def failed_in_doubt(queue: Queue, item: QueueItem) -> None:
+async def failed_in_doubt(queue: Queue, item: QueueItemRecord) -> None:
     await queue.execute("update queue_item set attempts_max = 1")
     await queue.worker().send(Unknown("?"))
 
 
-async def uncertain(queue: Queue, item: QueueItem) -> None:
+async def uncertain(queue: Queue, item: QueueItemRecord) -> None:
     await queue.execute("update queue_item set resend_after_seconds = null")
     await queue.worker().send(Unknown("?"))
 
 
-async def scheduled_in_doubt(queue: Queue, item: QueueItem) -> None:
+async def scheduled_in_doubt(queue: Queue, item: QueueItemRecord) -> None:
     await queue.worker().send(Unknown("?"))
 
 
-async def aborted(queue: Queue, item: QueueItem) -> None:
+async def aborted(queue: Queue, item: QueueItemRecord) -> None:
     await queue.cancel(item)
 
 
-async def ignored(queue: Queue, item: QueueItem) -> None:
+async def ignored(queue: Queue, item: QueueItemRecord) -> None:
     await queue.execute("update queue_item set not_after = now()")
     await queue.worker().claim()
 
@@ -475,7 +474,7 @@ class TestResolve:
         assert (FAILED, 4) == (resolved.status, resolved.status_id)
         assert ["created", "failed!", "updated"] == await queue.told(item)
 
-    async def resolve(self, queue: Queue, item: QueueItem, *, is_sent: bool) -> QueueItem:
+    async def resolve(self, queue: Queue, item: QueueItemRecord, *, is_sent: bool) -> QueueItemRecord:
         async with db.transaction(queue.pool) as database:
             return await service.resolve(database, caller=queue.house.caller, item_id=item.item_id, is_sent=is_sent)
 

@@ -21,12 +21,12 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 from afterword import errors
-from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
+from afterword.core.messaging.reply_text import ITEM_HEADER, item_proof
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.providers import service as accounts
-from afterword.sending.queue.store import QueueItem
+from afterword.sending.providers import service
+from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.receipts import inbound
 from afterword.sending.receipts.inbound import Adapter
 from tests.bar import Tell
@@ -94,7 +94,7 @@ async def state(queue: Queue) -> list[Any]:
     return [await queue.fetch(f"select * from {table} order by 1, 2, 3") for table in TABLES]
 
 
-async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItem:
+async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItemRecord:
     item = await queue.schedule(address)
     await queue.worker().send(Sent("reference-1", 250, "2.0.0 Ok"))
     return item
@@ -120,7 +120,7 @@ async def called_back(queue: Queue, receipt: Mapping[str, Any]) -> str:
     """The path of a new account at a gateway whose receipts read so."""
     url = "https://sms.gateway.example/send?to={to_digits}&text={text}&ref={id}"
     async with db.transaction(queue.pool) as database:
-        account, _ = await accounts.add_account(
+        account, _ = await service.add_account(
             database,
             organization_id=queue.house.organization_id,
             kind="sms_http",
@@ -153,7 +153,7 @@ def headers_of(body: bytes, key: str, *, age: float = 0, message_id: str = "msg_
     }
 
 
-def bounce(item: QueueItem, **more: object) -> bytes:
+def bounce(item: QueueItemRecord, **more: object) -> bytes:
     return json.dumps([{"kind": "bounced", "item_id": item.item_id, "code": "5.1.1", "text": "gone", **more}]).encode()
 
 
@@ -186,7 +186,7 @@ def notification(
     }  # fmt: skip
 
 
-def mail_bounce(item: QueueItem, *, with_headers: bool = True, **bounced: object) -> dict[str, object]:
+def mail_bounce(item: QueueItemRecord, *, with_headers: bool = True, **bounced: object) -> dict[str, object]:
     headers = [{"name": ITEM_HEADER, "value": item_proof(item.item_id, b"k" * 32)}] if with_headers else []
     recipients = [{"emailAddress": "ann@example.com", "status": "5.1.1", "diagnosticCode": "smtp; 550 5.1.1 unknown"}]
     return {
@@ -358,7 +358,7 @@ async def test_nothing_changes_and_nobody_is_called(
 
 
 async def counts_once(
-    http: httpx2.AsyncClient, queue: Queue, item: QueueItem, posts: Sequence[Callback], tell: Tell
+    http: httpx2.AsyncClient, queue: Queue, item: QueueItemRecord, posts: Sequence[Callback], tell: Tell
 ) -> None:
     """The first changes what it should, the others nothing."""
     states = [await state(queue)]
@@ -499,7 +499,7 @@ class TestNotifications:
         http: httpx2.AsyncClient,
         queue: Queue,
         signer: Signer,
-        notice: Callable[[QueueItem], object],
+        notice: Callable[[QueueItemRecord], object],
         told: str,
         suppressed: str | None,
     ) -> None:

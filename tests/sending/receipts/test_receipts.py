@@ -10,13 +10,13 @@ import pytest
 from afterword.asking.instances import service as instances
 from afterword.kit import db
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.kit.transport.reports import Kind, Report
+from afterword.kit.transport.mime import Kind, Report
 from afterword.run import renderings
+from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Result
-from afterword.sending.queue.store import QueueItem
-from afterword.sending.receipts import service as reports
+from afterword.sending.receipts import service
 from tests.conftest import House
 from tests.event_log import list_events
 from tests.journeys.processes import until
@@ -33,7 +33,7 @@ async def account_of(queue: Queue) -> str:
 async def take(queue: Queue, *said: Report, account_id: str | None = None, house: House | None = None) -> int:
     account_id = account_id or await account_of(queue)
     async with db.transaction(queue.pool) as database:
-        return await reports.take(
+        return await service.take(
             database,
             organization_id=(house or queue.house).organization_id,
             account_id=account_id,
@@ -45,17 +45,17 @@ async def take(queue: Queue, *said: Report, account_id: str | None = None, house
 
 async def take_mail(queue: Queue, *said: Report) -> int:
     async with db.transaction(queue.pool) as database:
-        return await reports.take_mail(database, reports=said, now=database.clock.now(), secret=queue.secret)
+        return await service.take_mail(database, reports=said, now=database.clock.now(), secret=queue.secret)
 
 
-async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItem:
+async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItemRecord:
     item = await queue.schedule(address)
     await queue.worker().send(SENT)
     assert 4 == await queue.status(item)
     return item
 
 
-async def unknown(queue: Queue, *, resend_after_seconds: int | None = 600) -> QueueItem:
+async def unknown(queue: Queue, *, resend_after_seconds: int | None = 600) -> QueueItemRecord:
     item = await queue.schedule("ann@example.com")
     await queue.execute("update queue_item set resend_after_seconds = $1", resend_after_seconds)
     await queue.worker().send(Unknown("silence"))
@@ -215,7 +215,7 @@ class TestProviders:
             questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="Texts", message_body="{{ link }}"
         )
         names = ("aB1", "Ab1", "ab1")
-        items: list[QueueItem] = []
+        items: list[QueueItemRecord] = []
         for number, name in enumerate(names):
             items.append(await texts.schedule(f"+30690000000{number}"))
             await texts.worker().send(Sent(name, 0, "submit_sm_resp"))

@@ -9,8 +9,7 @@ import pytest
 
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.tenants.logins import hashing
-from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import service
 from afterword.tenants.organizations import service as organizations
 from tests.run.test_app import client_of
 
@@ -36,9 +35,9 @@ class Office:
                 database, organization_id=self.organization_id, email=email, role=role, now=now
             )
             if password is not None:
-                hashed = await hashing.hash_of(password)
-                login = await logins.add_login(database, email=email, password_hash=hashed, now=now)
-                await logins.join(database, organization_id=self.organization_id, user_id=user.user_id, login=login)
+                hashed = await service.hash_of(password)
+                login = await service.add_login(database, email=email, password_hash=hashed, now=now)
+                await service.join(database, organization_id=self.organization_id, user_id=user.user_id, login=login)
         return user.user_id
 
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from afterword.tenants.logins import hashing
+from afterword.tenants.logins import service
 from tests.conftest import HASHER
 from tests.tenants.logins.conftest import PASSWORD
 
 
 async def test_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing, "_hasher", HASHER)
-    hashed = await hashing.hash_of("O\u0301lga has four words")
+    monkeypatch.setattr(service, "_hasher", HASHER)
+    hashed = await service.hash_of("O\u0301lga has four words")
     assert hashed.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert await hashing.is_right(hashed, "\u00d3lga has four words")
-    assert not await hashing.is_right(hashed, "Olga has four words")
-    assert not await hashing.is_right("no hash", PASSWORD)
-    assert not hashing.is_outdated(hashed)
+    assert await service.is_right(hashed, "\u00d3lga has four words")
+    assert not await service.is_right(hashed, "Olga has four words")
+    assert not await service.is_right("no hash", PASSWORD)
+    assert not service.is_outdated(hashed)

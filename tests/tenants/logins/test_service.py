@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.tenants.logins import service, sessions, store
+from afterword.tenants.logins import service, sessions
 from tests.pruning import prune
 from tests.tenants.logins.conftest import EMAIL, SITE, Office, browser_of, log_in
 
@@ -12,7 +12,7 @@ async def test_pending(office: Office) -> None:
     """It ends after some minutes, and with the password."""
     async with db.transaction(office.pool) as database:
         now = database.clock.now()
-        login = await store.get_login_by_email(database, email=EMAIL.upper())
+        login = await service.get_login_by_email(database, email=EMAIL.upper())
         assert login is not None
         text = service.pending(login, secret=SITE.secret, now=now)
         for secret, moment in ((SITE.secret, now + service.PENDING), (b"x" * 32, now)):

@@ -1,6 +1,6 @@
 """Applications over HTTP: who may not, their types, and what a type brings."""
 
-from afterword.asking.questionnaires.metadata import service as metadata
+from afterword.asking.questionnaires import metadata
 from afterword.kit import db
 from tests.tenants.organizations.conftest import Desk
 

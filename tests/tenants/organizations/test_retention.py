@@ -1,7 +1,7 @@
 """Retention periods as they are stored, and those that follow from others."""
 
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.tenants.organizations import retention
 from tests.conftest import SITE, House
 
@@ -14,7 +14,7 @@ async def test_days_of_kinds(pool: db.Pool, house: House) -> None:
         expected = {"texts": 60, "people": 60, "items": 7, "uploads": 60, "answers": 90, "exports": 1}
         assert expected == await retention.list_days(database, organization_id=key, changes=changes)
         now = database.clock.now()
-        stored = await nouns.update(
+        stored = await service.update(
             retention.RETENTION,
             database,
             caller=house.caller,

@@ -13,8 +13,7 @@ from starlette.requests import Request
 from afterword.console import screens
 from afterword.kit import db, sealing
 from afterword.run.cli.setup import setup_url
-from afterword.tenants.logins import hashing
-from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import service
 from afterword.tenants.mails import link_context
 from afterword.tenants.screens import entry
 from tests.tenants.logins.conftest import EMAIL, PASSWORD, SITE, Office, browser_of, found, log_in
@@ -130,7 +129,7 @@ class TestLogIn:
             hashes.append(password)
             return False
 
-        monkeypatch.setattr(hashing, "_matches", noted)
+        monkeypatch.setattr(service, "_matches", noted)
         work: list[tuple[int, list[str]]] = []
         for email in (EMAIL, "nobody@kalamata.example"):
             statements.clear()
@@ -188,10 +187,10 @@ class TestGuessing:
             await asyncio.sleep(0)
             return False
 
-        monkeypatch.setattr(hashing, "is_right", is_right)
+        monkeypatch.setattr(service, "is_right", is_right)
         async with browser_of(office.pool, source="198.51.100.7") as client:
-            answers = await asyncio.gather(*(log_in(client, password="wrong") for _ in range(logins.FAILURES_MAX + 8)))
-        assert logins.FAILURES_MAX == compared
+            answers = await asyncio.gather(*(log_in(client, password="wrong") for _ in range(service.FAILURES_MAX + 8)))
+        assert service.FAILURES_MAX == compared
         assert 8 == sum(429 == answer.status_code for answer in answers)
 
     async def test_right_ones_do_not_count(self, office: Office) -> None:
@@ -206,7 +205,7 @@ class TestGuessing:
 
     async def test_a_network_must_wait(self, office: Office) -> None:
         async with browser_of(office.pool, source="198.51.100.7") as client:
-            for _ in range(logins.FAILURES_MAX):
+            for _ in range(service.FAILURES_MAX):
                 assert 422 == (await log_in(client, password="wrong")).status_code
             refused = await log_in(client)
             assert (429, "900") == (refused.status_code, refused.headers["retry-after"])
@@ -219,7 +218,7 @@ class TestGuessing:
         ):
             await log_in(known)
             await known.post("/console/logout")
-            for _ in range(logins.FAILURES_MAX + 1):
+            for _ in range(service.FAILURES_MAX + 1):
                 await log_in(stranger, password="wrong")
             assert [429, 303, 303] == [(await log_in(client)).status_code for client in (stranger, known, elsewhere)]
 
@@ -258,7 +257,7 @@ class TestSecondFactor:
             code = await current_code(office, secret)
             assert 200 == (await client.post("/console/settings/totp/confirm", data={"code": code})).status_code
         async with browser_of(office.pool, source="198.51.100.7") as thief:
-            for _ in range(logins.FAILURES_MAX):
+            for _ in range(service.FAILURES_MAX):
                 await log_in(thief)
                 assert 422 == (await thief.post("/console/login/code", data={"code": "000000"})).status_code
             assert 429 == (await thief.post("/console/login/code", data={"code": code})).status_code

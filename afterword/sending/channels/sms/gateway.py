@@ -23,7 +23,7 @@ from afterword.kit.transport.base import (
     read_settings,
 )
 from afterword.kit.transport.http import URL_CHARACTERS_MAX, Answer, Caller
-from afterword.kit.transport.reports import REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, Unreadable, Unsigned, worded
+from afterword.kit.transport.mime import REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, Unreadable, Unsigned, worded
 from afterword.sending.channels import calling
 from afterword.sending.channels.calling import Terms
 from afterword.sending.channels.sms import description

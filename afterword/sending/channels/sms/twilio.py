@@ -23,7 +23,7 @@ from afterword.kit.transport.base import (
     read_settings,
 )
 from afterword.kit.transport.http import PORTS, Answer, Caller
-from afterword.kit.transport.reports import Kind, Report, Unreadable, Unsigned, worded
+from afterword.kit.transport.mime import Kind, Report, Unreadable, Unsigned, worded
 from afterword.sending.channels import calling
 from afterword.sending.channels.calling import Terms
 

@@ -10,8 +10,8 @@ from afterword.kit.db import Database
 from afterword.kit.web import uploads
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.uploads import Upload
-from afterword.sending.intake.imports import service, store
-from afterword.sending.intake.imports.resources import IMPORT_ROWS, Import, ImportQuery, ImportRow, row_of
+from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports.service import IMPORT_ROWS, Import, ImportQuery, ImportRow, row_of
 from afterword.sending.pipelines import service as pipelines
 
 PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/import"
@@ -40,11 +40,11 @@ def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
 
 
 @routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")
-async def list_imports(call: Call[None], db: Database) -> Rows[service.Import]:
+async def list_imports(call: Call[None], db: Database) -> Rows[service.ImportRecord]:
     path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
     await pipelines.get(db, caller=call.caller, **path)
     organization_id, test_only = call.caller.organization_id, call.caller.test
-    return await store.list_imports(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
+    return await service.list_imports(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
 
 
 @routes.post(
@@ -80,7 +80,7 @@ async def create_import(call: Call[tuple[Cut, str | None]], db: Database) -> Ans
 
 
 @routes.get(IMPORT, scope="Queue.Read", answer=Import, summary="Get Import")
-async def get_import(call: Call[None], db: Database) -> service.Import:
+async def get_import(call: Call[None], db: Database) -> service.ImportRecord:
     return await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
 
 
@@ -105,7 +105,7 @@ async def cancel_import(call: Call[None], db: Database) -> None:
     description="A failed import goes on where it stopped, while the rest of its file is kept.",
     refusals=("not_ready",),
 )
-async def resume_import(call: Call[Any], db: Database) -> service.Import:
+async def resume_import(call: Call[Any], db: Database) -> service.ImportRecord:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
     return await service.resume(db, job=job, now=call.now)
 
@@ -120,7 +120,7 @@ async def resume_import(call: Call[Any], db: Database) -> service.Import:
 )
 async def list_import_rows(call: Call[None], db: Database) -> Answer:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
-    rows = await store.list_import_rows(
+    rows = await service.list_import_rows(
         db, organization_id=job.organization_id, import_id=job.import_id, page=call.page
     )
     return Answer(rows.map(lambda row: row_of(row, site=call.site, request_id=call.request_id)))

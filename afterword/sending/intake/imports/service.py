@@ -9,34 +9,402 @@ import contextlib
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple
 from uuid import UUID
 
+import msgspec
+from msgspec import Meta
+
 from afterword import errors, ids
-from afterword.asking.questionnaires.metadata import service as metadata_service
+from afterword.asking.questionnaires import metadata
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import imports as core_imports
 from afterword.core.wire import tables, times
-from afterword.core.wire.imports import REFERENCE, Cut, Rows
+from afterword.core.wire.imports import REFERENCE, Cut
+from afterword.core.wire.imports import Rows as ParsedRows
+from afterword.core.wire.lists import Page
+from afterword.core.wire.lists import Rows as RowsRecord
+from afterword.core.wire.site import Site
 from afterword.core.wire.tables import Fault
 from afterword.errors import FieldError, Sentence
-from afterword.events import service as events
+from afterword.events import service
 from afterword.events.service import NewEvent
-from afterword.kit.db import Database, savepoint
-from afterword.kit.db.leases import LeaseLost
+from afterword.kit.db import Database, Row, savepoint
+from afterword.kit.db.columns import arrays, qualified
+from afterword.kit.db.leases import LeaseLost, Leases
+from afterword.kit.web import fields, problems
 from afterword.sending.intake import batches, dry_runs
 from afterword.sending.intake.batches import Outcome, Policy
-from afterword.sending.intake.imports import resources, store
-from afterword.sending.intake.imports.store import Import, ImportRow, ProblemKind
-from afterword.sending.queue.resources import QueueItemRequest
+from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import checked_rows
 from afterword.sending.queue.service import ReferenceTaken
 from afterword.tenants.organizations import service as accounts
+
+PIECES_A_STATEMENT: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRecord:
+    organization_id: str
+    import_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    test: bool
+    file_name: str | None
+    dry_run: bool
+    strict: bool
+    on_conflict: Any
+    columns: list[str]
+    places: list[int]
+    state: Any
+    rows_total: int
+    rows_created: int
+    rows_updated: int
+    rows_skipped: int
+    rows_failed: int
+    rows_repeated: int
+    reasons: dict[str, int]
+    first_time: datetime | None
+    error: str | None
+    pieces: int
+    next_piece: int
+    attempts: int
+    finished_time: datetime | None
+    version: int
+    created_time: datetime
+    created_by: str | None
+    actor_kind: str
+
+    @property
+    def rows_done(self) -> int:
+        return self.rows_created + self.rows_updated + self.rows_skipped + self.rows_failed
+
+    @property
+    def has_ended(self) -> bool:
+        return self.finished_time is not None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
+  dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
+  rows_failed, rows_repeated, reasons, first_time, error, pieces, next_piece,
+  failures as attempts, finished_time, version, created_time, created_by, actor_kind"""
+_GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
+  on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
+_COLUMNS_I: Final = qualified(_COLUMNS, "i")
+IMPORTS: Final = Leases(
+    record=ImportRecord,
+    table="queue_import",
+    id="import_id",
+    columns=_COLUMNS,
+    turn="turn_time",
+    attempts="failures",
+    on_release=", turn_time = now()",
+)
+
+
+class ProblemKind(NamedTuple):
+    """The same for all rows that have this problem: a member of a row's request, the column, the parts of a Sentence.
+
+    `column`: None for a problem of the whole row.
+    """
+
+    pointer: str
+    column: str | None
+    text: str
+    values: Mapping[str, int | str]
+
+
+class ImportRowRecord(NamedTuple):
+    """The outcome of a row; `problem` has its refusal's members `status`, `code`, `detail` and `errors`, and `kinds`.
+
+    `line` of the file on which it begins. `reason`: the rule by which a row of a dry run would not be sent.
+    """
+
+    row: int
+    state: Any
+    item_id: str | None
+    external_reference: str | None
+    problem: dict[str, Any] | None
+    line: int | None = None
+    reason: str | None = None
+
+    @property
+    def kinds(self) -> list[ProblemKind]:
+        """The problems of a row that failed; of one that an earlier release kept, its sentences."""
+        problem = self.problem or {}
+        if "kinds" in problem:
+            return [ProblemKind(**each) for each in problem["kinds"]]
+        sentences = [each["message"] for each in problem["errors"]] or [problem["detail"]]
+        return [ProblemKind("", None, each, {}) for each in sentences]
+
+
+async def _get_import(
+    db: Database, *, organization_id: str, import_id: str, application_ids: Sequence[str] = ()
+) -> ImportRecord | None:
+    """The import, unless its questionnaire belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS_I} from queue_import i
+           join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+           where i.organization_id = $1 and i.import_id = $2
+             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
+        organization_id,
+        import_id,
+        list(application_ids),
+    )
+    return None if row is None else _import(row)
+
+
+async def list_imports(
+    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, test_only: bool, page: Page
+) -> RowsRecord[ImportRecord]:
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from queue_import
+           where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3 and (test or not $4)""",
+        organization_id,
+        questionnaire_id,
+        pipeline_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(_import)
+
+
+async def list_import_rows(
+    db: Database, *, organization_id: str, import_id: str, page: Page
+) -> RowsRecord[ImportRowRecord]:
+    rows = await db.fetch_list(
+        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
+           where organization_id = $1 and import_id = $2""",
+        organization_id,
+        import_id,
+        page=page,
+    )
+    return rows.map(lambda row: ImportRowRecord(**dict(row)))
+
+
+async def list_failed_rows(
+    db: Database, *, organization_id: str, import_id: str, after: int, limit: int
+) -> list[ImportRowRecord]:
+    """Those behind this row, in their order."""
+    rows = await db.fetch(
+        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
+           where organization_id = $1 and import_id = $2 and row > $3 and state = 'failed' order by row limit $4""",
+        organization_id,
+        import_id,
+        after,
+        limit,
+    )
+    return [ImportRowRecord(**dict(row)) for row in rows]
+
+
+async def _insert_import(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> ImportRecord:
+    row = await db.fetch_one(
+        f"""insert into queue_import (organization_id, {_GIVEN}, turn_time)
+           select $1, {_GIVEN}, created_time from jsonb_populate_record(null::queue_import, $2::jsonb)
+           returning {_COLUMNS}""",
+        organization_id,
+        dict(columns),
+    )
+    return _import(row)
+
+
+async def _insert_pieces(
+    db: Database, *, organization_id: str, import_id: str, pieces: Sequence[tuple[int, bytes]]
+) -> None:
+    for start in range(0, len(pieces), PIECES_A_STATEMENT):
+        part = pieces[start : start + PIECES_A_STATEMENT]
+        await db.execute(
+            """insert into queue_import_piece (organization_id, import_id, number, first_row, content)
+               select $1, $2, $3 + place - 1, first_row, content
+               from unnest($4::integer[], $5::bytea[]) with ordinality as p (first_row, content, place)""",
+            organization_id,
+            import_id,
+            start,
+            *arrays(part, 2),
+        )
+
+
+async def get_piece(db: Database, *, organization_id: str, import_id: str, number: int) -> tuple[int, bytes] | None:
+    row = await db.fetch_row(
+        """select first_row, content from queue_import_piece
+           where organization_id = $1 and import_id = $2 and number = $3""",
+        organization_id,
+        import_id,
+        number,
+    )
+    return None if row is None else (row["first_row"], row["content"])
+
+
+async def _list_taken_references(
+    db: Database, *, organization_id: str, import_id: str, external_references: Sequence[str]
+) -> set[str]:
+    """Those of the references that a settled row of this import would have taken."""
+    rows = await db.fetch(
+        """select distinct external_reference from queue_import_row
+           where organization_id = $1 and import_id = $2 and state = 'created'
+             and external_reference = any($3::text[])""",
+        organization_id,
+        import_id,
+        list(external_references),
+    )
+    return {row["external_reference"] for row in rows}
+
+
+async def insert_rows(db: Database, *, organization_id: str, import_id: str, rows: Sequence[ImportRowRecord]) -> None:
+    await db.execute(
+        """insert into queue_import_row (organization_id, import_id, row, state, item_id, external_reference, problem,
+             line, reason)
+           select $1, $2, * from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::integer[],
+             $9::text[])""",
+        organization_id,
+        import_id,
+        *arrays(rows, 7),
+    )
+
+
+async def _settle_piece(  # any tenant: the import names its own
+    db: Database,
+    *,
+    job: ImportRecord,
+    owner: UUID,
+    counts: Mapping[str, int],
+    reasons: Mapping[str, int],
+    first_time: datetime | None,
+) -> ImportRecord | None:
+    """Count the next piece as worked off and remove it; None: the lease is lost."""
+    row = await db.fetch_row(
+        f"""with settled as (
+             update queue_import set next_piece = next_piece + 1, rows_created = rows_created + $5,
+               rows_updated = rows_updated + $6, rows_skipped = rows_skipped + $7, rows_failed = rows_failed + $8,
+               reasons = $9, first_time = least(first_time, $10), failures = 1, version = version + 1
+             where {IMPORTS.is_held} and next_piece = $4
+             returning {_COLUMNS}),
+           removed as (
+             delete from queue_import_piece p using settled s
+             where p.organization_id = s.organization_id and p.import_id = s.import_id and p.number = $4)
+           select * from settled""",
+        job.organization_id,
+        job.import_id,
+        owner,
+        job.next_piece,
+        *(counts.get(state, 0) for state in ("created", "updated", "skipped", "failed")),
+        dict(reasons),
+        first_time,
+    )
+    return None if row is None else _import(row)
+
+
+async def _update_to_queued(
+    db: Database, *, organization_id: str, import_id: str, now: datetime
+) -> ImportRecord | None:
+    """Let one that failed go on where it stopped, if the rest of its file is still there."""
+    row = await db.fetch_row(
+        f"""update queue_import i set state = 'queued', error = null, finished_time = null, failures = 0,
+             turn_time = $3, version = version + 1
+           where organization_id = $1 and import_id = $2 and state = 'failed'
+             and exists (select from queue_import_piece p where p.organization_id = i.organization_id
+               and p.import_id = i.import_id and p.number = i.next_piece)
+           returning {_COLUMNS}""",
+        organization_id,
+        import_id,
+        now,
+    )
+    return None if row is None else _import(row)
+
+
+async def _delete_pieces(db: Database, *, organization_id: str, import_id: str) -> None:
+    await db.execute(
+        "delete from queue_import_piece where organization_id = $1 and import_id = $2", organization_id, import_id
+    )
+
+
+async def _delete_import(db: Database, *, organization_id: str, import_id: str) -> None:
+    await db.execute(
+        "delete from queue_import where organization_id = $1 and import_id = $2", organization_id, import_id
+    )
+
+
+def _import(row: Row) -> ImportRecord:
+    return ImportRecord(**dict(row))
+
+
+Encoding = Literal[
+    "utf-8", "utf-16", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255",
+    "windows-1256",
+]  # fmt: skip
+
+
+class ImportQuery(fields.Request):
+    """Options for reading a file; `map[NAME]=COLUMN` names a column, an empty one leaves it out."""
+
+    dry_run: bool = False
+    separator: Annotated[
+        Literal[",", ";", "\t", "|"] | None, Meta(description="Between the cells of a row; recognized without it.")
+    ] = None
+    date_order: Annotated[
+        Literal["day", "month"] | None,
+        Meta(description="The first of day and month in dates such as 5/12/2026, where no row proves it."),
+    ] = None
+    on_conflict: Literal["error", "update", "skip"] = "error"
+    encoding: Annotated[Encoding, Meta(description="How the file is written.")] = "utf-8"
+    map: Annotated[dict[str, str], Meta(max_length=200)] = msgspec.field(default_factory=dict[str, str])
+
+
+class Import(fields.Resource):
+    """A file of items, and how far it has come."""
+
+    import_id: fields.Id
+    questionnaire_id: fields.Id
+    pipeline_id: fields.Id
+    file_name: str | None
+    dry_run: bool
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    rows_total: int
+    rows_created: int
+    rows_updated: int
+    rows_skipped: int
+    rows_failed: int
+    rows_repeated: Annotated[int, Meta(description="Rows whose address an earlier row has.")]
+    reasons: Annotated[
+        dict[str, int], Meta(description="Of a dry run: created rows that a rule would not send, by its reason.")
+    ]
+    first_time: Annotated[fields.DateTime | None, Meta(description="Of a dry run: when the first message would leave.")]
+    error: str | None
+    created_time: fields.DateTime
+    finished_time: fields.DateTime | None
+    created_by: fields.Id | None
+
+
+class ImportRow(fields.Resource):
+    """The outcome of a row, counted from 1 after the header, and the line of the file on which it begins."""
+
+    row: int
+    line: Annotated[int | None, Meta(description="Of the file, from 1; a row may have several.")]
+    state: Literal["created", "updated", "skipped", "failed"]
+    reason: Annotated[str | None, Meta(description="Of a dry run: the rule by which the row would not be sent.")]
+    item_id: fields.Id | None
+    external_reference: str | None
+    problem: dict[str, Any] | None
+
+
+IMPORT_ROWS: Final = fields.listing_of(ImportRow, order=(("row", "asc"),))
+
+
+def row_of(row: ImportRowRecord, *, site: Site, request_id: str) -> ImportRow:
+    problem = row.problem and problems.document_of(_refusal(row.problem), site=site, request_id=request_id)
+    return ImportRow.of(row, problem=problem)
+
+
+def _refusal(kept: Mapping[str, Any]) -> errors.Refusal:
+    kind = errors.Conflict if kept["status"] == errors.Conflict.status else errors.Invalid
+    return kind(kept["detail"], kept["code"], errors=[errors.FieldError(**each) for each in kept["errors"]])
+
 
 REST_DAYS: Final = 7  # so long the rest of a file that failed can go on
 KEEP_DAYS: Final = 30
@@ -67,16 +435,14 @@ async def create(
     dry_run: bool = False,
     on_conflict: Policy = "error",
     strict: bool = False,
-) -> Import:
+) -> ImportRecord:
     """Queue the import of a file. Raises NotFound, NotPublished, TooMany, Invalid for its header."""
     where = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
     await batches.scheduler_of(db, caller=caller, **where, secret=secret)
-    await store.IMPORTS.require_capacity(db, organization_id=caller.organization_id, noun="imports")
-    declared = await metadata_service.declared_of(
-        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
-    )
+    await IMPORTS.require_capacity(db, organization_id=caller.organization_id, noun="imports")
+    declared = await metadata.declared_of(db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id)
     core_imports.check(cut, declared=declared, strict=strict)
-    job = await store.insert_import(
+    job = await _insert_import(
         db,
         organization_id=caller.organization_id,
         columns={
@@ -97,7 +463,7 @@ async def create(
             "actor_kind": caller.actor_kind,
         },
     )
-    await store.insert_pieces(db, organization_id=job.organization_id, import_id=job.import_id, pieces=cut.pieces)
+    await _insert_pieces(db, organization_id=job.organization_id, import_id=job.import_id, pieces=cut.pieces)
     return job
 
 
@@ -130,8 +496,8 @@ def readers(
     return core_imports.readers(formats)
 
 
-async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
-    job = await store.get_import(
+async def get(db: Database, *, caller: Caller, import_id: str) -> ImportRecord:
+    job = await _get_import(
         db, organization_id=caller.organization_id, import_id=import_id, application_ids=caller.application_ids
     )
     if job is None or (caller.test and not job.test):
@@ -139,20 +505,20 @@ async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
     return job
 
 
-async def delete(db: Database, *, job: Import, now: datetime) -> None:
+async def delete(db: Database, *, job: ImportRecord, now: datetime) -> None:
     """Cancel what waits or runs: what is settled stays, no further row is read. One that has ended is forgotten."""
     key = {"organization_id": job.organization_id, "import_id": job.import_id}
-    if await store.IMPORTS.end(db, job=job, owner=None, state="cancelled", now=now):
-        await store.delete_pieces(db, **key)
+    if await IMPORTS.end(db, job=job, owner=None, state="cancelled", now=now):
+        await _delete_pieces(db, **key)
     else:
-        await store.delete_import(db, **key)
+        await _delete_import(db, **key)
 
 
-async def resume(db: Database, *, job: Import, now: datetime) -> Import:
+async def resume(db: Database, *, job: ImportRecord, now: datetime) -> ImportRecord:
     """Let one that failed go on where it stopped; one that has not ended goes on anyway. Raises CannotResume."""
     if not job.has_ended:
         return job
-    again = await store.update_to_queued(db, organization_id=job.organization_id, import_id=job.import_id, now=now)
+    again = await _update_to_queued(db, organization_id=job.organization_id, import_id=job.import_id, now=now)
     if again is None:
         raise CannotResume(f"The import is {job.state}, and nothing of its file is left to go on with.")
     return again
@@ -161,21 +527,21 @@ async def resume(db: Database, *, job: Import, now: datetime) -> Import:
 # Work of an import ---------------------------------------------------------------------------------------------------
 
 
-async def work(db: Database, *, job: Import, owner: UUID, secret: bytes, now: datetime) -> Import:
+async def work(db: Database, *, job: ImportRecord, owner: UUID, secret: bytes, now: datetime) -> ImportRecord:
     """Work off the next piece; the import after it, done with its last one.
 
     Raises LeaseLost, and what concerns the import as a whole: NotFound (its pipeline is gone), NotPublished.
     """
     key = {"organization_id": job.organization_id, "import_id": job.import_id}
-    piece = await store.get_piece(db, **key, number=job.next_piece)
+    piece = await get_piece(db, **key, number=job.next_piece)
     if piece is None:
         raise LeaseLost
     first_row, content = piece
     settled, first_time = await _rows(
         db, job=job, rows=core_imports.read_piece(content), first_row=first_row, secret=secret, now=now
     )
-    await store.insert_rows(db, **key, rows=settled)
-    after = await store.settle_piece(
+    await insert_rows(db, **key, rows=settled)
+    after = await _settle_piece(
         db,
         job=job,
         owner=owner,
@@ -190,7 +556,7 @@ async def work(db: Database, *, job: Import, owner: UUID, secret: bytes, now: da
     return await _end(db, job=after, owner=owner, state="done", error=None, now=now) or after
 
 
-async def fail(db: Database, *, job: Import, owner: UUID, error: str | None, now: datetime) -> None:
+async def fail(db: Database, *, job: ImportRecord, owner: UUID, error: str | None, now: datetime) -> None:
     """It cannot go on, if it is still this worker's; the rest of its file stays for some days.
 
     No `error`: it was tried too often.
@@ -207,8 +573,8 @@ class _Undone(Exception):
 
 
 async def _rows(
-    db: Database, *, job: Import, rows: Rows, first_row: int, secret: bytes, now: datetime
-) -> tuple[list[ImportRow], datetime | None]:
+    db: Database, *, job: ImportRecord, rows: ParsedRows, first_row: int, secret: bytes, now: datetime
+) -> tuple[list[ImportRowRecord], datetime | None]:
     """The outcome of each row, and for a dry run when the first message of them would leave."""
     requests, references = await _requests(db, job=job, rows=rows, now=now)
     known = await _known(db, job=job, references=references, repeated=rows.repeated)
@@ -235,7 +601,7 @@ async def _rows(
 async def _foreseen(
     db: Database,
     *,
-    job: Import,
+    job: ImportRecord,
     requests: Sequence[QueueItemRequest | errors.Invalid],
     outcomes: Mapping[int, Outcome],
     known: Collection[int],
@@ -267,13 +633,13 @@ async def _foreseen(
 
 
 async def _requests(
-    db: Database, *, job: Import, rows: Rows, now: datetime
+    db: Database, *, job: ImportRecord, rows: ParsedRows, now: datetime
 ) -> tuple[Sequence[QueueItemRequest | errors.Invalid], list[str | None]]:
     """The request of each row, or what is wrong with it; and its reference, where that can be one."""
     organization = await accounts.get_organization(db, organization_id=job.organization_id)
     zone = times.zone_of(organization.time_zone if organization else "UTC")
     context = Context(now=now, zone=zone, lax=True, strict=job.strict)
-    declared = await metadata_service.declared_of(
+    declared = await metadata.declared_of(
         db, organization_id=job.organization_id, questionnaire_id=job.questionnaire_id
     )
     requests: list[QueueItemRequest | errors.Invalid] = []
@@ -294,12 +660,12 @@ async def _requests(
 
 
 async def _known(
-    db: Database, *, job: Import, references: Sequence[str | None], repeated: Sequence[str]
+    db: Database, *, job: ImportRecord, references: Sequence[str | None], repeated: Sequence[str]
 ) -> dict[int, Outcome]:
     """Rows of a dry run whose reference an earlier row would have taken: nothing in the queue tells of it."""
     if not job.dry_run or not repeated:
         return {}
-    taken = await store.list_taken_references(
+    taken = await _list_taken_references(
         db, organization_id=job.organization_id, import_id=job.import_id, external_references=repeated
     )
     refusal = ReferenceTaken()
@@ -309,7 +675,7 @@ async def _known(
 
 
 async def _scheduled(
-    db: Database, *, job: Import, rows: Sequence[QueueItemRequest | errors.Invalid], secret: bytes
+    db: Database, *, job: ImportRecord, rows: Sequence[QueueItemRequest | errors.Invalid], secret: bytes
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
     with contextlib.suppress(_Undone):
@@ -330,7 +696,7 @@ async def _scheduled(
     return outcomes
 
 
-def _caller(job: Import) -> Caller:
+def _caller(job: ImportRecord) -> Caller:
     """Whoever sent the file; what they may was asked then."""
     is_user, created_by = job.actor_kind == "user", job.created_by or ""
     return dataclasses.replace(
@@ -343,11 +709,11 @@ def _caller(job: Import) -> Caller:
 
 def _settled(
     row: int, outcome: Outcome, reference: str | None, columns: Mapping[str, str], *, is_dry: bool
-) -> ImportRow:
+) -> ImportRowRecord:
     if outcome.refusal is not None:
-        return ImportRow(row, "failed", outcome.item_id, reference, _problem(row, outcome.refusal, columns))
+        return ImportRowRecord(row, "failed", outcome.item_id, reference, _problem(row, outcome.refusal, columns))
     state = "created" if outcome.status == CREATED else "updated" if outcome.is_changed else "skipped"
-    return ImportRow(row, state, None if is_dry and state == "created" else outcome.item_id, reference, None)
+    return ImportRowRecord(row, state, None if is_dry and state == "created" else outcome.item_id, reference, None)
 
 
 def _problem(row: int, refusal: errors.Refusal, columns: Mapping[str, str]) -> dict[str, Any]:
@@ -374,10 +740,10 @@ def _kind(pointer: str, column: str | None, message: str) -> ProblemKind:
 
 
 async def _end(
-    db: Database, *, job: Import, owner: UUID, state: str, error: str | None, now: datetime
-) -> Import | None:
+    db: Database, *, job: ImportRecord, owner: UUID, state: str, error: str | None, now: datetime
+) -> ImportRecord | None:
     """End the import and tell; None: it is not this worker's."""
-    ended = await store.IMPORTS.end(db, job=job, owner=owner, state=state, now=now, error=error)
+    ended = await IMPORTS.end(db, job=job, owner=owner, state=state, now=now, error=error)
     if ended is None:
         return None
     event = NewEvent(
@@ -389,8 +755,8 @@ async def _end(
         questionnaire_id=ended.questionnaire_id,
         actor_kind="worker",
         actor_id=None,
-        data={name: getattr(ended, name) for name in resources.Import.__struct_fields__},
+        data={name: getattr(ended, name) for name in Import.__struct_fields__},
         test=ended.test,
     )
-    await events.record(db, events=[event])
+    await service.record(db, events=[event])
     return ended

@@ -17,7 +17,7 @@ from afterword.kit.transport.base import SMS, WEBHOOK, Outcome, Refused, Retry, 
 from afterword.people.responders import service as responders
 from afterword.people.responders import store as responders_store
 from afterword.people.responders.service import NewSuppression
-from afterword.sending.providers import references
+from afterword.sending.providers import api
 from afterword.sending.queue import deciding, lanes, late_outcomes, reminders
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lanes import SettingsCache
@@ -25,8 +25,7 @@ from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.queue.records import Claimed, ItemKey, LeaseKey
 from afterword.sending.queue.sending import outcomes, store
 from afterword.sending.queue.sending.dispatches import Dispatch, Draw, equip
-from afterword.sending.queue.sending.domains import within_rates
-from afterword.sending.queue.sending.outcomes import Waits
+from afterword.sending.queue.sending.outcomes import Waits, within_rates
 from afterword.sending.queue.sending.store import Overdue, Settlement
 
 
@@ -183,7 +182,7 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
     if sent:
         pairs = sorted((key[0], by_key[key].instance.instance_id) for key in sent)
         await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)
-        await references.keep_references(db, references=_references(results, frozenset(sent)), now=now)
+        await api.keep_references(db, references=_references(results, frozenset(sent)), now=now)
         followed = [
             key
             for key in sent

@@ -11,7 +11,7 @@ from afterword.kit.db import Database, Pool
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.logins.identities import service
-from afterword.tenants.logins.identities.store import IdentityProvider as Provider
+from afterword.tenants.logins.identities.service import IdentityProvider as Provider
 
 PATH: Final = "/organization/{organization_id}/identity"
 GROUPS_MAX: Final = 100

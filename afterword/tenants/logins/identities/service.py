@@ -8,8 +8,9 @@ import hashlib
 import hmac
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 import msgspec
 import structlog
@@ -17,20 +18,196 @@ import structlog
 from afterword import errors, ids
 from afterword.core.organizations import identities
 from afterword.core.organizations.access import Caller, installation
-from afterword.core.organizations.identities import Identity
+from afterword.core.organizations.identities import Identity, Role
 from afterword.core.wire.site import Site
 from afterword.kit import db as databases
 from afterword.kit import sealing
 from afterword.kit.db import Database, Pool
+from afterword.kit.db.columns import columns_of
 from afterword.kit.transport import http
-from afterword.tenants.logins import service as logins
-from afterword.tenants.logins import sessions
-from afterword.tenants.logins import store as logins_store
-from afterword.tenants.logins.identities import openid, store
+from afterword.tenants.logins import service, sessions
+from afterword.tenants.logins.identities import openid
 from afterword.tenants.logins.identities.openid import Challenge, Client, ProviderFailed, WrongCode, said
-from afterword.tenants.logins.identities.store import IdentityProvider, Member
 from afterword.tenants.logins.sessions import Session, Source
 from afterword.tenants.organizations import users
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityProvider:
+    """`client_secret` is sealed; None: a public client. `authorization_url`: as the last good check found it."""
+
+    organization_id: str
+    issuer: str
+    client_id: str
+    client_secret: bytes | None = field(repr=False)
+    authorization_url: str | None
+    checked_time: datetime | None
+    problem: str | None
+    scopes: list[str]
+    groups_claim: str
+    group_roles: list[dict[str, str]]
+    default_role: Role | None
+    trusts_addresses: bool
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+    @property
+    def has_client_secret(self) -> bool:
+        return self.client_secret is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A user, and the login by which an identity provider lets the person act as it."""
+
+    user_id: str
+    role: str
+    active: bool
+    login_id: str | None
+    issuer: str | None
+    subject: str | None
+
+
+_COLUMNS: Final = columns_of(IdentityProvider)
+_MEMBER: Final[LiteralString] = """select u.user_id, u.role, u.active, i.login_id, i.issuer, i.subject
+  from organization_user u
+    left join login_identity i on i.organization_id = u.organization_id and i.user_id = u.user_id
+  where u.organization_id = $1 and u.removed_time is null"""
+
+
+async def get_provider(db: Database, *, organization_id: str, is_locked: bool = False) -> IdentityProvider | None:
+    lock: LiteralString = "for no key update" if is_locked else ""
+    query: LiteralString = f"select {_COLUMNS} from identity_provider where organization_id = $1 {lock}"
+    row = await db.fetch_row(query, organization_id)
+    return IdentityProvider(**row) if row else None
+
+
+async def get_provider_by_domain(  # any tenant: a guest names it
+    db: Database, *, domain: str
+) -> IdentityProvider | None:
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from identity_provider where organization_id = (
+             select o.organization_id from organization o where o.domain = lower($1))""",
+        domain,
+    )
+    return IdentityProvider(**row) if row else None
+
+
+async def _update_provider(
+    db: Database, *, organization_id: str, values: Mapping[str, Any], now: datetime, updated_by: str | None
+) -> IdentityProvider:
+    """Write the whole provider. `values` has its columns; another issuer must be asked for its addresses."""
+    row = await db.fetch_one(
+        f"""insert into identity_provider as p (organization_id, issuer, client_id, client_secret, scopes, groups_claim,
+             group_roles, default_role, trusts_addresses, created_time, updated_time, created_by, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $11)
+           on conflict (organization_id) do update set (issuer, client_id, client_secret, scopes, groups_claim,
+               group_roles, default_role, trusts_addresses, version, updated_time, updated_by)
+             = (excluded.issuer, excluded.client_id, excluded.client_secret, excluded.scopes, excluded.groups_claim,
+                excluded.group_roles, excluded.default_role, excluded.trusts_addresses, p.version + 1,
+                excluded.updated_time, excluded.updated_by),
+             authorization_url = case when p.issuer = excluded.issuer then p.authorization_url end, problem = null
+           returning {_COLUMNS}""",
+        *(organization_id, values["issuer"], values["client_id"], values["client_secret"], values["scopes"]),
+        *(values["groups_claim"], values["group_roles"], values["default_role"], values["trusts_addresses"]),
+        *(now, updated_by),
+    )
+    return IdentityProvider(**row)
+
+
+async def _update_checked(
+    db: Database,
+    *,
+    organization_id: str,
+    issuer: str,
+    authorization_url: str | None,
+    problem: str | None,
+    now: datetime,
+) -> None:
+    """Note what this issuer answered; an address that was found before stays where none was found now."""
+    await db.execute(
+        """update identity_provider set authorization_url = coalesce($3, authorization_url), problem = $4,
+             checked_time = $5
+           where organization_id = $1 and issuer = $2""",
+        *(organization_id, issuer, authorization_url, problem, now),
+    )
+
+
+async def _update_problem(db: Database, *, organization_id: str, version: int, problem: str | None) -> None:
+    """Note what came of a log-in by these settings."""
+    await db.execute(
+        "update identity_provider set problem = $3 where organization_id = $1 and version = $2",
+        *(organization_id, version, problem),
+    )
+
+
+async def _delete_provider(db: Database, *, organization_id: str) -> None:
+    await db.execute("delete from identity_provider where organization_id = $1", organization_id)
+
+
+async def _delete_sessions_of_identities(db: Database, *, organization_id: str) -> int:
+    """End the sessions of logins that a provider vouched for."""
+    return await db.execute(
+        """delete from login_session where organization_id = $1
+             and login_id in (select i.login_id from login_identity i where i.organization_id = $1)""",
+        organization_id,
+    )
+
+
+async def get_member_by_subject(db: Database, *, organization_id: str, issuer: str, subject: str) -> Member | None:
+    row = await db.fetch_row(f"{_MEMBER} and i.issuer = $2 and i.subject = $3", organization_id, issuer, subject)
+    return Member(**row) if row else None
+
+
+async def get_member_by_email(db: Database, *, organization_id: str, email: str) -> Member | None:
+    row = await db.fetch_row(f"{_MEMBER} and lower(u.email) = lower($2)", organization_id, email)
+    return Member(**row) if row else None
+
+
+async def _get_identity_login(db: Database, *, organization_id: str, issuer: str, subject: str) -> str | None:
+    return await db.fetch_value(
+        "select login_id from login_identity where organization_id = $1 and issuer = $2 and subject = $3",
+        *(organization_id, issuer, subject),
+    )
+
+
+async def _get_id_token(db: Database, *, organization_id: str, session_id: str) -> bytes | None:
+    """Sealed."""
+    return await db.fetch_value(
+        "select id_token from login_session where organization_id = $1 and session_id = $2", organization_id, session_id
+    )
+
+
+async def _insert_identity_login(  # any tenant: the identity says which
+    db: Database, *, login_id: str, email: str, now: datetime
+) -> None:
+    """A login that no password opens."""
+    await db.execute(
+        """insert into login (login_id, email, password_hash, is_of_provider, password_time, created_time, updated_time)
+           values ($1, $2, '', true, $3, $3, $3)""",
+        *(login_id, email, now),
+    )
+
+
+async def _update_identity(
+    db: Database, *, organization_id: str, user_id: str, login_id: str, issuer: str, subject: str, now: datetime
+) -> None:
+    await db.execute(
+        """delete from login where is_of_provider and login_id in (
+             select i.login_id from login_identity i
+             where i.organization_id = $1 and i.user_id = $2 and (i.issuer, i.subject) <> ($3, $4))""",
+        *(organization_id, user_id, issuer, subject),
+    )
+    await db.execute(
+        """insert into login_identity (organization_id, issuer, subject, user_id, login_id, created_time)
+           values ($1, $3, $4, $2, $5, $6)
+           on conflict (organization_id, issuer, subject) do update set user_id = excluded.user_id""",
+        *(organization_id, user_id, issuer, subject, login_id, now),
+    )
+
 
 NO_PROVIDER: Final = "The organization has no identity provider."
 RETURN_PATH: Final = "/console/login/identity"
@@ -79,7 +256,7 @@ class Returned(msgspec.Struct, frozen=True):
 
 async def get(db: Database, *, caller: Caller) -> IdentityProvider:
     """The caller's organization's. Raises NotFound."""
-    return errors.found(await store.get_provider(db, organization_id=caller.organization_id), NO_PROVIDER)
+    return errors.found(await get_provider(db, organization_id=caller.organization_id), NO_PROVIDER)
 
 
 async def save(
@@ -99,7 +276,7 @@ async def save(
     organization_id, issuer = caller.organization_id, values["issuer"]
     if sentence := http.check_url(issuer, site.networks):
         raise errors.Invalid.at("/issuer", "invalid_format", sentence)
-    before = await store.get_provider(db, organization_id=organization_id, is_locked=True)
+    before = await get_provider(db, organization_id=organization_id, is_locked=True)
     if before is not None:
         expect(before.version)
     is_same = before is not None and before.issuer == issuer
@@ -107,8 +284,8 @@ async def save(
     if "client_secret" in values:
         secret = _sealed(values["client_secret"], organization_id, site)
     if before is not None and not is_same:
-        await store.delete_sessions_of_identities(db, organization_id=organization_id)
-    stored = await store.update_provider(
+        await _delete_sessions_of_identities(db, organization_id=organization_id)
+    stored = await _update_provider(
         db,
         organization_id=organization_id,
         values={**values, "client_secret": secret},
@@ -130,7 +307,7 @@ async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> Ide
     except ProviderFailed as failed:
         problem = failed.reason[:PROBLEM_CHARACTERS_MAX]
     async with databases.transaction(pool, actor=caller.actor) as db:
-        await store.update_checked(
+        await _update_checked(
             db,
             organization_id=provider.organization_id,
             issuer=provider.issuer,
@@ -145,10 +322,10 @@ async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors
     """End the log-in through it, and the sessions that it opened. Raises NotFound, Forbidden, Stale."""
     require_owner(caller)
     organization_id = caller.organization_id
-    before = errors.found(await store.get_provider(db, organization_id=organization_id, is_locked=True), NO_PROVIDER)
+    before = errors.found(await get_provider(db, organization_id=organization_id, is_locked=True), NO_PROVIDER)
     expect(before.version)
-    await store.delete_sessions_of_identities(db, organization_id=organization_id)
-    await store.delete_provider(db, organization_id=organization_id)
+    await _delete_sessions_of_identities(db, organization_id=organization_id)
+    await _delete_provider(db, organization_id=organization_id)
 
 
 # Logging in ----------------------------------------------------------------------------------------------------------
@@ -158,7 +335,7 @@ async def begin(
     db: Database, *, domain: str, going_on: str, is_anew: bool, site: Site, now: datetime
 ) -> tuple[str, str]:
     """The address at the provider, and the sealed flow for a cookie. Raises NotFound."""
-    provider = await store.get_provider_by_domain(db, domain=domain)
+    provider = await get_provider_by_domain(db, domain=domain)
     if provider is None or provider.authorization_url is None:
         raise errors.NotFound("No organization of this name logs in this way.")
     flow = Flow(
@@ -195,7 +372,7 @@ async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, 
     key = hashlib.sha256(f"identity {flow.organization_id} {source.network}".encode()).digest()
     async with databases.connection(pool) as db:
         await _require_patience(db, key=key, now=now)
-        provider = await store.get_provider(db, organization_id=flow.organization_id)
+        provider = await get_provider(db, organization_id=flow.organization_id)
     if provider is None:
         raise LoginFailed(CANNOT_FINISH)
     try:
@@ -204,7 +381,7 @@ async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, 
     except ProviderFailed as failed:
         if isinstance(failed, WrongCode):
             async with databases.transaction(pool) as db:
-                await logins.note_wrong(db, key=key, now=now)
+                await service.note_wrong(db, key=key, now=now)
         if failed.reason:
             await _tell_owner(pool, provider, failed.reason, now=now)
         sentence = failed.sentence or "The log-in of your organization did not work. Begin again, or tell its owner."
@@ -214,7 +391,7 @@ async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, 
 async def refuse(pool: Pool, *, flow: Flow, returned: Returned, now: datetime) -> None:
     """Tell the owner of an error with which the provider led back. Raises LoginFailed."""
     async with databases.connection(pool) as db:
-        provider = await store.get_provider(db, organization_id=flow.organization_id)
+        provider = await get_provider(db, organization_id=flow.organization_id)
     is_its = provider is not None and returned.issuer in {"", provider.issuer}
     if is_its and hmac.compare_digest(flow.state.encode(), returned.state.encode()):
         words = ": ".join(said(text) for text in (returned.error, returned.description) if text)
@@ -224,7 +401,7 @@ async def refuse(pool: Pool, *, flow: Flow, returned: Returned, now: datetime) -
 
 async def hint_of(db: Database, *, session: Session, site: Site) -> str | None:
     """The ID token that opened the session, with which the provider knows who logs out."""
-    token = await store.get_id_token(db, organization_id=session.organization_id, session_id=session.session_id)
+    token = await _get_id_token(db, organization_id=session.organization_id, session_id=session.session_id)
     if token is None:
         return None
     try:
@@ -236,7 +413,7 @@ async def hint_of(db: Database, *, session: Session, site: Site) -> str | None:
 async def end_url(pool: Pool, *, organization_id: str, hint: str | None, site: Site) -> str | None:
     """The address at which the person logs out of the provider too; None where there is none."""
     async with databases.connection(pool) as db:
-        provider = await store.get_provider(db, organization_id=organization_id)
+        provider = await get_provider(db, organization_id=organization_id)
     if provider is None:
         return None
     try:
@@ -270,7 +447,7 @@ async def _finished(
         member = await _admitted(db, provider, identity, now=now)
         if member is not None:
             if provider.problem is not None:
-                await store.update_problem(
+                await _update_problem(
                     db, organization_id=provider.organization_id, version=provider.version, problem=None
                 )
             return await _opened(db, provider, member, identity, token, source=source, site=site, now=now)
@@ -283,22 +460,20 @@ async def _finished(
 
 async def _require_patience(db: Database, *, key: bytes, now: datetime) -> None:
     """Raise TooManyFailures; what counts is made up, so that nobody's mistake at the provider is counted."""
-    found = await logins_store.list_failures(db, keys=[key], after=now - logins.WINDOW)
+    found = await service.list_failures(db, keys=[key], after=now - service.WINDOW)
     if found.get(key, 0) >= WRONG_MAX:
-        seconds = int(logins.WINDOW.total_seconds())
+        seconds = int(service.WINDOW.total_seconds())
         sentence = errors.Sentence(
             "Too many log-ins of your organization failed here. Wait {n} minutes.", n=seconds // 60
         )
-        raise logins.TooManyFailures(sentence, headers={"Retry-After": str(seconds)})
+        raise service.TooManyFailures(sentence, headers={"Retry-After": str(seconds)})
 
 
 async def _tell_owner(pool: Pool, provider: IdentityProvider, reason: str, *, now: datetime) -> None:
     logger.warning("an identity provider failed", organization_id=provider.organization_id, reason=reason)
     problem = f"A log-in failed at {now:%Y-%m-%d %H:%M} UTC. {reason}"[:PROBLEM_CHARACTERS_MAX]
     async with databases.transaction(pool) as db:
-        await store.update_problem(
-            db, organization_id=provider.organization_id, version=provider.version, problem=problem
-        )
+        await _update_problem(db, organization_id=provider.organization_id, version=provider.version, problem=problem)
 
 
 async def _identity_of(
@@ -328,7 +503,7 @@ async def _identity_of(
 async def _admitted(db: Database, provider: IdentityProvider, identity: Identity, *, now: datetime) -> Member | None:
     """The user of this person, with the role of its groups; None, and no session left, where they have none."""
     organization_id = provider.organization_id
-    member = await store.get_member_by_subject(
+    member = await get_member_by_subject(
         db, organization_id=organization_id, issuer=provider.issuer, subject=identity.subject
     ) or await _known_by_address(db, provider, identity)
     if member is not None and not member.active:
@@ -365,7 +540,7 @@ async def _known_by_address(db: Database, provider: IdentityProvider, identity: 
             _fault("email_verified", "is false"),
             "The log-in of your organization has not verified your address. Tell its owner.",
         )
-    member = await store.get_member_by_email(db, organization_id=provider.organization_id, email=identity.email)
+    member = await get_member_by_email(db, organization_id=provider.organization_id, email=identity.email)
     if member is None:
         return None
     if not identity.is_verified and not provider.trusts_addresses:
@@ -407,11 +582,11 @@ async def _opened(
     now: datetime,
 ) -> str:
     key = {"organization_id": provider.organization_id, "issuer": provider.issuer, "subject": identity.subject}
-    login_id = await store.get_identity_login(db, **key)
+    login_id = await _get_identity_login(db, **key)
     if login_id is None:
         login_id = ids.ordered(now)
-        await store.insert_identity_login(db, login_id=login_id, email=identity.email, now=now)
-    await store.update_identity(db, **key, user_id=member.user_id, login_id=login_id, now=now)
+        await _insert_identity_login(db, login_id=login_id, email=identity.email, now=now)
+    await _update_identity(db, **key, user_id=member.user_id, login_id=login_id, now=now)
     session_id = ids.ordered(now)
     context = _hint_context(session_id)
     is_short = len(token) <= openid.HINT_CHARACTERS_MAX

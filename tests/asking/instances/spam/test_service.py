@@ -8,7 +8,7 @@ import pytest
 
 from afterword.asking.instances.answers import Start
 from afterword.asking.instances.store import Instance
-from afterword.cases import service as alerts
+from afterword.cases import service
 from afterword.kit import db
 from tests.listening.reports.conftest import NPS, TEXT, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
@@ -39,7 +39,7 @@ async def seen(house: House, instance: Instance) -> dict[str, Any]:
     """All that figures, lists and cases tell."""
     await house.follow()
     async with db.transaction(house.pool) as database:
-        while await alerts.raise_next(database, now=database.clock.now(), limit=100):
+        while await service.raise_next(database, now=database.clock.now(), limit=100):
             pass
         cases = await database.fetch_value("select count(*) from alert_instance")
     await house.set_organization(minimum_base=1)

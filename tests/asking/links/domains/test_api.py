@@ -6,7 +6,7 @@ import pytest
 
 from afterword.asking.links import domains
 from afterword.kit import db
-from afterword.run.worker.domain_checks import DomainChecks
+from afterword.run.worker.jobs import DomainChecks
 from tests.asking.links.domains.conftest import HOST, Place
 
 

@@ -7,7 +7,7 @@ import httpx2
 
 from afterword import ids
 from afterword.asking.instances.call_backs import PURPOSE
-from afterword.core.answers.form_tokens import token_of
+from afterword.core.answers.suspicion import token_of
 from afterword.core.answers.values import field_name
 from afterword.kit import db
 from afterword.kit.web.html import CONTENT_SECURITY_POLICY

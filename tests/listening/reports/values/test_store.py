@@ -5,7 +5,7 @@ import json
 import pytest
 
 from afterword.kit import db
-from afterword.listening.reports.values.store import PARTS, VALUES, VALUES_AND_RANKS
+from afterword.listening.reports.values import PARTS, VALUES, VALUES_AND_RANKS
 
 
 @pytest.mark.parametrize(

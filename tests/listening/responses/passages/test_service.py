@@ -11,13 +11,13 @@ from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.question_types import Jump
 from afterword.kit import db
-from afterword.listening.responses.passages import service
+from afterword.listening.responses import passages
 from tests.listening.reports.conftest import CSAT, NPS, TEXT, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
 
 async def test_count(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "BATCH", 2)
+    monkeypatch.setattr(passages, "BATCH", 2)
     north = Jump(TEXT, Leaf("questionnaire_metadata:store_id", "equal", "north"))
     low = Jump(None, Leaf(f"question:{NPS}", "less", 7))
     definition = changed(house.definition, {NPS: (north, low)})
@@ -31,17 +31,17 @@ async def test_count(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {(NPS, 0): 2, (NPS, 1): 2} == found.jumps
     other = replace(house.caller, organization_id="0" * 22)
     assert 0 == (await count(house, definition, caller=other)).responses
-    monkeypatch.setattr(service, "RESPONSES_MAX", 2)
+    monkeypatch.setattr(passages, "RESPONSES_MAX", 2)
     assert 2 == (await count(house, definition)).responses
 
 
-async def count(house: House, definition: Definition, *, caller: Caller | None = None) -> service.Passages:
+async def count(house: House, definition: Definition, *, caller: Caller | None = None) -> passages.Passages:
     async with db.connection(house.pool) as database:
         one = await questionnaires.get_questionnaire(
             database, organization_id=house.caller.organization_id, questionnaire_id=house.questionnaire_id
         )
         assert one is not None
-        return await service.count(database, caller=caller or house.caller, questionnaire=one, definition=definition)
+        return await passages.count(database, caller=caller or house.caller, questionnaire=one, definition=definition)
 
 
 def changed(definition: Definition, jumps: dict[str, tuple[Jump, ...]]) -> Definition:

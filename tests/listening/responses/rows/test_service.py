@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from afterword.events import service as events
+from afterword.events import service
 from afterword.kit import db
 from afterword.listening.responses import rows as responses_rows
 from tests.conftest import settled
@@ -93,7 +93,7 @@ async def test_one_writer_at_a_time(house: House) -> None:
     made = await house.respond({NPS: 9}, now=await now_of(house))
     await settled(house.pool)
     async with db.transaction(house.pool) as first, db.transaction(house.pool) as second:
-        assert await events.claim_reader(first, reader=responses_rows.READER)
+        assert await service.claim_reader(first, reader=responses_rows.READER)
         ids = [made.instance_id]
         assert not await responses_rows.rewrite(second, organization_id=house.caller.organization_id, instance_ids=ids)
         assert 0 == await responses_rows.fill(second, now=second.clock.now())

@@ -23,7 +23,7 @@ from afterword.run import embedded
 from afterword.run.worker.pace import POOL_SIZE
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.resources import QueueItemRequest
+from afterword.sending.queue.records import QueueItemRequest
 from tests.conftest import EMAIL, FIGURE, House, build_house
 from tests.journeys import processes
 from tests.journeys.processes import Child, until
@@ -119,7 +119,7 @@ class Rig:
             async with db.transaction(self.pool) as database:
                 outcomes = await queue.schedule_all(database, wanted=wanted, secret=SECRET.encode())
             for outcome in outcomes:
-                assert isinstance(outcome, queue.QueueItem), outcome
+                assert isinstance(outcome, queue.QueueItemRecord), outcome
                 self.acknowledged.add(outcome.item_id)
 
     async def add_lane(self, house: House) -> None:

@@ -9,7 +9,7 @@ from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
 from afterword.events.webhooks import WEBHOOK
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from tests.conftest import build_house
 from tests.run.worker.faults.rig import SECRET, Lossy, Rig, size
 from tests.sending.channels.receiver import Receiver, Reply
@@ -81,7 +81,7 @@ async def _hook(rig: Rig, url: str) -> None:
     async with db.transaction(rig.pool) as database:
         site = Site(rig.public_url, SECRET.encode(), networks_of("127.0.0.0/8"))
         now = database.clock.now()
-        await nouns.create(WEBHOOK, database, caller=house.caller, columns=columns, site=site, now=now)
+        await service.create(WEBHOOK, database, caller=house.caller, columns=columns, site=site, now=now)
 
 
 async def _late(rig: Rig, organization_id: str) -> list[float]:

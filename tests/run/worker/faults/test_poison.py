@@ -10,14 +10,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.cases.notifications import service as notifications
+from afterword.cases import notifications
 from afterword.core.scheduling.statuses import Item
 from afterword.core.wire.times import Moment
 from afterword.kit import db
 from afterword.run.app import create_app
 from afterword.run.worker.sender import STUCK_EXIT_CODE
 from afterword.sending.queue import service as queue
-from afterword.sending.queue.resources import QueueItemRequest
+from afterword.sending.queue.records import QueueItemRequest
 from tests import machine
 from tests.conftest import SITE, House, settled
 from tests.journeys.processes import Child
@@ -134,7 +134,7 @@ class Scene:
                 for address in addresses
             ]
             outcomes = await queue.schedule_all(database, wanted=wanted, secret=SECRET.encode())
-        items = [outcome.item_id for outcome in outcomes if isinstance(outcome, queue.QueueItem)]
+        items = [outcome.item_id for outcome in outcomes if isinstance(outcome, queue.QueueItemRecord)]
         assert len(addresses) == len(items), outcomes
         self.rig.acknowledged.update(items)
         return items

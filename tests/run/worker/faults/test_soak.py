@@ -20,7 +20,7 @@ from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
 from afterword.events.webhooks import WEBHOOK
 from afterword.kit import db
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import service
 from afterword.listening.reports import comparison
 from afterword.run.worker import pace
 from tests import machine
@@ -209,7 +209,7 @@ async def prepare(rig: Rig, url: str) -> tuple[House, str]:
     async with db.transaction(rig.pool) as database:
         site = Site(rig.public_url, SECRET.encode(), networks_of(LOOPBACK))
         for types in HOOKS:
-            await nouns.create(
+            await service.create(
                 WEBHOOK,
                 database,
                 caller=house.caller,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from afterword.kit.transport.base import Fenced, Sent
-from afterword.kit.transport.reports import Report, Unreadable, Unsigned
+from afterword.kit.transport.mime import Report, Unreadable, Unsigned
 from afterword.sending.channels.sms import gateway
 from afterword.sending.channels.sms.gateway import GatewayChannel
 from tests.sending.channels import calls

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode
 import pytest
 
 from afterword.kit.transport.base import Refused, Sent
-from afterword.kit.transport.reports import Report, Unreadable, Unsigned
+from afterword.kit.transport.mime import Report, Unreadable, Unsigned
 from afterword.sending.channels.sms import twilio
 from afterword.sending.channels.sms.twilio import TwilioChannel
 from tests.sending.channels import calls

@@ -10,7 +10,7 @@ import pytest
 from afterword.core.organizations.access import Caller
 from afterword.kit.transport.base import Sent
 from afterword.kit.web.fields import MetadataGroups
-from afterword.sending.queue.resources import QueueItemUpdate
+from afterword.sending.queue.records import QueueItemUpdate
 from afterword.sending.queue.sending.dispatches import Dispatch
 from tests.conftest import House
 from tests.sending.queue.conftest import Queue

@@ -19,7 +19,7 @@ from afterword.core.messaging.networks import networks_of
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.tenants.logins.identities import openid, service, store
+from afterword.tenants.logins.identities import openid, service
 from tests.run.test_app import client_of
 from tests.tenants.logins.conftest import EMAIL, OWN, Office, found, log_in
 from tests.tenants.logins.identities.provider import CLIENT_ID, CLIENT_SECRET, Provider, running
@@ -590,13 +590,13 @@ class TestLogIn:
         async with browser(office, provider) as one, browser(office, provider) as other:
             first, second = await one.go(), await other.go()
 
-            async def find_and_wait(database: db.Database, **key: str) -> store.Member | None:
+            async def find_and_wait(database: db.Database, **key: str) -> service.Member | None:
                 monkeypatch.undo()
-                found = await store.get_member_by_subject(database, **key)
+                found = await service.get_member_by_subject(database, **key)
                 assert 303 == (await other.come_back(second)).status_code
                 return found
 
-            monkeypatch.setattr(store, "get_member_by_subject", find_and_wait)
+            monkeypatch.setattr(service, "get_member_by_subject", find_and_wait)
             assert 303 == (await one.come_back(first)).status_code
         assert 2 == len(await roles(office))
 
@@ -617,10 +617,10 @@ async def test_stores_find_nothing_of_others(office: Office, provider: Provider)
     await connect(office, provider)
     other = await found(office.pool, domain="sparta", email="sofia@sparta.example")
     async with db.connection(office.pool) as database:
-        assert await store.get_provider(database, organization_id=other.organization_id) is None
+        assert await service.get_provider(database, organization_id=other.organization_id) is None
         for find in (
-            store.get_member_by_email(database, organization_id=other.organization_id, email=EMAIL),
-            store.get_member_by_subject(
+            service.get_member_by_email(database, organization_id=other.organization_id, email=EMAIL),
+            service.get_member_by_subject(
                 database, organization_id=other.organization_id, issuer=provider.issuer, subject="nikos-1"
             ),
         ):

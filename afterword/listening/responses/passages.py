@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.asking.instances import answers, facts
+from afterword.asking.instances import answers, triggers
 from afterword.asking.instances import store as instances
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.answers.progress import PageSequence, asked_of
@@ -15,8 +15,8 @@ from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import All, Facts
 from afterword.core.questionnaires.definition import Definition
 from afterword.kit.db import Database
-from afterword.listening.responses import store
-from afterword.listening.responses.store import Filter
+from afterword.listening.responses import service
+from afterword.listening.responses.service import Filter
 
 RESPONSES_MAX: Final = 1_000
 BATCH: Final = 250
@@ -33,7 +33,7 @@ class Passages:
 
 async def count(db: Database, *, caller: Caller, questionnaire: Questionnaire, definition: Definition) -> Passages:
     """Of the newest RESPONSES_MAX; those that are held back or rejected do not count."""
-    found = await store.list_ids(
+    found = await service.list_ids(
         db,
         organization_id=caller.organization_id,
         application_ids=[questionnaire.owner_application_id],
@@ -89,4 +89,6 @@ async def _metadata(
     )
     if not leaves:
         return {}
-    return await facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids, condition=All(leaves))
+    return await triggers.list_facts(
+        db, organization_id=organization_id, instance_ids=instance_ids, condition=All(leaves)
+    )

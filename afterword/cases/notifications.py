@@ -1,0 +1,800 @@
+"""Notifications: a reader of the event log inserts them, and users subscribe to types and things."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Annotated, Any, Final, Literal, LiteralString, NoReturn, cast
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors, ids
+from afterword.core.messaging import notices
+from afterword.core.messaging.notices import Digest as DigestRecord
+from afterword.core.messaging.notices import NoticeChannels
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Page, Rows
+from afterword.core.wire.site import API_PREFIX
+from afterword.core.wire.times import format_time
+from afterword.errors import FieldError
+from afterword.events import service
+from afterword.events.service import Event
+from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import arrays
+from afterword.kit.texts import Texts, texts
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
+from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.sending.pipelines.resources import summary_of
+from afterword.sending.pipelines.store import Pipeline
+from afterword.tenants import mails
+from afterword.tenants.mails import MailKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationRecord:
+    """A notification of one user. `web`: it is in the list; false: it goes by mail alone."""
+
+    organization_id: str
+    notification_id: str
+    user_id: str
+    event_id: str
+    type: str
+    title: str
+    body: str
+    link: str | None
+    web: bool
+    mail_id: str | None
+    read_time: datetime | None
+    version: int
+    created_time: datetime
+
+    @property
+    def read(self) -> bool:
+        return self.read_time is not None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, notification_id, user_id, event_id, type, title, body, link,
+  web, mail_id, read_time, version, created_time"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """The subscription of a user; version 0: the defaults, nothing saved yet."""
+
+    organization_id: str
+    user_id: str
+    types: dict[str, dict[str, bool]]
+    digest: str
+    version: int
+    updated_time: datetime
+
+
+Watch = tuple[str, str]  # entity, entity_id
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    application_id: str | None
+    alert_title: str | None
+    questionnaire_name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """A user who may be notified of the event at `position`."""
+
+    position: int
+    organization_id: str
+    user_id: str
+    role: str
+    application_ids: list[str]
+    locale: str
+    time_zone: str
+    types: dict[str, dict[str, bool]]
+    digest: str
+
+
+async def _get_notification(
+    db: Database, *, organization_id: str, user_id: str, notification_id: str
+) -> NotificationRecord | None:
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from notification
+           where organization_id = $1 and user_id = $2 and notification_id = $3 and web""",
+        *(organization_id, user_id, notification_id),
+    )
+    return _notification(row) if row else None
+
+
+async def list_notification_records(
+    db: Database, *, organization_id: str, user_id: str, page: Page
+) -> Rows[NotificationRecord]:
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS}, read_time is not null as read from notification
+           where organization_id = $1 and user_id = $2 and web""",
+        *(organization_id, user_id),
+        page=page,
+    )
+    return rows.map(_notification)
+
+
+async def _insert_notifications(  # any tenant: a batch of events serves many organizations
+    db: Database, *, notifications: Sequence[NotificationRecord]
+) -> int:
+    """Insert them, at most one for an event and user; return the count."""
+    return await db.execute(
+        """insert into notification (organization_id, notification_id, user_id, event_id, type, title, body, link, web,
+             mail_id, created_time)
+           select organization_id, notification_id, user_id, event_id, type, title, body, link, web, mail_id,
+             created_time
+           from jsonb_populate_recordset(null::notification, $1::jsonb)
+           on conflict (organization_id, user_id, event_id) do nothing""",
+        notifications,
+    )
+
+
+async def _update_read(
+    db: Database, *, organization_id: str, user_id: str, notification_id: str, read_time: datetime | None
+) -> NotificationRecord | None:
+    row = await db.fetch_row(
+        f"""update notification set read_time = $4, version = version + 1
+           where organization_id = $1 and user_id = $2 and notification_id = $3 and web
+             and (read_time is null) <> ($4::timestamptz is null) returning {_COLUMNS}""",
+        *(organization_id, user_id, notification_id, read_time),
+    )
+    return _notification(row) if row else None
+
+
+async def get_subscription_record(db: Database, *, organization_id: str, user_id: str) -> Subscription | None:
+    """The user's subscription, or the defaults; None if there is no such user."""
+    row = await db.fetch_row(
+        """select u.organization_id, u.user_id, coalesce(s.types, '{}') as types, coalesce(s.digest, 'none') as digest,
+             coalesce(s.version, 0) as version, coalesce(s.updated_time, u.created_time) as updated_time
+           from organization_user u
+             left join notification_subscription s on s.organization_id = u.organization_id and s.user_id = u.user_id
+           where u.organization_id = $1 and u.user_id = $2""",
+        *(organization_id, user_id),
+    )
+    return Subscription(**dict(row)) if row else None
+
+
+async def list_watches(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[Watch]:
+    """The watched things: the chosen ones in order, then those that the user created since, the newest first."""
+    rows = await db.fetch(
+        """with mine as (
+             select 'application' as entity, application_id as entity_id, created_time from application
+             where organization_id = $1 and created_by = $2
+             union all
+             select 'questionnaire', questionnaire_id, created_time from questionnaire
+             where organization_id = $1 and created_by = $2
+             union all
+             select 'alert', alert_id, created_time from alert
+             where organization_id = $1 and created_by = $2 and deleted_time is null
+             union all
+             select 'user', user_id, created_time from organization_user where organization_id = $1 and created_by = $2)
+           select entity, entity_id from (
+             select entity, entity_id, place, null::timestamptz as created_time from notification_watch
+             where organization_id = $1 and user_id = $2
+             union all
+             select m.entity, m.entity_id, null, m.created_time from mine m
+             where not exists (
+                 select from notification_subscription s
+                 where s.organization_id = $1 and s.user_id = $2 and s.updated_time >= m.created_time)
+               and not exists (
+                 select from notification_watch w
+                 where w.organization_id = $1 and w.user_id = $2 and w.entity = m.entity
+                   and w.entity_id = m.entity_id)) watched
+           order by place nulls last, created_time desc, entity_id limit $3""",
+        *(organization_id, user_id, limit),
+    )
+    return [(row["entity"], row["entity_id"]) for row in rows]
+
+
+async def list_entities(
+    db: Database, *, organization_id: str, among: Sequence[Watch], application_ids: Sequence[str]
+) -> set[Watch]:
+    """The existing things of these applications (none: all) among `among`."""
+    rows = await db.fetch(
+        """with w as materialized (
+             select * from unnest($2::text[], $3::text[]) as w (entity, entity_id))
+           select w.entity, w.entity_id from w where w.entity = 'organization' and w.entity_id = $1
+           union
+           select w.entity, w.entity_id from w
+             join application a on w.entity = 'application' and a.organization_id = $1
+               and a.application_id = w.entity_id
+           where cardinality($4::text[]) = 0 or a.application_id = any($4)
+           union
+           select w.entity, w.entity_id from w
+             join questionnaire q on w.entity = 'questionnaire' and q.organization_id = $1
+               and q.questionnaire_id = w.entity_id
+           where cardinality($4::text[]) = 0 or q.owner_application_id = any($4)
+           union
+           select w.entity, w.entity_id from w
+             join alert a on w.entity = 'alert' and a.organization_id = $1 and a.alert_id = w.entity_id
+               and a.deleted_time is null
+           where cardinality($4::text[]) = 0 or a.application_id = any($4)
+           union
+           select w.entity, w.entity_id from w
+             join organization_user u on w.entity = 'user' and u.organization_id = $1 and u.user_id = w.entity_id""",
+        organization_id,
+        *arrays(among, 2),
+        list(application_ids),
+    )
+    return {(row["entity"], row["entity_id"]) for row in rows}
+
+
+async def update_subscription(
+    db: Database,
+    *,
+    organization_id: str,
+    user_id: str,
+    types: Mapping[str, Mapping[str, bool]],
+    digest: str,
+    now: datetime,
+) -> None:
+    await db.execute(
+        """insert into notification_subscription (organization_id, user_id, types, digest, created_time, updated_time)
+           values ($1, $2, $3, $4, $5, $5)
+           on conflict (organization_id, user_id) do update
+           set types = excluded.types, digest = excluded.digest, version = notification_subscription.version + 1,
+             updated_time = greatest(notification_subscription.updated_time, excluded.updated_time)""",
+        *(organization_id, user_id, dict(types), digest, now),
+    )
+
+
+async def _delete_watches(db: Database, *, organization_id: str, user_id: str) -> int:
+    return await db.execute(
+        "delete from notification_watch where organization_id = $1 and user_id = $2", organization_id, user_id
+    )
+
+
+async def insert_watches(db: Database, *, organization_id: str, user_id: str, watches: Sequence[Watch]) -> int:
+    return await db.execute(
+        """insert into notification_watch (organization_id, user_id, entity, entity_id, place)
+           select $1, $2, entity, entity_id, place
+           from unnest($3::text[], $4::text[]) with ordinality as w (entity, entity_id, place)""",
+        organization_id,
+        user_id,
+        *arrays(watches, 2),
+    )
+
+
+async def _list_chosen_types(db: Database) -> list[str]:  # any tenant: a reader serves all of them
+    rows = await db.fetch("select distinct jsonb_object_keys(types) as type from notification_subscription")
+    return [row["type"] for row in rows]
+
+
+async def _list_subjects(  # any tenant: a batch of events serves many organizations
+    db: Database, *, about: Sequence[tuple[str, str | None, str | None, str | None]]
+) -> list[Subject]:
+    """The subjects of events (organization, questionnaire, alert, application), in order."""
+    rows = await db.fetch(
+        """select coalesce(a.application_id, q.owner_application_id, e.application_id) as application_id,
+             a.title as alert_title, q.display_name as questionnaire_name
+           from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
+               as e (organization_id, questionnaire_id, alert_id, application_id, position)
+             left join questionnaire q on q.organization_id = e.organization_id
+               and q.questionnaire_id = e.questionnaire_id
+             left join alert a on a.organization_id = e.organization_id and a.alert_id = e.alert_id
+           order by e.position""",
+        *arrays(about, 4),
+    )
+    return [Subject(**dict(row)) for row in rows]
+
+
+async def _list_recipients(  # any tenant: a batch of events serves many organizations
+    db: Database, *, about: Sequence[tuple[int, str, str, str]]
+) -> list[Recipient]:
+    """The active users to notify of events: (position of the event, organization, entity, entity_id).
+
+    Entities are the things that can be watched (their creators watch them too), and `subscribers` of an alert and
+    `assignee`, a user whom the event concerns; they need not watch it.
+    """
+    rows = await db.fetch(
+        """with e as materialized (
+             select * from unnest($1::integer[], $2::text[], $3::text[], $4::text[])
+               as e (position, organization_id, entity, entity_id)),
+           recipient as (
+             select e.position, e.organization_id, w.user_id from e
+               join notification_watch w on w.organization_id = e.organization_id and w.entity = e.entity
+                 and w.entity_id = e.entity_id
+             union
+             select e.position, e.organization_id, c.created_by from e
+               cross join lateral (
+                 select created_by, created_time from application where e.entity = 'application'
+                   and organization_id = e.organization_id and application_id = e.entity_id
+                 union all
+                 select created_by, created_time from questionnaire where e.entity = 'questionnaire'
+                   and organization_id = e.organization_id and questionnaire_id = e.entity_id
+                 union all
+                 select created_by, created_time from alert where e.entity = 'alert'
+                   and organization_id = e.organization_id and alert_id = e.entity_id
+                 union all
+                 select created_by, created_time from organization_user where e.entity = 'user'
+                   and organization_id = e.organization_id and user_id = e.entity_id) c
+               left join notification_subscription s on s.organization_id = e.organization_id
+                 and s.user_id = c.created_by
+             where s.updated_time is null or s.updated_time < c.created_time
+             union
+             select e.position, e.organization_id, unnest(a.subscriber_user_ids) from e
+               join alert a on e.entity = 'subscribers' and a.organization_id = e.organization_id
+                 and a.alert_id = e.entity_id
+             union
+             select e.position, e.organization_id, e.entity_id from e where e.entity = 'assignee')
+           select t.position, u.organization_id, u.user_id, u.role, u.application_ids,
+             coalesce(u.locale, o.default_locale) as locale, coalesce(u.time_zone, o.time_zone) as time_zone,
+             coalesce(s.types, '{}') as types, coalesce(s.digest, 'none') as digest
+           from recipient t
+             join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id and u.active
+               and not u.service
+             join organization o on o.organization_id = u.organization_id
+             left join notification_subscription s on s.organization_id = u.organization_id and s.user_id = u.user_id
+           order by t.position, u.user_id""",
+        *arrays(about, 4),
+    )
+    return [Recipient(**dict(row)) for row in rows]
+
+
+def _notification(row: Row) -> NotificationRecord:
+    columns: dict[str, Any] = {name: row[name] for name in NotificationRecord.__dataclass_fields__}
+    return NotificationRecord(**columns)
+
+
+TITLE_CHARACTERS_MAX: Final = 300
+BODY_CHARACTERS_MAX: Final = 2_000
+
+# By event type. Those of alerts take the alert's title.
+TITLES: Final[Mapping[str, str]] = {
+    "alert_instance.created": "New alert: {title}", "alert_instance.repeated": "Alert again: {title}",
+    "alert_instance.assigned": "Alert assigned: {title}",
+    "alert_instance.status_changed": "Alert has another status: {title}",
+    "alert_instance.resolved": "Alert resolved: {title}", "alert_instance.reopened": "Alert open again: {title}",
+    "alert_instance.commented": "Comment on an alert: {title}",
+    "alert_instance.answered": "The customer answered on an alert: {title}",
+    "alert_instance.recovery_answered": "The customer was asked again and answered: {title}",
+    "alert_instance.overdue": "An alert is overdue: {title}",
+    "alert_instance.escalated": "An alert has been open for too long: {title}",
+    "alert_instance.mentioned": "You are mentioned on an alert: {title}",
+    "questionnaire.created": "A questionnaire was created", "questionnaire.updated": "A questionnaire was changed",
+    "questionnaire.published": "A questionnaire was published",
+    "questionnaire.archived": "A questionnaire was archived", "pipeline.created": "A pipeline was created",
+    "pipeline.updated": "A pipeline was changed", "pipeline.paused": "A pipeline was paused",
+    "pipeline.resumed": "A pipeline was resumed", "pipeline.deleted": "A pipeline was deleted",
+    "import.finished": "An import is finished", "import.failed": "An import failed",
+    "export.finished": "An export is finished", "export.failed": "An export failed",
+    "plan.low_credits": "Credits are running low", "plan.credits_exhausted": "Credits are used up",
+    "plan.renewed": "A plan was renewed", "plan.expired": "A plan has expired",
+    "webhook.disabled": "A webhook was switched off after lasting failure", "user.invited": "A user was invited",
+    "user.removed": "A user was removed", "token.created": "A token was created",
+    "token.revoked": "A token was revoked", "queue_item.created": "A message was queued",
+    "queue_item.updated": "A queued message was changed", "queue_item.waiting": "A message waits",
+    "queue_item.retried": "A message is sent again after a failure", "queue_item.sent": "A message was sent",
+    "queue_item.delivered": "A message was delivered", "queue_item.bounced": "A message bounced",
+    "queue_item.complained": "A recipient reported a message as spam",
+    "queue_item.failed": "A message could not be sent", "queue_item.aborted": "A message was cancelled",
+    "queue_item.ignored": "A message was not sent, by the rules", "queue_item.deleted": "A message was deleted",
+    "questionnaire_instance.created": "A response was requested",
+    "questionnaire_instance.viewed": "A questionnaire was opened",
+    "questionnaire_instance.submitted": "A response has begun",
+    "questionnaire_instance.updated": "A response was changed",
+    "questionnaire_instance.completed": "A response was completed",
+    "questionnaire_instance.reopened": "A response was reopened",
+    "questionnaire_instance.expired": "A request for a response has expired",
+    "questionnaire_instance.deleted": "A response was deleted",
+    "questionnaire_instance.accepted": "A response that was held back was accepted",
+    "questionnaire_instance.rejected": "A response that was held back was rejected",
+    "answer.confirmed": "An answer was confirmed", "answer.changed": "An answer was changed",
+    "responder.created": "A responder was added", "responder.updated": "A responder was changed",
+    "responder.unsubscribed": "A responder unsubscribed", "responder.erased": "A responder was erased",
+    "suppression.created": "An address was suppressed", "suppression.deleted": "An address is no longer suppressed",
+    "tag.added": "A tag was added", "tag.removed": "A tag was removed",
+    "sequence.queued": "A sequence queued a message", "sequence.skipped": "A sequence skipped a response",
+}  # fmt: skip
+SEVERITIES: Final[Mapping[str, str]] = {
+    "low": "Severity: low", "normal": "Severity: normal", "high": "Severity: high", "critical": "Severity: critical",
+}  # fmt: skip
+SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
+SAID_LANGUAGES: Final = ("en", "el")  # those in which the console, and so the sentences, are written
+_NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "token")  # whose name or title says which it is
+
+
+def notice(
+    type_name: str, *, data: Mapping[str, Any], subject: Subject, locale: str, time_zone: str = "UTC"
+) -> tuple[str, str, str | None]:
+    """Title, body and link of an event, in the reader's language."""
+    words = texts("notices", locale)
+    if type_name.startswith("alert_instance."):
+        return _of_case(type_name, data=data, subject=subject, words=words, time_zone=time_zone)
+    family = type_name.partition(".")[0]
+    title = words(TITLES[type_name])
+    name = str(data.get("display_name") or data.get("title") or "") if family in _NAMED else ""
+    body = " · ".join(dict.fromkeys(filter(None, [name, subject.questionnaire_name])))
+    if type_name in SAID and words.language in SAID_LANGUAGES:
+        body = f"{body}\n{_sentences(data, locale=locale, time_zone=time_zone)}".rstrip()
+    return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], None
+
+
+def case_link(alert_instance_id: str) -> str:
+    return f"{API_PREFIX}/alert/instance/{alert_instance_id}"
+
+
+def _sentences(data: Mapping[str, Any], *, locale: str, time_zone: str) -> str:
+    """The pipeline of an event; empty for one that was logged before a column was added."""
+    try:
+        pipeline = msgspec.convert({"deleted_time": None, **data}, Pipeline)
+    except msgspec.ValidationError:
+        return ""
+    return summary_of(texts("console", locale), pipeline, time_zone=time_zone)
+
+
+def _of_case(
+    type_name: str, *, data: Mapping[str, Any], subject: Subject, words: Texts, time_zone: str
+) -> tuple[str, str, str | None]:
+    title = words(TITLES[type_name]).replace("{title}", subject.alert_title or "")
+    lines = [subject.questionnaire_name or "", words(SEVERITIES[data["severity"]])]
+    if data["occurrences"] > 1:
+        lines.append(words.plural("Occurred {n} time", "Occurred {n} times", data["occurrences"]))
+    if data["resolved_time"] is None:
+        if data["due_time"] is not None:
+            moment = words.moment(datetime.fromisoformat(data["due_time"]), time_zone=time_zone)
+            lines.append(words("Due: {moment}", moment=moment))
+        if data["assigned_user_id"] is None:
+            lines.append(words("No owner yet"))
+    body = " · ".join(filter(None, lines))
+    return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], case_link(data["alert_instance_id"])
+
+
+READER: Final = "notifications"
+WATCHES_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingNotice:
+    event: Event
+    subject: Subject
+    recipient: Recipient
+    channels: NoticeChannels
+
+
+async def notify_next(db: Database, *, now: datetime, limit: int) -> int:
+    """Read the next `limit` events of the log and notify users; return the count of events passed.
+
+    A smaller count than `limit` means that there are no more. Users are not notified of their own changes, of events
+    that their role or applications do not allow, or of test data.
+    """
+    types = notices.FEW_TYPES | (notices.MASS_TYPES & set(await _list_chosen_types(db)))
+    return await service.handle_next(
+        db, reader=READER, types=types, limit=limit, handle=lambda read: _handle(db, read, now=now)
+    )
+
+
+async def _handle(db: Database, read: Sequence[Event], *, now: datetime) -> None:
+    oldest = now - timedelta(days=notices.AGE_DAYS_MAX)
+    fresh = [event for event in read if not event.test and event.created_time >= oldest]
+    pending = await _pending_notices(db, fresh) if fresh else []
+    if pending:
+        await _write(db, pending, now=now)
+
+
+async def get(db: Database, *, caller: Caller, notification_id: str) -> NotificationRecord:
+    """The caller's own notification. Raises NotFound, also for test tokens: none is about a test."""
+    found = (
+        caller.user_id
+        and not caller.test
+        and await _get_notification(
+            db, organization_id=caller.organization_id, user_id=caller.user_id, notification_id=notification_id
+        )
+    )
+    return found or _refuse_unknown("There is no such notification.")
+
+
+async def mark_read(
+    db: Database,
+    *,
+    caller: Caller,
+    notification_id: str,
+    read: bool | None,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> NotificationRecord:
+    before = await get(db, caller=caller, notification_id=notification_id)
+    expect(before.version)
+    if read is None:
+        return before
+    after = await _update_read(
+        db,
+        organization_id=before.organization_id,
+        user_id=before.user_id,
+        notification_id=notification_id,
+        read_time=now if read else None,
+    )
+    return after or before
+
+
+async def subscription_of(db: Database, *, caller: Caller) -> tuple[Subscription, list[Watch]]:
+    """The caller's subscription and watched things. Raises NotFound for a token without a user."""
+    subscription = caller.user_id and await get_subscription_record(
+        db, organization_id=caller.organization_id, user_id=caller.user_id
+    )
+    if not subscription:
+        _refuse_unknown("This token belongs to no user, so there is nobody to notify.")
+    watches = await list_watches(
+        db, organization_id=caller.organization_id, user_id=subscription.user_id, limit=WATCHES_MAX
+    )
+    return subscription, watches
+
+
+async def subscribe(
+    db: Database,
+    *,
+    caller: Caller,
+    types: Mapping[str, Mapping[str, bool]],
+    watches: Sequence[Watch],
+    digest: DigestRecord,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> tuple[Subscription, list[Watch]]:
+    """Replace the caller's whole subscription. Raises NotFound, Invalid, and what `expect` raises."""
+    before, _ = await subscription_of(db, caller=caller)
+    expect(before.version)
+    distinct = list(dict.fromkeys(watches))
+    wrong = [
+        FieldError("unknown_value", "There are no events of this type.", pointer=f"/types/{name}")
+        for name in types
+        if name not in notices.TYPES
+    ]
+    known = await list_entities(db, **caller.part, among=distinct)
+    wrong += [
+        FieldError("unknown_id", "There is nothing with this id.", pointer=f"/watches/{position}/entity_id")
+        for position, watch in enumerate(watches)
+        if watch not in known
+    ]
+    errors.check(wrong)
+    key = {"organization_id": caller.organization_id, "user_id": before.user_id}
+    await update_subscription(db, **key, types=types, digest=digest, now=now)
+    await _delete_watches(db, **key)
+    await insert_watches(db, **key, watches=distinct)
+    return await subscription_of(db, caller=caller)
+
+
+async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_PendingNotice]:
+    about = [
+        (event.organization_id, event.questionnaire_id, event.data.get("alert_id"), event.data.get("application_id"))
+        for event in read
+    ]
+    subjects = await _list_subjects(db, about=about)
+    entities = [
+        (position, event.organization_id, entity, entity_id)
+        for position, (event, subject) in enumerate(zip(read, subjects, strict=True))
+        for entity, entity_id in _entities_of(event, subject)
+    ]
+    found: list[_PendingNotice] = []
+    for recipient in await _list_recipients(db, about=entities):
+        event, subject = read[recipient.position], subjects[recipient.position]
+        channels = notices.channels_of(event.type, recipient.types)
+        is_own = event.actor_kind == "user" and event.actor_id == recipient.user_id
+        if event.type == "alert_instance.commented" and recipient.user_id in event.data.get("mentioned_user_ids", ()):
+            continue  # the notice of the mention says it
+        may = notices.may_see(
+            event.type,
+            role=recipient.role,
+            application_ids=recipient.application_ids,
+            application_id=subject.application_id,
+        )
+        if channels.any and may and not is_own:
+            found.append(_PendingNotice(event, subject, recipient, channels))
+    return found
+
+
+def _entities_of(event: Event, subject: Subject) -> list[tuple[str, str]]:
+    if event.type == "alert_instance.mentioned":
+        return [("assignee", user_id) for user_id in event.data["mentioned_user_ids"]]
+    found: list[tuple[str, str | None]] = [
+        ("organization", event.organization_id),
+        ("application", subject.application_id),
+        ("questionnaire", event.questionnaire_id),
+    ]
+    if event.type.startswith("alert_instance."):
+        assignee = cast("str | None", event.data.get("assigned_user_id"))
+        found += [
+            ("alert", event.data["alert_id"]),
+            ("subscribers", event.data["alert_id"]),
+            ("assignee", assignee),
+            ("user", assignee),
+        ]
+    if event.type.startswith("user."):
+        found.append(("user", event.subject_id))
+    return [(entity, entity_id) for entity, entity_id in found if entity_id is not None]
+
+
+async def _write(db: Database, pending: Sequence[_PendingNotice], *, now: datetime) -> None:
+    due = {position: _mail_key(one, now=now) for position, one in enumerate(pending) if one.channels.email}
+    mail_ids = await mails.schedule(db, keys=due.values(), now=now)
+    texts_by_key: dict[tuple[str, str, str, str], tuple[str, str, str | None]] = {}
+    written: list[NotificationRecord] = []
+    for position, one in enumerate(pending):
+        event, recipient = one.event, one.recipient
+        key = event.organization_id, event.event_id, recipient.locale, recipient.time_zone
+        if key not in texts_by_key:
+            texts_by_key[key] = notice(
+                event.type, data=event.data, subject=one.subject, locale=recipient.locale, time_zone=recipient.time_zone
+            )
+        title, body, link = texts_by_key[key]
+        made_time = now + timedelta(microseconds=position)  # apart, so that a list has the order of their events
+        written.append(
+            NotificationRecord(
+                organization_id=event.organization_id,
+                notification_id=ids.ordered(made_time),
+                user_id=recipient.user_id,
+                event_id=event.event_id,
+                type=event.type,
+                title=title,
+                body=body,
+                link=link,
+                web=one.channels.web,
+                mail_id=mail_ids[due[position]] if position in due else None,
+                read_time=None,
+                version=1,
+                created_time=made_time,
+            )
+        )
+    await _insert_notifications(db, notifications=written)
+
+
+def _mail_key(one: _PendingNotice, *, now: datetime) -> MailKey:
+    recipient = one.recipient
+    due_time = notices.mail_time(now, digest=cast("Digest", recipient.digest), time_zone=recipient.time_zone)
+    return recipient.organization_id, recipient.user_id, due_time.astimezone(UTC)
+
+
+def _refuse_unknown(message: str) -> NoReturn:
+    raise errors.NotFound(message)
+
+
+routes = Routes(tag="Notifications")
+
+DEFAULTS: Final = (
+    "A type that is not named is notified on the web, and by mail only new alert instances, plans, disabled webhooks. "
+    "Types of single messages, responses and people (queue_item, questionnaire_instance, answer, responder, "
+    "suppression, tag) are notified only if named."
+)
+
+Digest = Literal["none", "daily", "weekly"]
+
+
+class NotificationUpdate(fields.Request):
+    """Marks a notification as read, or as unread."""
+
+    read: bool | UnsetType = UNSET
+
+
+class Notification(fields.Resource):
+    """A notification of an event to a user. `link` is the API path of its subject."""
+
+    notification_id: fields.Id
+    user_id: fields.Id
+    event_id: fields.Id
+    type: str
+    title: str
+    body: str
+    link: str | None
+    read: bool
+    read_time: fields.DateTime | None
+    created_time: fields.DateTime
+
+
+class NotificationWays(fields.Request):
+    """The channels of one type of event."""
+
+    web: bool
+    email: bool
+
+
+class NotificationWatch(fields.Request):
+    """A watched thing."""
+
+    entity: Literal["organization", "application", "questionnaire", "alert", "user"]
+    entity_id: fields.Id
+
+
+Watches = Annotated[list[NotificationWatch], Meta(max_length=WATCHES_MAX)]
+
+
+class NotificationSubscriptionRequest(fields.Request):
+    """The whole subscription of a user; members that are left out get their defaults."""
+
+    types: dict[str, NotificationWays] = msgspec.field(default_factory=dict[str, NotificationWays])
+    watches: Watches = msgspec.field(default_factory=list[NotificationWatch])
+    digest: Digest = "none"
+
+    def chosen(self) -> dict[str, Any]:
+        return {
+            "types": {name: {"web": ways.web, "email": ways.email} for name, ways in self.types.items()},
+            "watches": [(watch.entity, watch.entity_id) for watch in self.watches],
+            "digest": self.digest,
+        }
+
+
+class NotificationSubscription(fields.Answer):
+    """The subscription of a user: types of events and watched things. A type that is not named has its default."""
+
+    user_id: fields.Id
+    types: dict[str, NotificationWays]
+    watches: list[NotificationWatch]
+    digest: Digest
+    updated_time: fields.DateTime
+
+    @classmethod
+    def of(cls, subscription: Subscription, watches: list[Watch], zone: tzinfo) -> "NotificationSubscription":
+        found: list[dict[str, Any]] = [{"entity": entity, "entity_id": entity_id} for entity, entity_id in watches]
+        digest: Any = subscription.digest
+        return cls(
+            user_id=subscription.user_id,
+            types={name: NotificationWays(**channels) for name, channels in subscription.types.items()},
+            watches=[NotificationWatch(**watch) for watch in found],
+            digest=digest,
+            updated_time=format_time(subscription.updated_time, zone=zone),
+        )
+
+
+@routes.list(
+    "/notification",
+    scope="Notification.Read",
+    answer=Notification,
+    summary="Get all notifications",
+    description="Those of the token's user; a token of the organization has none, nor has one for tests.",
+)
+async def list_notifications(call: Call[None], db: Database) -> Answer:
+    if call.caller.user_id is None or call.caller.test:
+        return Answer(Rows([], 0 if call.page.with_total else None))
+    rows = await list_notification_records(
+        db, organization_id=call.caller.organization_id, user_id=call.caller.user_id, page=call.page
+    )
+    return Answer(Notification.of_rows(rows, call.zone))
+
+
+@routes.patch(
+    "/notification/{notification_id}",
+    scope="Notification.Update",
+    body=NotificationUpdate,
+    answer=Notification,
+    summary="Update Notification",
+)
+async def update_notification(call: Call[NotificationUpdate], db: Database) -> NotificationRecord:
+    return await mark_read(
+        db,
+        caller=call.caller,
+        **call.ids,
+        read=None if call.body.read is UNSET else call.body.read,
+        now=call.now,
+        expect=call.expect,
+    )
+
+
+@routes.get(
+    "/notification/subscription",
+    scope="Notification.Read",
+    answer=NotificationSubscription,
+    summary="Get Notification Subscription",
+    description=f"{DEFAULTS} A user without a subscription watches the things that they created.",
+    refusals=("not_found",),
+)
+async def get_subscription(call: Call[None], db: Database) -> Answer:
+    subscription, watches = await subscription_of(db, caller=call.caller)
+    return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)
+
+
+@routes.put(
+    "/notification/subscription",
+    scope="Notification.Update",
+    body=NotificationSubscriptionRequest,
+    answer=NotificationSubscription,
+    summary="Replace Notification Subscription",
+    description=f"All of it. {DEFAULTS}",
+    refusals=("not_found",),
+)
+async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: Database) -> Answer:
+    subscription, watches = await subscribe(
+        db, caller=call.caller, **call.body.chosen(), now=call.now, expect=call.expect
+    )
+    return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)
