@@ -1,4 +1,4 @@
-"""The facts of responses with the causes and remedies of their cases, where a condition compares these."""
+"""Notes in cases that their customers are asked again, and who of them is won back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

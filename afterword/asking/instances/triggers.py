@@ -1,4 +1,4 @@
-"""The facts of stored responses that conditions compare: answers, metadata, tags."""
+"""Responses that events of the log tell of, for rules that act on them: alerts and sequences."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence

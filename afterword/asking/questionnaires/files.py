@@ -1,4 +1,8 @@
-"""Editions: the published version of a questionnaire, else the draft of one never published."""
+"""Questionnaires as YAML files: reads settings and a definition, with the line of every problem, and writes them.
+
+A file has the questionnaire's own fields and those of its definition. Its author gives groups and questions a
+`key`; jumps, conditions and `key_question_id` accept it instead of an id.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Conditions and jumps in the editor: their form, as sentences, and the newest responses that they would take.
-
-The form has rows, or JSON for a tree that rows cannot show. Wrong ones are saved too.
-"""
+"""The fields of a question's form, by its type, with their labels and what is wrong with each."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A definition as an outline, and its problems as links to where each is put right."""
+"""Questionnaires: the list, and the page of one with its outline and its problems."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Cases as rows of lists: status, severity, due time and outcome in words."""
+"""The figures of the work on cases, each of which leads to its cases; the short ones above the list of cases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The list of what the reader was told: the newest first, each with its case, to be marked as read."""
+"""One's own notifications: the events that a person is told of, by mail or in the list, and when the mails leave."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress

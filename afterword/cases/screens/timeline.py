@@ -1,4 +1,4 @@
-"""The draft of a reply to the customer: typed, or made of a saved text whose variables are filled in."""
+"""The history of a case as sentences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tags: short texts in one normal form."""
+"""The lifetime of an instance, the changes of a posted page, the facts of its metadata, and the state of a link."""
 
 import unicodedata
 from collections.abc import Collection, Mapping

@@ -1,8 +1,4 @@
-"""The token in a hidden field of each form; a POST without it, by a client that never read the form, does nothing.
-
-No cookie and no session: a keyed hash of what the form is for. It keeps link scanners out, not the person who has the
-link, for whom the link itself is the key.
-"""
+"""Signs that a response may be a machine's, or was given without reading: some hold it back, others mark it."""
 
 import hashlib
 import hmac

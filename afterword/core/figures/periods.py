@@ -1,4 +1,7 @@
-"""When a digest of a report is due: on a day of the week or of the month, at an hour of a time zone."""
+"""The period of a report: its days, weeks, months and quarters in a time zone, and the period before it.
+
+All borders are computed here, with one copy of the zones' rules, and given to the database as moments.
+"""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

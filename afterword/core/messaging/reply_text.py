@@ -1,4 +1,8 @@
-"""Mentions of colleagues in a text: `@` and an e-mail address or a name."""
+"""A person's own words in an answer by mail, without the text that their mail program quoted.
+
+No word of the person is dropped, wherever it stands. The strongest sign of quoted text is that we sent it. Then come
+marked lines, and lines by which mail programs introduce a quotation, in many languages. Time grows with the length.
+"""
 
 import base64
 import hashlib

@@ -1,7 +1,7 @@
-"""Numbers as people, shops and spreadsheets write them. No I/O.
+"""Reads JSON as a Struct by its annotations. Every wrong member is an error; unknown ones are ignored.
 
-A point or a comma is the decimal sign in one country and separates thousands in another. A number that has two
-readings is read by the language of its page, or refused: it is never guessed.
+Readers are built once for each type. The `extra` of an annotation may name a `text` (a TextKind), `expected` (the
+sentence for a text that does not match its pattern) or `reader` (a Reader of its own).
 """
 
 import re

@@ -1,4 +1,9 @@
-"""Every reason code that an item, its trace and a dry run may show, each once; `docs/rules.md` explains them."""
+"""The states of a queue item, the one table of its moves, and their public numbers.
+
+The services make these moves and no others, each as a compare-and-set: the guard stands in the statement's condition.
+Tests compare this table with the outcomes, the model of all interleavings, random moves in a real database and the
+picture in STATES.md.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

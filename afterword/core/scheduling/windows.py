@@ -1,4 +1,8 @@
-"""The time zone of a message: the pipeline's, the recipient's if known, or the organization's."""
+"""When a message may leave by the recipient's clock: weekdays, a daily window, quiet hours, over clock changes.
+
+Local boundaries become instants (`times.instant_of`): in a gap the first instant after it, in a fold the first of the
+two. So a window inside a gap is empty on that day, and no hour of a fold is sent in twice.
+"""
 
 import hashlib
 import re

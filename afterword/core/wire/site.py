@@ -1,4 +1,4 @@
-"""Names of hosts: as people type them, as headers send them, and the DNS record that proves who holds one."""
+"""The public addresses of the installation, and those of its organizations' pages; never from a request's headers."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,4 @@
-"""Marks texts of results that customers or other systems may have written: data, never instructions to the assistant.
-
-Only what cannot be an instruction stays bare: ids, times, codes, addresses of languages, and texts that the
-organization wrote itself, which each tool names. A member that the API gains tomorrow is marked.
-"""
+"""The declaration of a tool, and how one is run: its arguments read, a change confirmed, its result marked."""
 
 import asyncio
 import base64

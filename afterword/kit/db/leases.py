@@ -1,6 +1,8 @@
-"""Long work in steps, each a transaction in which the row of the work is locked and keeps how far it is.
+"""Leases of long work: one worker at a time has a job, from its claim to its end, over many transactions.
 
-A process that dies repeats or loses nothing, and another goes on.
+A job is a row of a table with the columns `state`, `owner`, `lease_until`, `finished_time`, `error`, `version`, a count
+of attempts, and a key of `organization_id` and an id. It is `queued`, then `running` in the hands of its owner, then
+ended: `done`, `failed` or `cancelled`. Whoever lost the lease settles nothing: each statement of an owner names it.
 """
 
 from collections import Counter

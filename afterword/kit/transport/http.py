@@ -1,4 +1,9 @@
-"""Asks name servers for texts. dnspython is imported with the first question, since it takes a tenth of a second."""
+"""Calls to addresses that strangers typed, judged by the IP address of the connection and never by its name.
+
+A name is resolved here, each of its addresses must be allowed, and the connection goes to exactly the judged one, with
+TLS verified for the name. There are no redirects, no proxies of the environment, no reused connections (one that is
+about to close could not tell whether it took a request), and limits on time, size and answers.
+"""
 
 import asyncio
 import importlib

@@ -1,4 +1,4 @@
-"""The browser and the network that a request comes from, as a person recognizes them."""
+"""Words and numbers of screens: slugs, and figures with n, interval and change."""
 
 import ipaddress
 import re

@@ -1,4 +1,4 @@
-"""Reads the cookies that Afterword sets itself. Their values need no quotes, so nothing is unquoted."""
+"""Reads request headers and writes response headers."""
 
 import re
 from typing import Final

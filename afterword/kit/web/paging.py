@@ -1,7 +1,7 @@
-"""Reads bodies of many records, a JSON array or lines of JSON; each record is checked for itself.
+"""Lists: page mode and cursor mode, signed cursors, envelopes, `Link`.
 
-A record that breaks a limit or has wrong members becomes an Invalid and does not affect the others. A body that cannot
-be split into records is refused as a whole.
+The runner reads filter_by, order_by, pagination, limit and cursor into `call.page`, the store hands the page to
+`Database.fetch_list`, and the runner renders the Rows that come back.
 """
 
 import asyncio

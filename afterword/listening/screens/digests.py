@@ -1,4 +1,4 @@
-"""The figures of a digest in words: those of the screen that it leads to, for the user as of now."""
+"""Reports by mail: the user's digests, a form for one more, and the page that a mail's link stops it by."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The table of a report as CSV: a line for each row and figure, and for all together."""
+"""Exports of the responses that the list shows: asked for with its filter, watched, and downloaded."""
 
 import csv
 import io

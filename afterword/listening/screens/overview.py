@@ -1,4 +1,4 @@
-"""All that needs somebody, in sentences with links: cases, failing sending, silence, credits; and what waits."""
+"""The overview: urgent things first, then the scores in sentences with their trend, then the way of the invitations."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

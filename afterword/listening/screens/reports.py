@@ -1,4 +1,4 @@
-"""A report by its link: whoever has the address reads its figures without a login, until the link ends."""
+"""Reports: the ready and the saved ones, each as charts with its tables; the address holds the whole question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The tags of the organization: their counts, another name, and removal from all responses."""
+"""A tag for many responses of the list: these of the page or all that match, its progress, and the way back."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,4 +1,4 @@
-"""Charts of words of comments, and the sentence about how many there are."""
+"""Results of reports as charts: one view for each figure of a report, with its finding in a sentence and its table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

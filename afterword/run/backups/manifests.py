@@ -1,4 +1,4 @@
-"""The age of the last backup and how late it is, for /metrics and the doctor."""
+"""The contents of a backup: parts with their checksums, and the manifest, which is written last and makes it one."""
 
 import hashlib
 import re

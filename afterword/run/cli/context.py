@@ -1,4 +1,4 @@
-"""Backups as the settings want them: their location, their encryption, and the one before each migration."""
+"""The context of every command: settings, logs, secret, and a migrated database."""
 
 import asyncio
 import os

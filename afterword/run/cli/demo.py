@@ -1,4 +1,4 @@
-"""`afterword seed`: a small real organization to begin with, and a token for it."""
+"""`afterword demo`: the main job on your own machine, over HTTP alone, as an integrating developer would see it."""
 
 import asyncio
 import html

@@ -1,8 +1,4 @@
-"""`afterword bounce`: reads returned mails and answers of customers from a pipe, a Maildir or an mbox, each once.
-
-A mail that was read is marked as seen where it lies, so that a run that was cut goes on where it stopped; a mail that
-was read twice changes nothing. Exit codes are those of sysexits.h, for mail servers: 0, 65 (no mail), 75 (try later).
-"""
+"""`afterword inbound`: addresses where providers call back with receipts, bounces and complaints."""
 
 import mailbox
 import os

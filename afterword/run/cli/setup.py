@@ -1,4 +1,4 @@
-"""`afterword migrate`."""
+"""`afterword setup`: a link that works once, by which the first owner comes into being."""
 
 import asyncio
 import sys

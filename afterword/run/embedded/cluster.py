@@ -1,8 +1,4 @@
-"""A new major version of PostgreSQL under a data folder: a cluster beside the old one takes its place once it is ready.
-
-The steps are folders and one file, so that a killed upgrade is seen and finished: `upgrade/` holds the new cluster,
-`upgrade/ready` says that it has all rows, and `postgresql-15/` is the old one, kept until somebody removes it.
-"""
+"""A cluster: its making, its passwords, its role and database, its address."""
 
 import os
 import secrets

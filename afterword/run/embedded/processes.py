@@ -1,4 +1,4 @@
-"""Errors of an embedded PostgreSQL, each with its remedy."""
+"""Processes of PostgreSQL: their user, the processes of a cluster, and their end."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Asks for the records of custom domains again, and keeps the addresses that this worker writes up to date."""
+"""Periodic jobs: each is one call into a service, in one bounded transaction."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence

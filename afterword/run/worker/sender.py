@@ -1,4 +1,10 @@
-"""Encodes a message for the way back from a process of its own."""
+"""Sends claimed items: renders, begins at the channel's point of no return, sends, settles the outcome.
+
+A slot is one item in flight. Nothing waits behind a lease: an item is claimed when a slot is free, begins when its
+channel is at the point of no return, and leaves its slot when its outcome is written. A sent item makes room for one
+more before that. The next batch is claimed while the outcomes of the last are written, and begins after that, so that a
+crash leaves no more items of unknown outcome than there are slots.
+"""
 
 import asyncio
 import faulthandler

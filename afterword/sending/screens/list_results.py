@@ -1,4 +1,4 @@
-"""One repair for all rows of a checked list that have the same problem."""
+"""Lists in five steps: the check and its faulty rows, the confirmation, the result."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_SMS
-from afterword.core.text import words as registers
+from afterword.core.text import registers
 from afterword.core.wire import imports, tables
 from afterword.core.wire.imports import REFERENCE, VALUE_CHARACTERS_MAX, Repair, pointer_of
 from afterword.core.wire.tables import ADDRESS, PROBLEM, UTF8, Reading

@@ -1,4 +1,4 @@
-"""SQL of the business hours of organizations."""
+"""Checks of lengths, time zones, languages, addresses, networks and applications."""
 
 import ipaddress
 from collections.abc import Callable, Collection, Sequence

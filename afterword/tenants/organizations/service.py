@@ -15,7 +15,7 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.reading import structs as reading
 from afterword.core.reading.structs import Context
-from afterword.core.text import locales, words
+from afterword.core.text import locales, registers
 from afterword.core.wire.times import zone_of
 from afterword.errors import FieldError
 from afterword.kit.db import Database
@@ -266,7 +266,7 @@ async def change_billing(
         name: value.upper() if name in {"country", "currency"} and value else value for name, value in changes.items()
     }
     wrong = checks.email_errors(wanted.get("email"))
-    for name, known in (("country", words.countries()), ("currency", words.currencies())):
+    for name, known in (("country", registers.countries()), ("currency", registers.currencies())):
         if wanted.get(name) is not None and wanted[name] not in known:
             wrong.append(FieldError("unknown_value", f"There is no such {name}.", pointer=f"/{name}"))
     errors.check(wrong)

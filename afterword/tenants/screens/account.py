@@ -1,4 +1,4 @@
-"""Passkeys: logging in with one, proving oneself with one, and one's own under Your account."""
+"""One's own login: profile, password, address, second factor, sessions, and the proof before acts that need it."""
 
 from typing import Any, Final
 

@@ -1,4 +1,7 @@
-"""Settings: the identity provider of the organization, by which its people log in."""
+"""Logging in with the identity provider of an organization: to it, and back from it.
+
+The provider leads back by a GET, which writes nothing: its page posts what it got, by itself where scripts run.
+"""
 
 from types import SimpleNamespace
 from typing import Any, Final

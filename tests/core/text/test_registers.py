@@ -2,24 +2,24 @@
 
 import pytest
 
-from afterword.core.text import words
+from afterword.core.text import registers
 
 
 @pytest.mark.parametrize("code", ["GR", "DE", "US", "XK", "AQ"])
 def test_countries(code: str) -> None:
-    assert code in words.countries()
+    assert code in registers.countries()
 
 
 @pytest.mark.parametrize("code", ["EU", "ZZ", "XA", "UN", "gr", "GRC", "", "419"])
 def test_no_countries(code: str) -> None:
-    assert code not in words.countries()
+    assert code not in registers.countries()
 
 
 @pytest.mark.parametrize("code", ["EUR", "USD", "JPY", "XAF"])
 def test_currencies(code: str) -> None:
-    assert code in words.currencies()
+    assert code in registers.currencies()
 
 
 @pytest.mark.parametrize("code", ["DEM", "GRD", "XXX", "eur", ""])
 def test_no_currencies(code: str) -> None:
-    assert code not in words.currencies()
+    assert code not in registers.currencies()

@@ -501,7 +501,7 @@ class TestFaults:
     async def test_a_fault_at_every_step(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whatever fails at whatever step, the import goes on, and nothing is lost or doubled."""
         job = await importing.send(many(40))
-        for name in ("get_piece", "insert_rows", "settle_piece"):
+        for name in ("get_piece", "insert_rows", "_settle_piece"):
             real, failures = getattr(service, name), [True]
 
             async def broken(

@@ -1,4 +1,4 @@
-"""Rate limits by recipient domain: which claimed items pass, and when the others are due again."""
+"""Turns an outcome into a settlement: next status, texts, next due time. Pure: `now` and jitter are arguments."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
