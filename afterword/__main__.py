@@ -1,17 +1,23 @@
-"""The command line. Each command lives in `run/cli/`, and is imported when it is run: start-up time counts."""
+"""The command line. Each command lives in `run/cli/`, and is imported when it is run: start-up time counts.
+
+Processes that run for long take no options; they do without the parser, which would stay in their memory.
+"""
 
 import asyncio
 import os
 import select
 import sys
 from collections.abc import Sequence
-from typing import Final
-
-import cyclopts
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 from afterword import __version__, errors
 from afterword.kit import settings, zones
 from afterword.run.cli import CommandError
+
+if TYPE_CHECKING:
+    import cyclopts
 
 EXIT_REFUSED = 1
 EXIT_SETTING = 2
@@ -45,14 +51,22 @@ COMMANDS: Final = {
     "suppression": ("suppressions:app", "Addresses that are not written to."),
 }
 
-app = cyclopts.App(
-    name="afterword",
-    help="Customer-satisfaction questionnaires: scheduled, sent, answered and measured.",
-    version=__version__,
-    help_flags=["--help", "-h"],
-)
-for name, (module, sentence) in COMMANDS.items():
-    app.command(f"afterword.run.cli.{module}", name=name, help=sentence)
+PROCESSES: Final = frozenset({"web", "worker"})
+
+
+@cache
+def parser() -> "cyclopts.App":
+    import cyclopts
+
+    app = cyclopts.App(
+        name="afterword",
+        help="Customer-satisfaction questionnaires: scheduled, sent, answered and measured.",
+        version=__version__,
+        help_flags=["--help", "-h"],
+    )
+    for name, (module, sentence) in COMMANDS.items():
+        app.command(f"afterword.run.cli.{module}", name=name, help=sentence)
+    return app
 
 
 def main() -> None:
@@ -84,7 +98,10 @@ def _has_lost_its_reader() -> bool:
 async def run(words: Sequence[str]) -> int | None:
     """Run a command; a bad setting or a refusal is one sentence on standard error, not a traceback."""
     try:
-        return await app.run_async(words, result_action="return_value")
+        if len(words) == 1 and words[0] in PROCESSES:
+            module, _, command = COMMANDS[words[0]][0].partition(":")
+            return await getattr(import_module(f"afterword.run.cli.{module}"), command)()
+        return await parser().run_async(words, result_action="return_value")
     except settings.SettingError as error:
         sentence, code = str(error), EXIT_SETTING
     except CommandError as error:

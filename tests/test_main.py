@@ -49,13 +49,13 @@ def app_that_raises(error: Exception) -> cyclopts.App:
 async def test_refusals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], refusal: Exception, code: int, said: str
 ) -> None:
-    monkeypatch.setattr(__main__, "app", app_that_raises(refusal))
+    monkeypatch.setattr(__main__, "parser", lambda: app_that_raises(refusal))
     assert code == await __main__.run([])
     assert ("", f"afterword: {said}\n") == tuple(capsys.readouterr())
 
 
 async def test_a_bug_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(__main__, "app", app_that_raises(ZeroDivisionError()))
+    monkeypatch.setattr(__main__, "parser", lambda: app_that_raises(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         await __main__.run([])
 

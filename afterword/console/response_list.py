@@ -7,19 +7,15 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console.screens import Marked, Visit
 from afterword.core.figures import periods
 from afterword.core.questionnaires.conditions import Node, leaves_of
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
-from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import one_of, parameter
 from afterword.kit.ui.text import near_moment
-from afterword.kit.web import fields
 from afterword.listening.responses import reads, service
 from afterword.listening.responses.service import OF_LINK, Filter, ResponseRow, Tab
 
@@ -30,7 +26,6 @@ TABS: Final[Mapping[Tab, Marked]] = {
 PERIODS: Final = (7, 30, 90, 365, 3_650)
 DAYS_DEFAULT: Final = 90
 ROWS: Final = 50
-LISTED_MAX: Final = 200
 NEWER_MAX: Final = 100
 TAG_CHARACTERS_MAX: Final = 50
 BETWEEN_CHARACTERS_MAX: Final = 80
@@ -39,7 +34,6 @@ NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 CONDITION_CHARACTERS_MAX: Final = 2_000
 COMMENT_CHARACTERS_MAX: Final = 300  # of a row
 BEFORE_HIT: Final = 60
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 CHANNELS: Final[Mapping[int | None, Marked]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
 SCORES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
 BAND_CHIPS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
@@ -130,29 +124,26 @@ class ResponseFilter(lists.Filter):
         )
 
 
-async def list_of(visit: Visit, db: Database, choice: ResponseFilter, *, is_beside: bool = False) -> dict[str, Any]:
+async def list_of(
+    visit: Visit, db: Database, choice: ResponseFilter, *, questionnaires: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """The values of the template for the list: rows, tabs with counts, filters and pages.
 
-    `is_beside` an open response: without what only the list alone shows.
+    `questionnaires`: the names to choose among, by id; a list beside an open response has none.
     """
-    words = visit.words
-    names = {} if is_beside else await _questionnaires(visit, db)
+    words, names = visit.words, questionnaires or {}
     if names and choice.questionnaire_id not in names:
         choice = replace(choice, questionnaire_id="")
-    node = choice.node(visit)
-    chosen = choice.filter(visit)
+    node, chosen = choice.node(visit), choice.filter(visit)
     reach = service.reach_of(visit.caller, choice.application_id or None)
-    counted = None if node else await service.count_tabs(db, **reach, chosen=chosen)
-    if counted:
-        chosen = replace(chosen, is_frequent=counted.is_frequent)
     key = service.read_key(choice.after)
     since = service.read_key(choice.since)
-    until = key[0] if key else since[0] if since else visit.now
-    found = await service.find(
+    counted, found = await service.find_counted(
         db,
         caller=visit.caller,
         application_id=choice.application_id or None,
-        chosen=replace(chosen, to_time=min(until, chosen.to_time)),
+        chosen=chosen,
+        until=key[0] if key else since[0] if since else visit.now,
         condition=node,
         after=key[1] if key else "",
         limit=ROWS,
@@ -206,13 +197,6 @@ async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: i
     reach = service.reach_of(visit.caller, choice.application_id or None)
     rows = await service.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
     return [row_of(visit, row, choice) for row in rows]
-
-
-async def _questionnaires(visit: Visit, db: Database) -> dict[str, str]:
-    found = await questionnaires_store.list_questionnaires(
-        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
-    )
-    return {one.questionnaire_id: one.display_name for one in found.items}
 
 
 def _count(visit: Visit, counted: service.TabCounts | None, tab: Tab) -> str | None:
@@ -273,10 +257,19 @@ def row_of(visit: Visit, row: ResponseRow, choice: ResponseFilter) -> dict[str, 
         "channel": words(CHANNELS.get(row.channel_id, "Link")),
         "case_url": f"/console/cases/{row.alert_instance_id}" if row.alert_instance_id else "",
         "is_unread": row.is_unread,
-        "comment": excerpt(row.comment or "", choice.marked),
-        "person": search_words.highlighted(row.person or "", choice.words),
-        "reference": search_words.highlighted(row.external_reference or "", choice.words),
+        "comment": excerpt(row.comment or "", choice.marked) if choice.marked else _cut(row.comment or ""),
+        "person": _shown(row.person or "", choice.words),
+        "reference": _shown(row.external_reference or "", choice.words),
     }
+
+
+def _shown(text: str, query: Query) -> Pieces | str:
+    """In pieces where something was searched for; a text is shown faster."""
+    return search_words.highlighted(text, query) if query else text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= COMMENT_CHARACTERS_MAX else f"{text[:COMMENT_CHARACTERS_MAX]}…"
 
 
 def excerpt(text: str, query: Query) -> Pieces:

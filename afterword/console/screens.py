@@ -494,7 +494,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "direction": words.direction,
         "title": title,
         "is_wrong": status >= WRONG_STATUS,
-        "section": guest.request.url.path.removeprefix(HOME).strip("/").partition("/")[0],
+        "section": guest.request.scope["path"].removeprefix(HOME).strip("/").partition("/")[0],
         "session": visit.session if visit else None,
         "may_open": visit.may_open if visit else None,
         "done": done_of(guest),

@@ -28,6 +28,7 @@ LOCALE_FOLDER = Path(__file__).parents[1] / "locale"
 LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
 MINUS: Final = "\u2212"
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
+_STOP: Final = f".{ISOLATE_END}"
 _TWO_STOPS: Final = re.compile(rf"(\.{ISOLATE_END}+)\.")  # of a value and its sentence: “3:30 μ.μ.” ends one
 
 
@@ -44,7 +45,8 @@ class Texts:
         text = self._catalogue.gettext(message) if message else ""  # the empty message is the catalogue's header
         if not values:
             return text
-        return _TWO_STOPS.sub(r"\1", text.format_map({name: _isolated(value) for name, value in values.items()}))
+        text = text.format_map({name: _isolated(value) for name, value in values.items()})
+        return _TWO_STOPS.sub(r"\1", text) if _STOP in text else text
 
     def plural(self, one: Marked, many: Marked, number: int) -> str:
         """The form for this number, by the language's own rule; `{n}` stands for the number."""

@@ -51,7 +51,7 @@ def test_services(path: Path) -> None:
     assert ours
     for one in ours.values():
         assert (True, ["ALL"]) == (one["read_only"], one["cap_drop"])
-        assert one.get("command", ["serve"])[0] in __main__.app
+        assert one.get("command", ["serve"])[0] in __main__.parser()
 
 
 def test_the_proxy_is_trusted() -> None:
@@ -77,7 +77,7 @@ def test_pods_are_confined() -> None:
     assert ["web", "worker", "migrate"] == [pod["containers"][0]["name"] for pod in found]
     for pod in found:
         [container] = pod["containers"]
-        assert container["args"][0] in __main__.app
+        assert container["args"][0] in __main__.parser()
         assert (False, False) == (pod["enableServiceLinks"], pod["automountServiceAccountToken"])
         assert (True, 10001) == (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["runAsUser"])
         limits = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
@@ -92,4 +92,4 @@ def test_no_service_is_named_as_a_setting() -> None:
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
 def test_units(path: Path) -> None:
     [command] = re.findall(r"^ExecStart=/opt/afterword/bin/afterword (\w+)$", path.read_text(), re.MULTILINE)
-    assert command in __main__.app
+    assert command in __main__.parser()

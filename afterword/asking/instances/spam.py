@@ -40,7 +40,7 @@ class DoubtfulResponseRecord:
     state: State
 
 
-_DOUBTFUL: Final[LiteralString] = """from questionnaire_instance i
+DOUBTFUL: Final[LiteralString] = """from questionnaire_instance i
   join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
   where i.organization_id = $1 and i.flags is not null and i.deleted_time is null and not (i.test or $3::boolean)
     and coalesce(i.submitted_time, i.held_submitted_time) is not null
@@ -63,7 +63,7 @@ async def list_doubtful(
                where l.organization_id = i.organization_id and l.link_id = i.link_id) as link_title,
               coalesce(i.submitted_time, i.held_submitted_time) as submitted_time, i.flags,
               coalesce(i.judgement, 'marked') as state
-            {_DOUBTFUL} and coalesce(i.judgement, 'marked') = $4
+            {DOUBTFUL} and coalesce(i.judgement, 'marked') = $4
               and ($5::text is null or i.flags @> array[$5::text])""",
         *(organization_id, list(application_ids), test_only, state, flag),
         page=page,
@@ -82,7 +82,7 @@ async def count_doubtful(
 ) -> dict[State, int]:
     rows = await db.fetch(
         f"""select k.state, (select count(*) from (
-              select {_DOUBTFUL} and coalesce(i.judgement, 'marked') = k.state limit $4) i) as count
+              select {DOUBTFUL} and coalesce(i.judgement, 'marked') = k.state limit $4) i) as count
             from unnest($5::text[]) k (state)""",
         *(organization_id, list(application_ids), test_only, limit, list(states)),
     )

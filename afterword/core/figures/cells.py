@@ -5,7 +5,7 @@ Cells of answers have the question and the value, cells of cases (instances) no 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar
 
 import msgspec
@@ -55,11 +55,24 @@ class Repeat(Coordinates, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Effects:
+    """Design effects of answers: of all, and of rows; of a sample the same one of each row."""
+
+    total: float
+    row: float
+    rows: Mapping[Key, float]
+
+
+@dataclass(frozen=True, slots=True)
 class People:
-    """Repeated answers of the people behind cells; `is_sample`: of a sample of them."""
+    """Repeated answers of the people behind cells; `is_sample`: of a sample of them.
+
+    `effects`: what was computed of them, by what it was computed for.
+    """
 
     repeats: Sequence[Repeat] = ()
     is_sample: bool = False
+    effects: dict[object, "Effects"] = field(default_factory=dict[object, "Effects"], compare=False)
 
     def __add__(self, other: "People") -> "People":
         return People([*self.repeats, *other.repeats], self.is_sample or other.is_sample)
@@ -99,12 +112,8 @@ def key_of(cell: Coordinates, group_by: Sequence[str]) -> Key:
     return tuple(found)
 
 
-def moved(cells: Iterable[Cell], people: People, buckets: Mapping[int, int]) -> tuple[list[Cell], People]:
+def moved(found: Iterable[Found], buckets: Mapping[int, int]) -> list[Found]:
     """The same counts in other buckets; those of buckets that are not named are left out."""
-    return _moved(cells, buckets), People(_moved(people.repeats, buckets), is_sample=people.is_sample)
-
-
-def _moved(found: Iterable[Found], buckets: Mapping[int, int]) -> list[Found]:
     if all(bucket == into for bucket, into in buckets.items()):
         return [each for each in found if each.bucket in buckets]
     return [msgspec.structs.replace(each, bucket=buckets[each.bucket]) for each in found if each.bucket in buckets]

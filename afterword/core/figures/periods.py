@@ -33,6 +33,7 @@ def next_due(now: datetime, *, frequency: Frequency, day: int, hour: int, zone: 
 
 DAYS_MAX: Final = 3660
 DAYS_DEFAULT: Final = 30
+HOUR_CHARACTERS: Final = len("2026-11-29T03")
 Bucket = Literal["day", "week", "month", "quarter"]
 Compare = Literal["none", "previous_period", "previous_year", "rest"]
 _DAY: Final = timedelta(days=1)
@@ -99,7 +100,7 @@ def read_text(text: str) -> tuple[datetime, datetime] | None:
 
 
 def hour_name(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H}"
+    return moment.astimezone(UTC).isoformat()[:HOUR_CHARACTERS]
 
 
 def whole_hours(start: datetime, now: datetime) -> list[Hour]:

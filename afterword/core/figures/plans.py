@@ -36,7 +36,7 @@ class Parameters:
 class Plan:
     """A checked report; `template_id` where one of the templates counts it that have no metrics of their own.
 
-    `steps`: kinds of buckets; counts are of parts that make up each of them.
+    `steps`: kinds of buckets; counts are of parts that make up each of them, and of the whole earlier period.
     """
 
     query: ReportQuery
@@ -105,7 +105,9 @@ class Plan:
         return self.asked(period, earlier=self._part(earlier), questions=questions, types=types)
 
     def _part(self, period: Period | None) -> Part | None:
-        return None if period is None else Part(period, self.buckets(period))
+        if period is None:
+            return None
+        return Part(period, periods.buckets(period, None) if self.steps else self.buckets(period))
 
 
 def plan(

@@ -294,7 +294,7 @@ class CountQuery:
     buckets: tuple[date, ...]  # the first day of each
     basis: Basis
     zone: str
-    questions: Mapping[str, str] = field(default_factory=dict[str, str])
+    questions: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     types: frozenset[str] = frozenset()
     dimensions: tuple[tuple[str, str], ...] = ()
     condition: Node | None = None

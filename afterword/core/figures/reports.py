@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, Literal
 
 from afterword.core.figures import metrics
-from afterword.core.figures.cells import Cell, Coordinates, Histogram, People, answers_in, key_of
+from afterword.core.figures.cells import Cell, Coordinates, Effects, Histogram, People, answers_in, key_of
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Base, Change, Measure, Scale
 from afterword.core.questionnaires.question_types import TYPES, Question
@@ -123,8 +123,13 @@ def gather(
     group_by: Sequence[str],
     keys: Collection[Key],
     people: People | None = None,
+    *,
+    into: Mapping[int, int] | None = None,
 ) -> Counted:
-    """Sort cells into rows; `keys` are rows that are listed even when nothing was counted there."""
+    """Sort cells into rows; `keys` are rows that are listed even when nothing was counted there.
+
+    `into`: of a trend, the row of each bucket.
+    """
     rows = {key: [Tally() for _ in requested] for key in keys}
     total = [Tally() for _ in requested]
     indexes_of: dict[str, list[int]] = {}  # by question
@@ -135,38 +140,46 @@ def gather(
             indexes_of[cell.question_id] = indexes
         if not indexes:
             continue
-        key = key_of(cell, group_by)
+        key = key_of(cell, group_by) if into is None else (into[cell.bucket],)
         row = rows.get(key)
         if row is None:
             row = rows[key] = [Tally() for _ in requested]
         for index in indexes:
             row[index][cell.value] += cell.count
             total[index][cell.value] += cell.count
-    counted = Counted(rows, total)
-    if people is not None:
-        for index, request in enumerate(requested):
-            _add_effects(request, index, counted, people, group_by)
-    return counted
+    people = people or People()
+    for index, request in enumerate(requested):
+        effects = _effects_of(people, {""} if request.is_of_cases else request.question_ids, group_by, into)
+        total[index].effect = effects.total
+        for key, row in rows.items():
+            row[index].effect = effects.row if people.is_sample else effects.rows.get(key, 1.0)
+    return Counted(rows, total)
 
 
-def _add_effects(
-    request: RequestedMetric, index: int, counted: Counted, people: People, group_by: Sequence[str]
-) -> None:
-    tallies = {key: row[index] for key, row in counted.rows.items()}
-    questions = {""} if request.is_of_cases else request.question_ids
+def _effects_of(
+    people: People, questions: Collection[str], group_by: Sequence[str], into: Mapping[int, int] | None
+) -> Effects:
+    """The effects of answers to these questions in rows by these groups; the people remember them."""
+    key = (frozenset(questions), tuple(group_by), into and tuple(into.values()))
+    found = people.effects.get(key)
+    if found is not None:
+        return found
     weights: dict[int, float] = {}
     given: defaultdict[Key, Counter[int]] = defaultdict(Counter)
     for repeat in people.repeats:
         if repeat.question_id in questions:
             weights[repeat.person] = repeat.weight
-            given[key_of(repeat, group_by)][repeat.person] += repeat.answers
+            row = key_of(repeat, group_by) if into is None else (into[repeat.bucket],)
+            given[row][repeat.person] += repeat.answers
     everybody: Counter[int] = Counter()
     for answers in given.values():
         everybody.update(answers)
-    counted.total[index].effect = _effect(everybody.items(), weights)
-    pooled = _effect((pair for answers in given.values() for pair in answers.items()), weights)
-    for key, tally in tallies.items():
-        tally.effect = pooled if people.is_sample else _effect(given[key].items(), weights)
+    found = people.effects[key] = Effects(
+        _effect(everybody.items(), weights),
+        _effect((pair for answers in given.values() for pair in answers.items()), weights),
+        {} if people.is_sample else {row: _effect(answers.items(), weights) for row, answers in given.items()},
+    )
+    return found
 
 
 def _effect(answers: Iterable[tuple[int, int]], weights: Mapping[int, float]) -> float:

@@ -60,7 +60,8 @@ def match(tag: str | None, locales: Sequence[str], default: str) -> str:
     return next((locale for locale in locales if _language(locale) == language), default)
 
 
-def accepted(header: str, locales: Sequence[str], default: str) -> str:
+@lru_cache(maxsize=100)  # browsers of one country send few different ones
+def accepted(header: str, locales: tuple[str, ...], default: str) -> str:
     """The first of `locales` that an `Accept-Language` header names, in its order; `default` without any."""
     tags = (part.partition(";")[0].strip() for part in header.split(",")[:ACCEPTED_TAGS_MAX])
     return next((found for tag in tags if (found := match(tag, locales, ""))), default)

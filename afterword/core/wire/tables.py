@@ -17,7 +17,6 @@ from itertools import repeat
 from typing import Final, NamedTuple, NoReturn
 
 import msgspec
-import python_calamine
 
 from afterword import errors
 from afterword.core.wire import written
@@ -66,7 +65,6 @@ TEXT_BYTES_MAX: Final = 134_217_728  # of all cells, as shared texts are copied 
 EXACT_MAX: Final = 10**15  # beyond, a spreadsheet has rounded a number
 TOO_LARGE: Final = "This workbook is too large. Send its list as CSV."
 UNREADABLE: Final = "This workbook cannot be read. Save its list as “CSV UTF-8”, and send that file."
-_VISIBLE: Final = python_calamine.SheetVisibleEnum.Visible
 _PLACE: Final = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]*)(\d*)""")
 _VALUE: Final = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^<>]*)?>([^<]*)")
 _OPENED: Final = re.compile(rb"<(?:[\w.-]+:)?v[\s>]")
@@ -281,9 +279,12 @@ def repaired(text: str, reading: Reading, *, corrected: str, separator: str, num
 
 def csv_of(content: bytes) -> bytes:
     """The one sheet that has cells, in UTF-8. Raises Malformed, TooLarge."""
+    import python_calamine  # noqa: PLC0415  1 MB, for workbooks alone
+
+    visible = python_calamine.SheetVisibleEnum.Visible
     try:
         workbook = python_calamine.load_workbook(io.BytesIO(_bounded(content)))
-        names = [one.name for one in workbook.sheets_metadata if one.visible == _VISIBLE]
+        names = [one.name for one in workbook.sheets_metadata if one.visible == visible]
         found = {name: rows for name in names if (rows := workbook.get_sheet_by_name(name).to_python())}
     except (python_calamine.CalamineError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError):
         raise errors.Malformed(UNREADABLE, "malformed_encoding") from None

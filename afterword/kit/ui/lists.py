@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Final, Self, cast
 from urllib.parse import urlencode
 
@@ -71,19 +71,22 @@ class Filter:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Self:
-        given = {one.name: query.get(_parameter(one), "").strip() for one in fields(cls)}
-        return cls(**{one.name: one.metadata["read"](given[one.name]) for one in fields(cls)})
+        return cls(**{one.name: one.read(query.get(one.parameter, "").strip()) for one in _members(cls)})
 
     @cached_property
     def query(self) -> Mapping[str, str]:
         """The parameters of the address that have not their default."""
-        values = {one: getattr(self, one.name) for one in fields(self)}
-        return {_parameter(one): str(value) for one, value in values.items() if value not in (one.default, "")}
+        return self._query_of({})
+
+    def _query_of(self, changed: Mapping[str, Any]) -> dict[str, str]:
+        members = _members(type(self))
+        values = [changed[one.name] if one.name in changed else getattr(self, one.name) for one in members]
+        pairs = zip(members, values, strict=True)
+        return {one.parameter: str(value) for one, value in pairs if value not in (one.default, "")}
 
     def url(self, below: str = "", /, **changed: Any) -> str:
         """The address of the first page with these changes, or of a page below it."""
-        kept = {one.name: one.default for one in fields(self) if one.name in _OF_PAGES}
-        return address(f"{self.path}{f'/{below}' if below else ''}", replace(self, **{**kept, **changed}).query)
+        return address(f"{self.path}{f'/{below}' if below else ''}", self._query_of({**_FIRST_PAGE, **changed}))
 
     def pages(self, next_key: Any) -> dict[str, Any]:
         """The addresses of the rows behind this key, and of the first ones, as Listing has them."""
@@ -91,7 +94,23 @@ class Filter:
         return {"next_url": next_url, "first_url": self.url() if self.query.get("after") else ""}
 
 
-_OF_PAGES: Final = ("after", "since")
+_FIRST_PAGE: Final = {"after": "", "since": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    name: str
+    parameter: str
+    default: Any
+    read: Callable[[str], Any]
+
+
+@cache
+def _members(kind: type[Filter]) -> tuple[_Member, ...]:
+    """Those of a class, whose look-up takes longer than an address."""
+    return tuple(
+        _Member(one.name, one.metadata["name"] or one.name, one.default, one.metadata["read"]) for one in fields(kind)
+    )
 
 
 def parameter(
@@ -105,10 +124,6 @@ def one_of(values: Iterable[Any], default: Any = "", name: str = "") -> Any:
     """One of these values; another one is the default."""
     known = {str(value): value for value in values}
     return parameter(name=name, default=default, read=lambda value: known.get(value, default))
-
-
-def _parameter(member: Any) -> str:
-    return member.metadata["name"] or member.name
 
 
 def address(path: str, query: Mapping[str, object] | None = None, /, **more: object) -> str:

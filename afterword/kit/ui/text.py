@@ -269,13 +269,14 @@ def actor_text(words: Texts, kind: str, name: str | None) -> str:
 def near_moment(words: Texts, time: datetime, *, now: datetime, zone: str) -> str:
     """Today, tomorrow and yesterday by name, with the time of day; else the date too."""
     local = ZoneInfo(zone)
+    days = (time.astimezone(local).date() - now.astimezone(local).date()).days
+    if abs(days) > 1:
+        return words.moment(time, time_zone=zone)
     clock = words.clock(time, time_zone=zone)
-    match (time.astimezone(local).date() - now.astimezone(local).date()).days:
+    match days:
         case 0:
             return words("today {clock}", clock=clock)
         case 1:
             return words("tomorrow {clock}", clock=clock)
-        case -1:
-            return words("yesterday {clock}", clock=clock)
         case _:
-            return words.moment(time, time_zone=zone)
+            return words("yesterday {clock}", clock=clock)

@@ -7,10 +7,11 @@ are counted apart and hidden answers are in no sum, so that the same group is hi
 selects among the groups that are shown.
 """
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from datetime import datetime, timedelta
+from itertools import accumulate, pairwise
 from typing import Any, Final, LiteralString, TypeVar
 
 import msgspec
@@ -410,6 +411,8 @@ FIRST_OF_SPAN: Final = 1_000  # responses, among whose people it is looked wheth
 SAMPLED_MAX: Final = 1_000  # responses; above it the answers per person are estimated from a sample
 SAMPLED_SPANS: Final = 50  # equal parts of the period, each with its part of the sample
 SAMPLED_OF_SPAN: Final = 5
+SAMPLES_KEPT_MAX: Final = 16  # by a process
+HOUR: Final = timedelta(hours=1)
 PERSON_MAX: Final = 500  # responses of one person
 KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnaire_metadata"})
 RANKED_BY: Final = "submitted"  # cases are hidden in the order of their answers, as the answers are
@@ -521,26 +524,23 @@ async def _count(
     found = kept or DailyCounts()
     has_sizes = has_repeats and found.responses_min(asked) <= SAMPLED_MAX
     live = await _live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
-    repeats: Sequence[Repeat] = ()
-    sampled = [False] * len(asked.parts)
+    people = [People() for _ in asked.parts]
     if has_repeats and scope.instance_ids != []:
-        sampled = _sampled(asked, scope, live.sizes)
-        repeats = await _repeats(db, asked, scope, sampled)
-    return _by_part(asked, [*_bounded(found.cells), *live.cells], repeats, sampled)
+        people = await _people(db, asked, scope, _sampled(asked, scope, live.sizes))
+    return _by_part(asked, [*_bounded(found.cells), *live.cells], people)
 
 
-def _by_part(
-    asked: CountQuery, cells: Sequence[Cell], repeats: Sequence[Repeat], sampled: list[bool]
-) -> list[tuple[list[Cell], People]]:
-    if len(asked.parts) == 1:
-        return [(list(cells), People(repeats, is_sample=sampled[0]))]
-    found: list[tuple[list[Cell], People]] = []
-    first = 0
-    for part, is_sample in zip(asked.parts, sampled, strict=True):
-        own = {first + index: index for index in range(len(part.buckets))}
-        found.append(core_cells.moved(cells, People(repeats, is_sample=is_sample), own))
-        first += len(part.buckets)
-    return found
+def _by_part(asked: CountQuery, cells: Sequence[Cell], people: Sequence[People]) -> list[tuple[list[Cell], People]]:
+    return [(core_cells.moved(cells, own), each) for own, each in zip(_own_buckets(asked), people, strict=True)]
+
+
+def _own_buckets(asked: CountQuery) -> list[dict[int, int]]:
+    """The number of each bucket in its own period."""
+    firsts = accumulate((len(part.buckets) for part in asked.parts), initial=0)
+    return [
+        {first + index: index for index in range(len(part.buckets))}
+        for first, part in zip(firsts, asked.parts, strict=False)
+    ]
 
 
 # Daily counts ---------------------------------------------------------------------------------------------------------
@@ -593,7 +593,7 @@ async def _stages(db: Database, asked: CountQuery) -> list[tuple[list[Cell], Peo
     )
     if number > most:
         raise _too_many(most)
-    return _by_part(asked, cells, (), [False] * len(asked.parts))
+    return _by_part(asked, cells, [People() for _ in asked.parts])
 
 
 # Live counts ---------------------------------------------------------------------------------------------------------
@@ -628,11 +628,42 @@ def _sampled(asked: CountQuery, scope: Scope, sizes: Sequence[int]) -> list[bool
     return [size > SAMPLED_MAX for size in sizes] or [True] * len(asked.parts)
 
 
-async def _repeats(db: Database, asked: CountQuery, scope: Scope, sampled: Sequence[bool]) -> list[Repeat]:
-    """The answers of each person in the whole period; of a sample spread over it, always the same, where it is large.
+async def _people(db: Database, asked: CountQuery, scope: Scope, sampled: Sequence[bool]) -> list[People]:
+    """The answers of each person in each whole period; of a sample spread over it, always the same, where it is large.
 
-    A filter leaves so few responses that all of them are read, or each so many-th of them.
+    A filter leaves so few responses that all of them are read, or each so many-th of them. A sample of all periods is
+    taken up to the last whole hour, and kept for this hour.
     """
+    if scope.instance_ids is not None or not all(sampled):
+        return _people_by_part(asked, await _repeats(db, asked, scope, sampled), sampled)
+    period, hour = asked.period, _hour_of(db.clock.now())
+    to_time = max(_hour_of(period.to_time), period.from_time + HOUR)
+    if to_time < period.to_time:
+        asked = replace(asked, period=replace(period, to_time=to_time))
+    found = _samples.get((asked, hour))
+    if found is None:
+        repeats = await _repeats(db, asked, Scope(asked.spans), sampled)
+        found = _samples[asked, hour] = _people_by_part(asked, repeats, sampled)
+        if len(_samples) > SAMPLES_KEPT_MAX:
+            _samples.popitem(last=False)
+    return found
+
+
+_samples: OrderedDict[tuple[CountQuery, datetime], list[People]] = OrderedDict()
+
+
+def _people_by_part(asked: CountQuery, repeats: Sequence[Repeat], sampled: Sequence[bool]) -> list[People]:
+    return [
+        People(core_cells.moved(repeats, own), is_sample=is_sample)
+        for own, is_sample in zip(_own_buckets(asked), sampled, strict=True)
+    ]
+
+
+def _hour_of(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+async def _repeats(db: Database, asked: CountQuery, scope: Scope, sampled: Sequence[bool]) -> list[Repeat]:
     spans: list[Span] = []
     spans_max: list[int | None] = []
     instance_ids = scope.instance_ids

@@ -101,7 +101,10 @@ async def run_trend(
     larger = replace(run, query=replace(query, bucket=choose(total)), steps=())
     starts = larger.buckets(run.period)
     into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(run.period))}
-    counted = _gathered(larger, core_cells.moved(*found, into), run.period)
+    cells, people = found
+    counted = core_reports.gather(
+        run.wanted, cells, query.group_by, larger.standing_rows(run.period), people, into=into
+    )
     earlier = None if before is None else core_reports.gather(run.wanted, before[0], (), (), before[1])
     return _listed(larger, _tabulated(larger, counted, earlier)), larger.query
 

@@ -7,13 +7,18 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta
 
 from afterword import errors
+from afterword.asking.links.public_links import LINK
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.organizations.access import Caller
 from afterword.core.text import words
+from afterword.errors import FieldError
 from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
 from afterword.listening.responses.service import EVER, NEVER, Filter, Tab
+from afterword.tenants.organizations import checks
 
 TAG_CHARACTERS_MAX: Final = 50
 FOUND_ROWS_MAX: Final = 100
@@ -214,7 +219,7 @@ async def check_filter(
     is_query: bool = False,
 ) -> None:
     """Raise Invalid for ids that are unknown to the caller: those of the filter, and these."""
-    await service.check_named(
+    await check_named(
         db,
         caller=caller,
         questionnaire_id=asked.questionnaire_id,
@@ -241,3 +246,54 @@ def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
         search=service.search_of(caller, words.read_query(asked.search or ""), asked.word or ""),
         test=asked.test or caller.test,
     )
+
+
+async def check_named(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str | None,
+    application_id: str | None,
+    link_id: str | None = None,
+    instance_ids: Sequence[str] = (),
+    at: str = "",
+    is_query: bool = False,
+) -> None:
+    """Raise Invalid `unknown_id` for what is not there or out of the caller's reach, as a filter of a client names it.
+
+    `at`: where the body has the filter. An instance without a response is known: it is among none that match.
+    """
+    wrong: list[FieldError] = []
+    if questionnaire_id is not None and not await questionnaires_store.list_owners(
+        db, **caller.part, questionnaire_ids=[questionnaire_id], limit=1
+    ):
+        wrong.append(FieldError("unknown_id", "There is no such questionnaire.", pointer=f"{at}/questionnaire_id"))
+    if application_id is not None:
+        place = f"{at}/application_id"
+        wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
+    if link_id is not None and not await nouns.find(LINK, db, **caller.part, key=link_id):
+        wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
+    if instance_ids:
+        known = await _list_known_ids(db, **caller.part, instance_ids=instance_ids)
+        wrong += [
+            FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
+            for index, instance_id in enumerate(instance_ids)
+            if instance_id not in known
+        ]
+    if is_query:
+        wrong = [FieldError(each.code, each.message, parameter=str(each.pointer).strip("/")) for each in wrong]
+    errors.check(wrong)
+
+
+async def _list_known_ids(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], instance_ids: Sequence[str]
+) -> set[str]:
+    """Those of these ids that are instances of the applications, or without applications of any."""
+    rows = await db.fetch(
+        """select i.instance_id from questionnaire_instance i
+           join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+           where i.organization_id = $1 and i.instance_id = any($3)
+             and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
+        *(organization_id, list(application_ids), list(instance_ids)),
+    )
+    return {row["instance_id"] for row in rows}

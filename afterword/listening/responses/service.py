@@ -1,13 +1,15 @@
 """Responses of all questionnaires: how they are searched."""
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, LiteralString
 
+import msgspec
+
 from afterword import errors
-from afterword.asking.links.public_links import LINK
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.instances.spam import DOUBTFUL
 from afterword.cases import recoveries
 from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import conditions
@@ -16,15 +18,13 @@ from afterword.core.reading.findings import Findings
 from afterword.core.text import words
 from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page, Rows
-from afterword.errors import FieldError
 from afterword.kit.db import Database, Row
-from afterword.kit.nouns import service
 from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
-from afterword.tenants.organizations import checks
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 FOUND_MAX: Final = 10_000  # counted; of more it says that there are more
 SCANNED_MAX: Final = 5_000  # rows that a page or a count with a filter looks at
+OPTIONS_MAX: Final = 200
 LISTED_MAX: Final = 200_000  # rows that are looked through for those that many things are done with
 SEARCHED_MAX: Final = 1_000  # counted of a word that few of the newest have
 FREQUENT_SCANNED_MAX: Final = 20_000  # rows that a page with a word that many have looks at
@@ -36,6 +36,7 @@ OF_LINK: Final = 0  # the channel of instances that nothing was sent for
 
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
 TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
+BOUNDED: Final[tuple[Tab, ...]] = ("all", "comment", "unhappy")  # whose counts are the same for all users
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +74,8 @@ class Filter:
         return self.is_plain and self.tab in {"all", "comment", "unhappy"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseRow:
-    """`person`: an address; `alert_instance_id`: the open case; `score_max`: the end of the scale."""
+class ResponseRow(msgspec.Struct, frozen=True):  # a dataclass is slow to make
+    """The columns of `_SHOWN`. `person`: an address; `alert_instance_id`: the open case."""
 
     instance_id: str
     questionnaire_id: str
@@ -135,9 +135,10 @@ _TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from (
 _FOUND: Final[LiteralString] = f"""select {_COLUMNS} from (
     select {_COLUMNS} from response r where r.words @@ $12::text::tsquery offset 0) r where {_REACHED}"""
 _AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($17::text[])"
-_MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
+_CASES_OF: Final[LiteralString] = """
     select distinct c.organization_id, c.instance_id from alert_instance c
-    where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null) c
+    where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null"""
+_MINE: Final[LiteralString] = f"""select {_COLUMNS} from ({_CASES_OF}) c
   join response r on r.organization_id = c.organization_id and r.instance_id = c.instance_id where {_REACHED}"""
 _UNREAD: Final[LiteralString] = """r.submitted_time > coalesce((
       select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $13::text),
@@ -176,14 +177,28 @@ _SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_
   ($13::text is not null and {_UNREAD}) as is_unread"""
 
 
-def _plain(reached: LiteralString) -> LiteralString:
-    """The counts of all tabs, without a filter."""
-    return ", ".join(
-        f"(select count(*) from (select from response r where {reached} and {_OF_TABS[tab]} limit $16) r)"
-        if tab != "mine"
-        else f"(select count(*) from ({_MINE} limit $16) r)"
-        for tab in TABS
+# The counts of all tabs without a filter, until $18 and up to $19, which those have whose bound the period includes.
+_COUNTED: Final[LiteralString] = """r.organization_id = $1 and r.test = $3::boolean
+    and r.submitted_time >= $5::timestamptz and r.submitted_time <= $18::timestamptz"""
+_BOUNDS: Final[Mapping[Tab, LiteralString]] = {
+    "all": "$20::timestamptz", "comment": "$21::timestamptz", "unhappy": "$22::timestamptz",
+}  # fmt: skip
+_OF_APPLICATIONS: Final[LiteralString] = "(cardinality($2::text[]) = 0 or r.application_id = any($2))"
+
+
+def _counts(counted: LiteralString) -> LiteralString:
+    return ", ".join(_count(tab, counted) for tab in TABS)
+
+
+def _count(tab: Tab, counted: LiteralString) -> LiteralString:
+    rows: LiteralString = (
+        f"({_CASES_OF}) c join response r on r.organization_id = c.organization_id and r.instance_id = c.instance_id"
+        if tab == "mine"
+        else "response r"
     )
+    met: LiteralString = "true" if tab == "mine" else _OF_TABS[tab]
+    count: LiteralString = f"(select count(*) from (select from {rows} where {counted} and {met} limit $19) r)"
+    return f"case when $5 <= {_BOUNDS[tab]} then $19 else {count} end" if tab in _BOUNDS else count
 
 
 def _source(chosen: Filter) -> LiteralString:
@@ -202,6 +217,26 @@ def _newest(chosen: Filter) -> LiteralString:
     return _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
 
 
+def _by_time(chosen: Filter) -> LiteralString:
+    """The rows that are shown, of the newest $17."""
+    return f"""select {_SHOWN} from (
+        select r.* from ({_newest(chosen)} {_ORDER} limit $17) r
+        where {"true" if chosen.is_plain else _MET} and {_tab(chosen)} {_ORDER} limit $16) r
+      join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id"""
+
+
+def _from_source(chosen: Filter) -> LiteralString:
+    """The rows that are shown, of the source that leads to few."""
+    rest: LiteralString = (
+        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
+        else _MET
+    )  # fmt: skip
+    return f"""select {_SHOWN} from (
+        with found as materialized ({_source(chosen)})
+        select r.* from found r where {rest} and {_tab(chosen)} and $17::integer > 0 {_ORDER} limit $16) r
+      join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id"""
+
+
 def _tab(chosen: Filter) -> LiteralString:
     return _OF_TABS[chosen.tab]
 
@@ -218,31 +253,59 @@ async def list_responses(
     Without a search or a tag that few have, only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where
     to go on.
     """
-    source = _source(chosen)
-    rest: LiteralString = (
-        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
-        else _MET
-    )  # fmt: skip
-    values = (organization_id, list(application_ids), *_values(chosen, after))
-    rows: list[Row] = []
+    values = (organization_id, list(application_ids), *_values(chosen, after), limit, _scanned(chosen))
+    source, rows = _source(chosen), list[Row]()
     if not source or _is_by_time(chosen):
-        rows = await db.fetch(
-            f"""select {_SHOWN} from (
-                  select r.* from ({_newest(chosen)} {_ORDER} limit $17) r
-                  where {_MET} and {_tab(chosen)} {_ORDER} limit $16) r
-            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
-            *values,
-            *(limit, _scanned(chosen)),
-        )
+        rows = await db.fetch(f"{_by_time(chosen)} {_ORDER}", *values)
     if source and not chosen.is_frequent and len(rows) < limit:
-        rows = await db.fetch(
-            f"""with found as materialized ({source})
-                select {_SHOWN} from (select r.* from found r where {rest} and {_tab(chosen)} {_ORDER} limit $16) r
-            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
-            *values,
-            limit,
-        )
-    return [_row(row) for row in rows]
+        rows = await db.fetch(f"{_from_source(chosen)} {_ORDER}", *values)
+    return [ResponseRow(*row) for row in rows]
+
+
+async def _list_counted(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    chosen: Filter,
+    until: datetime,
+    after: str,
+    limit: int,
+    bounds: Sequence[datetime | None] = (None, None, None),
+) -> tuple["TabCounts", list[ResponseRow]]:
+    """The counts of all tabs of a plain filter, and its responses before `until` as `list_responses` has them.
+
+    `bounds`: of the tabs BOUNDED, moments that are known to have more than FOUND_MAX responses since.
+    """
+    counted: LiteralString = f"{_COUNTED} and {_OF_APPLICATIONS}" if application_ids else _COUNTED
+    rows = await db.fetch(
+        f"""select c.*, r.* from (select {_counts(counted)}) c left join (
+              {_from_source(chosen) if chosen.tab == "mine" else _by_time(chosen)}) r on true {_ORDER}""",
+        *(organization_id, list(application_ids), *_values(replace(chosen, to_time=until), after)),
+        *(limit, _scanned(chosen), chosen.to_time, FOUND_MAX + 1, *bounds),
+    )
+    tabs = len(TABS)
+    counted_tabs = TabCounts(dict(zip(TABS, rows[0][:tabs], strict=True)), is_part=False)
+    return counted_tabs, [ResponseRow(*row[tabs:]) for row in rows if row["instance_id"] is not None]
+
+
+async def _list_bounds(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], test: bool, to_time: datetime
+) -> list[datetime | None]:
+    """Of each of the tabs BOUNDED the moment since which it has more than FOUND_MAX responses."""
+    values = (organization_id, list(application_ids), test, to_time, FOUND_MAX)
+    return list(await db.fetch_one(f"select {_bounds_record()}", *values))
+
+
+def _bounds_record() -> LiteralString:
+    return ", ".join(map(_bound, BOUNDED))
+
+
+def _bound(tab: Tab) -> LiteralString:
+    return f"""(select r.submitted_time from response r
+      where r.organization_id = $1 and {_OF_APPLICATIONS} and r.test = $3::boolean
+        and r.submitted_time <= $4::timestamptz and {_OF_TABS[tab]}
+      {_ORDER} offset $5 limit 1)"""
 
 
 async def list_ids(
@@ -281,7 +344,7 @@ async def list_response_page(
         *(organization_id, list(application_ids), *_values(chosen)),
         page=page,
     )
-    return rows.map(_row)
+    return rows.map(lambda row: ResponseRow(**row))
 
 
 async def _get_last_scanned(
@@ -332,12 +395,10 @@ class TabCounts:
 async def count_tabs(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
 ) -> TabCounts:
-    values = (organization_id, list(application_ids), *_values(chosen))
     if chosen.is_plain:
-        row = await db.fetch_one(
-            f"select {_plain(_REACHED) if application_ids else _plain(_WHOLE)}", *values, FOUND_MAX + 1
-        )
-        return TabCounts(dict(zip(TABS, row, strict=True)), is_part=False)
+        reach = {"organization_id": organization_id, "application_ids": application_ids}
+        return (await _list_counted(db, **reach, chosen=chosen, until=chosen.to_time, after="", limit=0))[0]
+    values = (organization_id, list(application_ids), *_values(chosen))
     newest: LiteralString = _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
     is_found = bool(chosen.search or chosen.tag)
     met: LiteralString = _MET if is_found else _FITS
@@ -373,6 +434,53 @@ async def _count_tagged(db: Database, *, organization_id: str, chosen: Filter) -
              select from instance_tag t where t.organization_id = $1 and t.tag = $2 limit $3) t""",
         *(organization_id, chosen.tag, TAGGED_MAX + 1),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    view_id: str
+    title: str
+    query: str
+    user_id: str
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """A list of responses offers names of questionnaires by id, and views; `held`: responses that are held back."""
+
+    questionnaires: Mapping[str, str]
+    views: Sequence[SavedView]
+    held: int
+
+
+async def list_options(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    user_id: str | None,
+    views_max: int,
+    held_max: int,
+) -> ListOptions:
+    """The newest OPTIONS_MAX questionnaires, the user's views and those that others share."""
+    rows = await db.fetch(
+        f"""(select 'questionnaire' as kind, questionnaire_id as id, display_name as title, null as query,
+               null as user_id, null::boolean as shared from questionnaire
+             where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))
+             order by created_time desc, questionnaire_id limit $5)
+            union all
+            (select 'view', view_id, title, query, user_id, shared from response_view
+             where organization_id = $1 and (user_id = $4 or shared) order by created_time desc, view_id limit $6)
+            union all
+            select 'held', count(*)::text, null, null, null, null
+            from (select {DOUBTFUL} and i.judgement = 'held' limit $7) i""",
+        *(organization_id, list(application_ids), test_only, user_id, OPTIONS_MAX, views_max, held_max),
+    )
+    held = next(int(row["id"]) for row in rows if row["kind"] == "held")
+    views = [SavedView(*row[1:]) for row in rows if row["kind"] == "view"]
+    return ListOptions({row["id"]: row["title"] for row in rows if row["kind"] == "questionnaire"}, views, held)
 
 
 async def count_newer(
@@ -442,30 +550,12 @@ async def count_of_questionnaires(
     return {row["questionnaire_id"]: row["count"] for row in rows}
 
 
-def _row(row: Row) -> ResponseRow:
-    return ResponseRow(**dict(row))
-
-
 def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
     return (
         *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),
         *(chosen.band, chosen.score_kind, chosen.channel_id, chosen.search, chosen.user_id, chosen.seen_time),
         chosen.link_id,
     )
-
-
-async def _list_known_ids(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], instance_ids: Sequence[str]
-) -> set[str]:
-    """Those of these ids that are instances of the applications, or without applications of any."""
-    rows = await db.fetch(
-        """select i.instance_id from questionnaire_instance i
-           join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
-           where i.organization_id = $1 and i.instance_id = any($3)
-             and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
-        *(organization_id, list(application_ids), list(instance_ids)),
-    )
-    return {row["instance_id"] for row in rows}
 
 
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
@@ -476,6 +566,8 @@ CONDITION_GROWTH: Final = 4  # of the next batch, where few match
 CONDITION_LISTED_MAX: Final = (
     10_000  # responses that it is evaluated for where many things are done with those it meets
 )
+BOUNDS_AGE_MAX: Final = timedelta(hours=1)
+BOUNDS_KEPT_MAX: Final = 1_000
 LOOKED_IN: Final = (  # by the scope that opens it
     (ANSWERED, "Questionnaire Instance.Read"),
     (REFERENCE, "Questionnaire Instance.Read"),
@@ -491,43 +583,6 @@ def reach_of(caller: Caller, application_id: str | None) -> Part:
         among = part["application_ids"]
         part["application_ids"] = [application_id if not among or application_id in among else ""]
     return part
-
-
-async def check_named(
-    db: Database,
-    *,
-    caller: Caller,
-    questionnaire_id: str | None,
-    application_id: str | None,
-    link_id: str | None = None,
-    instance_ids: Sequence[str] = (),
-    at: str = "",
-    is_query: bool = False,
-) -> None:
-    """Raise Invalid `unknown_id` for what is not there or out of the caller's reach, as a filter of a client names it.
-
-    `at`: where the body has the filter. An instance without a response is known: it is among none that match.
-    """
-    wrong: list[FieldError] = []
-    if questionnaire_id is not None and not await questionnaires_store.list_owners(
-        db, **caller.part, questionnaire_ids=[questionnaire_id], limit=1
-    ):
-        wrong.append(FieldError("unknown_id", "There is no such questionnaire.", pointer=f"{at}/questionnaire_id"))
-    if application_id is not None:
-        place = f"{at}/application_id"
-        wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
-    if link_id is not None and not await service.find(LINK, db, **caller.part, key=link_id):
-        wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
-    if instance_ids:
-        known = await _list_known_ids(db, **caller.part, instance_ids=instance_ids)
-        wrong += [
-            FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
-            for index, instance_id in enumerate(instance_ids)
-            if instance_id not in known
-        ]
-    if is_query:
-        wrong = [FieldError(each.code, each.message, parameter=str(each.pointer).strip("/")) for each in wrong]
-    errors.check(wrong)
 
 
 def search_of(caller: Caller, query: Query, word: str = "") -> str | None:
@@ -577,10 +632,7 @@ async def find(
     reach = reach_of(caller, application_id)
     if condition is None:
         rows = await list_responses(db, **reach, chosen=chosen, after=after, limit=limit + 1)
-        if len(rows) > limit:
-            return Found(rows[:limit], _place(rows[limit - 1]), is_full=True)
-        last = None if chosen.is_unfiltered else await _get_last_scanned(db, **reach, chosen=chosen, after=after)
-        return Found(rows, last, is_full=False)
+        return await _page_of(db, reach, rows, chosen=chosen, after=after, limit=limit)
     met: list[ResponseRow] = []
     looked_at, size = 0, CONDITION_BATCH
     while looked_at < CONDITION_SCANNED_MAX:
@@ -605,6 +657,70 @@ async def find(
         chosen = replace(chosen, to_time=moment)
         looked_at, size = looked_at + size, CONDITION_GROWTH * size
     return Found(met, (chosen.to_time, after), is_full=False)
+
+
+async def _page_of(
+    db: Database, reach: Part, rows: Sequence[ResponseRow], *, chosen: Filter, after: str, limit: int
+) -> Found:
+    """The page of these rows, one more than it has where others follow."""
+    if len(rows) > limit:
+        return Found(rows[:limit], _place(rows[limit - 1]), is_full=True)
+    last = None if chosen.is_unfiltered else await _get_last_scanned(db, **reach, chosen=chosen, after=after)
+    return Found(rows, last, is_full=False)
+
+
+async def find_counted(
+    db: Database,
+    *,
+    caller: Caller,
+    application_id: str | None,
+    chosen: Filter,
+    until: datetime,
+    condition: Node | None,
+    after: str,
+    limit: int,
+) -> tuple[TabCounts | None, Found]:
+    """The counts of all tabs, none with a condition, and those before `until` as `find` has them."""
+    reach = reach_of(caller, application_id)
+    here = replace(chosen, to_time=min(until, chosen.to_time))
+    if condition is None and chosen.is_plain:
+        counted, rows = await _counted(db, reach, chosen, until=here.to_time, after=after, limit=limit + 1)
+        return counted, await _page_of(db, reach, rows, chosen=here, after=after, limit=limit)
+    counted = None if condition else await count_tabs(db, **reach, chosen=chosen)
+    here = replace(here, is_frequent=counted.is_frequent) if counted else here
+    given: dict[str, Any] = {"caller": caller, "application_id": application_id, "chosen": here}
+    return counted, await find(db, **given, condition=condition, after=after, limit=limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Of each of the tabs BOUNDED the moment since which it had more than FOUND_MAX responses, as of `at`."""
+
+    at: datetime
+    since: Sequence[datetime | None]
+
+
+# A tab that has more than are counted is not counted again for BOUNDS_AGE_MAX, though some may be deleted meanwhile.
+_bounds: OrderedDict[tuple[object, ...], _Bounds] = OrderedDict()  # by tenant, applications and test data
+
+
+async def _counted(
+    db: Database, reach: Part, chosen: Filter, *, until: datetime, after: str, limit: int
+) -> tuple[TabCounts, Sequence[ResponseRow]]:
+    key = (reach["organization_id"], tuple(reach["application_ids"]), chosen.test)
+    bounds = _bounds.get(key)
+    if bounds is None or not timedelta() <= chosen.to_time - bounds.at < BOUNDS_AGE_MAX:
+        bounds = _Bounds(EPOCH, [None] * len(BOUNDED))
+    found = await _list_counted(db, **reach, chosen=chosen, until=until, after=after, limit=limit, bounds=bounds.since)
+    if any(
+        found[0].counts[tab] > FOUND_MAX and (since is None or since < chosen.from_time)
+        for tab, since in zip(BOUNDED, bounds.since, strict=True)
+    ):
+        since = await _list_bounds(db, **reach, test=chosen.test, to_time=chosen.to_time)
+        _bounds[key] = _Bounds(chosen.to_time, since)
+        if len(_bounds) > BOUNDS_KEPT_MAX:
+            _bounds.popitem(last=False)
+    return found
 
 
 async def select(

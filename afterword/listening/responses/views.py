@@ -1,6 +1,7 @@
 """Saved views: filters of the list of responses with a name, made by users for themselves or for everybody."""
 
-from typing import Annotated, Final
+from collections.abc import Sequence
+from typing import Annotated, Final, TypeVar
 
 from msgspec import Meta
 
@@ -8,18 +9,20 @@ from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import route_of
 from afterword.kit.nouns.declaration import Change, Editable, Noun, OwnRecord
 from afterword.kit.nouns.structs import listing_of, resource_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.listening.responses.service import SavedView
 
 VIEWS_MAX: Final = 50  # of a user
 SHOWN_MAX: Final = 100
 TITLE_CHARACTERS_MAX: Final = 100
 QUERY_CHARACTERS_MAX: Final = 4_000
 
+Found = TypeVar("Found", "ResponseView", SavedView)
 Title = Annotated[str, Meta(min_length=1, max_length=TITLE_CHARACTERS_MAX)]
 Query = Annotated[
     str,
@@ -60,12 +63,13 @@ async def _check(change: Change[ResponseView]) -> None:
     columns["user_id"] = caller.user_id
 
 
-def may_remove(caller: Caller, view: ResponseView) -> bool:
-    return view.user_id == caller.user_id or caller.role in {"owner", "admin"}
+def may_remove(caller: Caller, user_id: str) -> bool:
+    """Whether the caller may remove a view of this user."""
+    return user_id == caller.user_id or caller.role in {"owner", "admin"}
 
 
 def _fixed(caller: Caller, view: ResponseView) -> errors.Refusal | None:
-    return None if may_remove(caller, view) else errors.Forbidden("Somebody else made this view.")
+    return None if may_remove(caller, view.user_id) else errors.Forbidden("Somebody else made this view.")
 
 
 VIEW = Noun(
@@ -109,8 +113,13 @@ routes.all += [route_of(VIEW, "create"), route_of(VIEW, "delete")]
 async def views_of(db: Database, *, caller: Caller) -> list[ResponseView]:
     """The user's own ones, then those that others share, by name; of a caller who is no user those alone."""
     page = Page.first(listing_of(VIEW), limit=SHOWN_MAX)
-    found = await service.rows(VIEW, db, **caller.reach, user_id=caller.user_id, page=page)
-    return sorted(found.items, key=lambda one: (one.user_id != caller.user_id, one.title.lower(), one.view_id))
+    found = await nouns.rows(VIEW, db, **caller.reach, user_id=caller.user_id, page=page)
+    return in_order(found.items, caller=caller)
+
+
+def in_order(views: Sequence[Found], *, caller: Caller) -> list[Found]:
+    """The caller's own ones first, each part by name."""
+    return sorted(views, key=lambda one: (one.user_id != caller.user_id, one.title.lower(), one.view_id))
 
 
 async def _count_views(db: Database, *, organization_id: str, user_id: str) -> int:

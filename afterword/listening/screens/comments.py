@@ -12,7 +12,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.console.response_list import BAND_CHIPS, CHANNELS, QUESTIONNAIRES, ResponseFilter
+from afterword.console.response_list import BAND_CHIPS, CHANNELS, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.figures import templates
 from afterword.core.wire.exports import guarded
@@ -29,7 +29,7 @@ from afterword.listening.responses.comments import METADATA, WordCount
 from afterword.listening.responses.comments import CountedWords as CommentWords
 from afterword.listening.screens.exports import csv_of, note
 from afterword.listening.screens.forms import PERIODS, STORE, Field
-from afterword.listening.screens.reports import SAVED, TITLE_CHARACTERS_MAX
+from afterword.listening.screens.reports import QUESTIONNAIRES, SAVED, TITLE_CHARACTERS_MAX
 from afterword.listening.screens.views import count_sentence, words_view
 
 COMMENTS: Final = "/console/reports/comments"

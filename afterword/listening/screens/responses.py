@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.instances import files, spam, tags
+from afterword.asking.instances import files, tags
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.call_backs import get_call
 from afterword.asking.instances.store import Instance
@@ -17,11 +17,12 @@ from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.text import words as search_words
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.text import call_text
 from afterword.kit.web import html
-from afterword.listening.responses import reads
-from afterword.listening.screens.saved_views import views_of
+from afterword.listening.responses import reads, service
+from afterword.listening.responses.views import SHOWN_MAX
+from afterword.listening.screens import saved_views
 from afterword.listening.screens.spam import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
 from afterword.listening.screens.taggings import actions_of
 from afterword.people.screens.people import timeline_rows
@@ -35,19 +36,20 @@ TAGS_OF_ROW: Final = 20  # that a row of the list has at most
 
 @routes.get(RESPONSES, scope="Questionnaire Instance.Read")
 async def list_responses(visit: Visit) -> Response:
+    choice = ResponseFilter.read(visit.query)
     async with visit.read() as db:
-        choice = ResponseFilter.read(visit.query)
-        values = await list_of(visit, db, choice)
-        views = await views_of(visit, db, choice)
-        held = await spam.count_doubtful(db, **visit.caller.reach, states=["held"], limit=COUNTED_MAX)
-    if held["held"]:
-        count = f"{COUNTED_MAX}+" if held["held"] == COUNTED_MAX else held["held"]
+        options = await service.list_options(
+            db, **visit.caller.reach, user_id=visit.caller.user_id, views_max=SHOWN_MAX, held_max=COUNTED_MAX
+        )
+        values = await list_of(visit, db, choice, questionnaires=options.questionnaires)
+    if options.held:
+        count = f"{COUNTED_MAX}+" if options.held == COUNTED_MAX else options.held
         values["tabs"].append({"url": DOUBTFUL, "text": visit.words("Held back"), "count": count, "is_current": False})
     return visit.page(
         "responses.html",
         title=visit.words("Responses"),
         open=None,
-        views=views,
+        views=saved_views.shown(visit, options.views, choice),
         may_tag="Tag.Create" in visit.caller.scopes,
         actions=actions_of(visit.words),
         **values,
@@ -69,7 +71,7 @@ async def open_response(visit: Visit) -> Response:
         shown = await answers_of(db, caller=visit.caller, instance_id=instance_id, words=visit.words)
         if shown is None or shown.submitted_time is None:
             raise errors.NotFound("There is no such response.")
-        values = await list_of(visit, db, choice, is_beside=True)
+        values = await list_of(visit, db, choice)
         here = next((row for row in values["rows"] if row["id"] == instance_id), None)
         named = here["row"].tags if here else []
         if here is None or len(named) >= TAGS_OF_ROW:
@@ -175,7 +177,7 @@ async def _call(visit: Visit, db: Database, instance: Instance) -> dict[str, str
 
 
 async def _link_title(visit: Visit, db: Database, link_id: str) -> str:
-    link = await service.find(LINK, db, organization_id=visit.caller.organization_id, key=link_id)
+    link = await nouns.find(LINK, db, organization_id=visit.caller.organization_id, key=link_id)
     return link.title if link else ""
 
 

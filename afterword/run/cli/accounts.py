@@ -19,14 +19,13 @@ from afterword.kit import db, sealing
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Message, Outcome, Refused, Retry, Sent
 from afterword.run.cli import CommandError
 from afterword.run.cli.context import (
-    OnlyDomain,
-    OrganizationDomain,
     open_organization,
     open_pool,
     open_transaction,
     organization_of,
     read_text,
 )
+from afterword.run.cli.organizations import OnlyDomain, OrganizationDomain
 from afterword.run.cli.worker import installation_channels
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
 from afterword.sending.channels import accounts as kinds

@@ -17,7 +17,7 @@ from afterword.privacy.service import LedgerLine
 from afterword.run import migrations
 from afterword.run.backups import ledgers, locations, manifests, service
 from afterword.run.backups.manifests import Manifest, Reader
-from afterword.run.cli import CommandError, context
+from afterword.run.cli import CommandError, context, copies
 from afterword.run.cli.doctor import show_findings
 from afterword.run.cli.erasures import LEDGER_BYTES_MAX, replay_lines
 
@@ -33,18 +33,18 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
         if_due: Keep only the ledgers while the last backup is younger than AFTERWORD_BACKUP_HOURS.
     """
     chosen = context.read_settings()
-    location = locations.location_of(to) if to else context.location_of(chosen)
+    location = locations.location_of(to) if to else copies.location_of(chosen)
     async with context.open_pool(chosen) as (opened, pool):
         now = datetime.now(UTC)
-        if if_due and not await context.is_due(pool, chosen, now=now):
-            await service.keep_ledgers(pool, location=location, sealer=lambda: context.sealer_of(chosen), now=now)
+        if if_due and not await copies.is_due(pool, chosen, now=now):
+            await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
             return
         named = None
         if organization is not None:
             async with db.connection(pool) as database:
                 found = await context.organization_of(database, organization)
             named = found.organization_id, found.domain
-        writer = await context.save(
+        writer = await copies.save(
             chosen,
             url=opened.database_url,
             secret=opened.site.secret,
@@ -53,10 +53,10 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
             organization=named,
             report=_report,
         )
-        await service.keep_ledgers(pool, location=location, sealer=lambda: context.sealer_of(chosen), now=now)
+        await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
     whose = "all data" if named is None else f"all data of {named[1]}"
     words = "" if writer.sealer.recipients else f", not encrypted: it holds the secret of the installation and {whose}"
-    print(f"{writer.backup_id}: {writer.size:,} bytes in {to or context.location_name(chosen)}{words}")
+    print(f"{writer.backup_id}: {writer.size:,} bytes in {to or copies.location_name(chosen)}{words}")
 
 
 async def restore(
@@ -78,7 +78,7 @@ async def restore(
         show: Print the names of the backups, and restore none.
     """
     chosen = context.read_settings()
-    location = locations.location_of(source) if source else context.location_of(chosen)
+    location = locations.location_of(source) if source else copies.location_of(chosen)
     if isinstance(location, locations.Folder) and not location.path.is_dir():
         raise errors.NotFound(f"The folder {location.path} does not exist, so there is no backup in it.")
     names = manifests.list_backups(location)
@@ -86,7 +86,7 @@ async def restore(
         print("\n".join(names))
         return
     if not names:
-        raise errors.NotFound(f"There is no finished backup in {source or context.location_name(chosen)}.")
+        raise errors.NotFound(f"There is no finished backup in {source or copies.location_name(chosen)}.")
     passphrase = chosen.backup_passphrase
     manifest, reader = manifests.open_backup(location, backup_id or names[-1], passphrase=passphrase, identity=identity)
     lines = ledgers.read_erasures(location, passphrase=passphrase, identity=identity)

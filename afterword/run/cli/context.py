@@ -7,16 +7,13 @@ import shlex
 import stat
 import sys
 import tempfile
-import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import structlog
-from cyclopts import Parameter
 
 from afterword import __version__, errors
 from afterword.core import keys
@@ -24,117 +21,10 @@ from afterword.core.keys import Secret
 from afterword.core.wire.site import Site
 from afterword.kit import db, log, settings
 from afterword.kit import telemetry as collecting
-from afterword.kit.db.hosts import open_session
-from afterword.kit.settings import Settings
 from afterword.run import embedded, migrations
-from afterword.run.backups import encryption, locations, manifests, service, store
-from afterword.run.backups.encryption import Sealer
-from afterword.run.backups.locations import Location
-from afterword.run.backups.manifests import Writer
 from afterword.run.cli import CommandError
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations.service import Organization
-
-FOLDER: Final = "backups"
-OTHER_SECONDS_MAX: Final = 3_600
-POLL_SECONDS: Final = 1.0
-Report = Callable[[str], object]
-
-
-def location_name(chosen: Settings) -> str:
-    return chosen.backup_to or str(chosen.data_dir.absolute() / FOLDER)
-
-
-def location_of(chosen: Settings) -> Location:
-    """Raises CannotUse."""
-    return locations.location_of(location_name(chosen))
-
-
-def sealer_of(chosen: Settings) -> Sealer:
-    """Raises Invalid."""
-    return encryption.sealer_of(passphrase=chosen.backup_passphrase, recipients=chosen.backup_keys)
-
-
-async def save(
-    chosen: Settings,
-    *,
-    url: str,
-    secret: bytes,
-    kind: str,
-    location: Location | None = None,
-    organization: tuple[str, str] | None = None,
-    report: Report = lambda _: None,
-) -> Writer:
-    """Make a backup now, of an organization (id, domain) where one is given, and remove old ones."""
-    now, location = datetime.now(UTC), location or location_of(chosen)
-    suffix = organization[1] if organization else "" if kind == "whole" else kind
-    writer = await service.save(
-        url=url,
-        location=location,
-        sealer=sealer_of(chosen),
-        backup_id=manifests.backup_id_of(now, suffix=suffix),
-        kind=kind,
-        secret=secret,
-        file_folder=chosen.file_folder,
-        now=now,
-        organization_id=organization[0] if organization else None,
-        report=report,
-    )
-    for old in service.rotate(location, keep_days=chosen.backup_keep_days, now=now):
-        report(f"removed {old}")
-    return writer
-
-
-async def is_due(pool: db.Pool, chosen: Settings, *, now: datetime) -> bool:
-    """Whether the last backup of all is older than it should be."""
-    async with db.connection(pool) as database:
-        last = await store.get_last_time(database)
-    return last is None or now - last >= timedelta(hours=chosen.backup_hours)
-
-
-async def get_ledger_times(pool: db.Pool) -> tuple[datetime | None, datetime | None]:
-    """The last changes of the ledgers of erasures and of retention runs."""
-    async with db.connection(pool) as database:
-        return await store.get_erased_time(database), await store.get_forgotten_time(database)
-
-
-async def save_before_migration(chosen: Settings, *, url: str, secret: Callable[[], bytes], report: Report) -> None:
-    """Make a backup where the schema is about to change. Raises CommandError where that fails.
-
-    One's own server without a place for backups is left to its operator.
-    """
-    deadline = time.monotonic() + OTHER_SECONDS_MAX
-    while await _is_behind(url) and (chosen.backup_to or chosen.database_url is None):
-        try:
-            writer = await save(chosen, url=url, secret=secret(), kind="migration")
-        except service.UnderWay:
-            if time.monotonic() > deadline:
-                raise CommandError("Another process has made a backup for an hour. Wait for it, or end it.") from None
-            await asyncio.sleep(POLL_SECONDS)
-        except errors.Refusal as refusal:
-            raise CommandError(
-                f"The schema is not changed, as the backup before that failed: {refusal.detail}"
-            ) from refusal
-        else:
-            report(f"backup {writer.backup_id} made before the schema changes")
-            return
-
-
-async def _is_behind(url: str) -> bool:
-    """Whether there is data, under an older schema."""
-    try:
-        async with open_session(url) as session:
-            revision = await migrations.current_of(session)
-            is_open = await migrations.reason_closed(session) is None
-            return (
-                revision is not None
-                and revision < migrations.head()
-                and is_open
-                and not await store.get_is_empty(session)
-            )
-    except errors.Unavailable:
-        return False  # the migration says so
-
 
 SECRET_FILE = "secret"  # noqa: S105  a file's name
 BEFORE_FILE = "secret.before"
@@ -145,8 +35,6 @@ logger = structlog.get_logger(__name__)
 
 ChannelName = Literal["email", "sms", "webhook"]
 CHANNELS: Final[Mapping[ChannelName, int]] = {"email": 1, "sms": 2, "webhook": 3}
-OrganizationDomain = Annotated[str | None, Parameter(help="The organization's domain; needed when there are several.")]
-OnlyDomain = Annotated[str | None, Parameter(help="Only those of the organization with this domain.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +199,9 @@ async def open_database(chosen: settings.Settings, *, join: bool) -> AsyncGenera
 
 
 async def _migrated(chosen: settings.Settings, url: str) -> str:
-    await save_before_migration(chosen, url=url, secret=lambda: secret_of(chosen), report=logger.info)
+    from afterword.run.cli import copies  # noqa: PLC0415  backups, which web processes never make
+
+    await copies.save_before_migration(chosen, url=url, secret=lambda: secret_of(chosen), report=logger.info)
     try:
         return await migrations.migrate(url, report=logger.warning)
     except migrations.MigrationError as error:

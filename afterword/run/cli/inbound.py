@@ -20,12 +20,12 @@ from afterword.run.cli.context import (
     CHANNELS,
     ChannelName,
     Context,
-    OrganizationDomain,
     open_organization,
     open_pool,
     read_text,
     shell_lines,
 )
+from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.channels import bounces
 from afterword.sending.channels.answers import Answer
 from afterword.sending.channels.bounces import MAIL_BYTES_MAX

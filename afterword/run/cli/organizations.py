@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Annotated, Final
 
 import cyclopts
 
@@ -20,6 +20,10 @@ _OPTIONS: Final[Mapping[str, str]] = {
     "domain": "DOMAIN", "display_name": "--name", "default_locale": "--locale", "email": "--owner",
 }  # fmt: skip
 
+OrganizationDomain = Annotated[
+    str | None, cyclopts.Parameter(help="The organization's domain; needed when there are several.")
+]
+OnlyDomain = Annotated[str | None, cyclopts.Parameter(help="Only those of the organization with this domain.")]
 app = cyclopts.App(name="organization")
 
 

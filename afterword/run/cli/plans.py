@@ -10,12 +10,11 @@ from cyclopts import Parameter
 from afterword.core.organizations import plans as core_plans
 from afterword.core.wire.times import format_time
 from afterword.run.cli.context import (
-    OnlyDomain,
-    OrganizationDomain,
     open_organization,
     open_transaction,
     organization_of,
 )
+from afterword.run.cli.organizations import OnlyDomain, OrganizationDomain
 from afterword.tenants.organizations import plans
 from afterword.tenants.organizations.plans import PlanRecord
 

@@ -12,7 +12,8 @@ from afterword import errors
 from afterword.asking.questionnaires import service as questionnaires
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.service import Imported
-from afterword.run.cli.context import OrganizationDomain, open_organization, read_text
+from afterword.run.cli.context import open_organization, read_text
+from afterword.run.cli.organizations import OrganizationDomain
 from afterword.tenants.organizations.applications import get_first_application_id
 
 FILE_BYTES_MAX = 1_048_576

@@ -7,7 +7,8 @@ from cyclopts import Parameter
 
 from afterword import errors
 from afterword.core.organizations.access import installation
-from afterword.run.cli.context import OrganizationDomain, open_organization
+from afterword.run.cli.context import open_organization
+from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.queue import service
 

@@ -2,7 +2,8 @@
 
 import cyclopts
 
-from afterword.run.cli.context import OrganizationDomain, open_organization
+from afterword.run.cli.context import open_organization
+from afterword.run.cli.organizations import OrganizationDomain
 from afterword.tenants.organizations import senders
 
 app = cyclopts.App(name="sender")

@@ -15,7 +15,6 @@ import structlog
 
 from afterword.kit import settings
 from afterword.run.cli import CommandError, context
-from afterword.run.cli.setup import first_owner_url
 
 STOP_SECONDS_MAX = 40  # longer than the 25 s that each part may take to finish what it holds
 PARTS = ("web", "worker")
@@ -32,6 +31,8 @@ async def serve() -> None:
     async with context.open_context(chosen, join=False, create=True) as opened, running(opened, stop):
         if sys.stdout.isatty():
             print(f"Afterword starts at {opened.site.public_url} (the API's reference: /docs). Ctrl-C ends it.")
+            from afterword.run.cli.setup import first_owner_url  # noqa: PLC0415  its options are the parser's
+
             if (url := await first_owner_url(opened)) is not None:
                 print(f"Nobody can log in yet. This link makes the owner, once, within an hour:\n{url}")
         await stop.wait()

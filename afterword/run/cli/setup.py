@@ -14,7 +14,8 @@ from afterword.kit import db
 from afterword.run import embedded
 from afterword.run.backups import moving
 from afterword.run.cli import CommandError, context
-from afterword.run.cli.context import Context, OrganizationDomain, open_pool
+from afterword.run.cli.context import Context, open_pool
+from afterword.run.cli.organizations import OrganizationDomain
 from afterword.run.embedded import cluster
 from afterword.tenants.logins import links, service
 from afterword.tenants.logins.links import Link

@@ -18,7 +18,8 @@ from afterword.core.wire.tables import ADDRESS, Fault, Reading
 from afterword.kit import db
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import REASONS, Reason, SuppressionInput
-from afterword.run.cli.context import CHANNELS, ChannelName, OrganizationDomain, open_pool, organization_of
+from afterword.run.cli.context import CHANNELS, ChannelName, open_pool, organization_of
+from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.intake import lists
 
 ROWS_A_TRANSACTION = 1_000

@@ -11,7 +11,8 @@ from afterword import errors
 from afterword.core.organizations.access import SCOPES
 from afterword.events.service import Actor
 from afterword.kit.db import Database
-from afterword.run.cli.context import OrganizationDomain, open_organization, open_transaction
+from afterword.run.cli.context import open_organization, open_transaction
+from afterword.run.cli.organizations import OrganizationDomain
 from afterword.tenants.organizations import users
 from afterword.tenants.organizations.service import Organization
 from afterword.tenants.organizations.tokens import service

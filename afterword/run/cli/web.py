@@ -16,7 +16,7 @@ from afterword.kit.web.limits import Limits
 from afterword.kit.web.middleware import LoadShedder
 from afterword.kit.web.protocol import Protocol, Server
 from afterword.run.app import MakeEndpoint, create_app, queue_figures
-from afterword.run.cli import CommandError, context, mcp, serve
+from afterword.run.cli import CommandError, context, serve
 from afterword.tenants.logins import sessions
 from afterword.tenants.logins.sessions import SessionUses
 from afterword.tenants.organizations.tokens import service as tokens
@@ -116,6 +116,8 @@ def _endpoint(chosen: Settings) -> MakeEndpoint | None:
     """The endpoint for assistants where it is switched on. Raises CommandError without the extra."""
     if not chosen.mcp:
         return None
+    from afterword.run.cli import mcp  # noqa: PLC0415  an extra
+
     try:
         from afterword.extras.assistants.server import Endpoint  # noqa: PLC0415  an extra
     except ModuleNotFoundError as error:

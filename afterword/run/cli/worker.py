@@ -19,7 +19,7 @@ from afterword.kit.transport.base import EMAIL, WEBHOOK, Channel
 from afterword.kit.transport.http import Caller
 from afterword.run import migrations
 from afterword.run import worker as work
-from afterword.run.cli import CommandError, context, serve
+from afterword.run.cli import CommandError, context, copies, serve
 from afterword.run.worker.waiting import wait
 from afterword.sending.channels import webhook
 from afterword.sending.channels.email import EmailChannel
@@ -83,8 +83,8 @@ async def _back_up(opened: context.Context, stop: asyncio.Event) -> None:
         while not stop.is_set():
             pause = BACKUP_LOOK_SECONDS
             try:
-                changed = await context.get_ledger_times(pool)
-                if changed != seen or await context.is_due(pool, opened.settings, now=datetime.now(UTC)):
+                changed = await copies.get_ledger_times(pool)
+                if changed != seen or await copies.is_due(pool, opened.settings, now=datetime.now(UTC)):
                     if await _run_backup(opened, stop):
                         seen = changed
                     else:

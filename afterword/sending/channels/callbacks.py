@@ -12,13 +12,12 @@ import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
-from cryptography import x509
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from afterword.core.messaging import reply_text
@@ -34,6 +33,9 @@ from afterword.kit.transport.mime import (
     Unreadable,
     Unsigned,
 )
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 AGE_SECONDS_MAX: Final = 300  # of a signature in our own form, and how far ahead its clock may be
 NOTIFICATION_HOURS_MAX: Final = 24  # of a notification: SNS tries for hours, and repetitions change nothing
@@ -170,13 +172,21 @@ def read_sns(*, body: bytes, topic: str, certificate: str, now: datetime) -> Cal
 def check_certificate(text: str) -> str | None:
     """A sentence that says why this certificate cannot be pinned; None if it can."""
     try:
-        certificate = x509.load_pem_x509_certificate(text.encode())
+        key = _rsa_key(text)
     except ValueError:
         return "This is no certificate in PEM."
-    key = certificate.public_key()
-    if not isinstance(key, rsa.RSAPublicKey) or key.key_size < RSA_BITS_MIN:
+    if key is None or key.key_size < RSA_BITS_MIN:
         return f"The certificate has no RSA key of {RSA_BITS_MIN} bits or more."
     return None
+
+
+def _rsa_key(certificate: str) -> "RSAPublicKey | None":
+    """The key of a certificate in PEM; None for one of another kind. Raises ValueError for what is no certificate."""
+    from cryptography import x509  # noqa: PLC0415  2 MB, for pinned certificates alone
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
+
+    key = x509.load_pem_x509_certificate(certificate.encode()).public_key()
+    return key if isinstance(key, rsa.RSAPublicKey) else None
 
 
 def _check_sns(envelope: Mapping[str, Any], topic: str, certificate: str) -> None:
@@ -189,10 +199,10 @@ def _check_sns(envelope: Mapping[str, Any], topic: str, certificate: str) -> Non
     if envelope["SignatureVersion"] != "2":
         raise Unsigned("SignatureVersion 2 is expected: set it on the topic.")
     signed = "".join(f"{name}\n{envelope[name]}\n" for name in names).encode("utf-8", "replace")
-    key = x509.load_pem_x509_certificate(certificate.encode()).public_key()
+    key = _rsa_key(certificate)
     try:
         signature = base64.b64decode(envelope["Signature"], validate=True)
-        if not isinstance(key, rsa.RSAPublicKey):
+        if key is None:
             raise Unsigned("The pinned certificate has no RSA key.")
         key.verify(signature, signed, padding.PKCS1v15(), SHA256())
     except (binascii.Error, ValueError, InvalidSignature):

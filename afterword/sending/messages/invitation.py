@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from minijinja import Environment
-from mjml import mjml2html
 
 from afterword.core.questionnaires.question_types import TYPES, YES_NO, Question
 from afterword.core.questionnaires.questions import localized
@@ -237,6 +236,8 @@ def _html(parts: _Parts, locale: str) -> Pieces:
         slots=marks,
         **parts.style,
     )
+    from mjml import mjml2html  # noqa: PLC0415  start-up time counts
+
     # MJML's own defaults for the two know one direction only.
     skeleton = mjml2html(page, fonts={})
     skeleton = skeleton.replace("direction:ltr", f"direction:{direction}").replace(

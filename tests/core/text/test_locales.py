@@ -94,4 +94,4 @@ def test_direction(locale: str, direction: str) -> None:
     ],
 )
 def test_accepted(header: str, found: str) -> None:
-    assert found == locales.accepted(header, ["en", "el"], "en")
+    assert found == locales.accepted(header, ("en", "el"), "en")

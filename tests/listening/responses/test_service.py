@@ -93,6 +93,35 @@ class TestList:
         assert [] == ids_of(await listed(house, questionnaire_id="0" * 22))
         assert [] == ids_of(await listed(house, tag="late"))
 
+    async def test_a_tab_with_more_than_are_counted_is_counted_once_an_hour(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(service, "FOUND_MAX", 2)
+        now = await now_of(house)
+        for hours in range(1, 5):
+            await house.respond({NPS: 3} if hours == 1 else {NPS: 9, TEXT: "Fine."}, now=now - timedelta(hours=hours))
+        await house.follow()
+
+        async def counts(*, days: int = 90, minutes: int = 0) -> list[int]:
+            at = now + timedelta(minutes=minutes)
+            chosen = Filter(from_time=at - timedelta(days=days), to_time=at)
+            given: dict[str, Any] = {"caller": house.caller, "application_id": None, "condition": None, "after": ""}
+            async with db.connection(house.pool) as database:
+                found, page = await service.find_counted(database, **given, chosen=chosen, until=at, limit=3)
+            assert 3 == len(page.rows)
+            assert found is not None
+            return [found.counts[tab] for tab in service.BOUNDED]
+
+        assert [3, 3, 1] == await counts()
+        [bounds] = [kept for (tenant, *_), kept in service._bounds.items() if tenant == house.caller.organization_id]
+        assert [now - timedelta(hours=3), now - timedelta(hours=4), None] == bounds.since
+        async with db.connection(house.pool) as database:
+            await database.execute(
+                "update response set comment = null where organization_id = $1", house.caller.organization_id
+            )
+        assert [3, 3, 1] == await counts(days=30, minutes=59)
+        assert [3, 0, 1] == await counts(minutes=61)
+
     async def test_pages_that_new_responses_never_move(self, house: House) -> None:
         now = await now_of(house)
         moment = now - timedelta(hours=1)

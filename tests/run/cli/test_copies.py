@@ -10,7 +10,7 @@ from afterword.run import migrations
 from afterword.run.backups import service
 from afterword.run.backups.locations import Folder
 from afterword.run.backups.manifests import list_backups
-from afterword.run.cli import context
+from afterword.run.cli import copies
 from tests import newer
 from tests.run.backups.conftest import done, refused
 from tests.run.cli.shell import MORE, found
@@ -45,7 +45,7 @@ class TestBeforeMigration:
 
     async def test_another_node_makes_it(self, behind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """This one waits for it, and goes on when it is given up."""
-        monkeypatch.setattr(context, "POLL_SECONDS", 0.01)
+        monkeypatch.setattr(copies, "POLL_SECONDS", 0.01)
         with newer.release(tmp_path) as release:
             release.add("more", "alter table organization add column more text;")
             async with open_session(behind) as session:

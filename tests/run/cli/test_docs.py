@@ -34,9 +34,9 @@ def test_commands() -> None:
     codes = [code for page in pages for code in CODE.findall(page.read_text(encoding="utf-8"))]
     found = {command for code in codes for command in COMMAND.findall(code)}
     assert len(found) > 30
-    assert set() == {name for name, _ in found if name not in __main__.app}
+    assert set() == {name for name, _ in found if name not in __main__.parser()}
     parts = {(name, part) for name, part in found if name in GROUPS and part}
-    assert set() == {(name, part) for name, part in parts if part not in __main__.app[name]}
+    assert set() == {(name, part) for name, part in parts if part not in __main__.parser()[name]}
 
 
 def test_options() -> None:
@@ -49,6 +49,6 @@ def test_options() -> None:
         words = shlex.split(PLACE.sub("NAME", line).replace(')"', ""), comments=True)
         command = words[: next((at for at, word in enumerate(words) if word in ENDS), len(words))]
         try:
-            __main__.app.parse_args(command, exit_on_error=False, print_error=False)
+            __main__.parser().parse_args(command, exit_on_error=False, print_error=False)
         except MissingArgumentError:
             assert not any(word.startswith("--") for word in command), line

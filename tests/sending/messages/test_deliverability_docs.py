@@ -44,4 +44,4 @@ def test_words_and_limits() -> None:
 
 def test_the_commands_are_there() -> None:
     for name in set(re.findall(r"afterword (bounce|inbound|suppression)\b", PAGE)):
-        assert name in __main__.app
+        assert name in __main__.parser()

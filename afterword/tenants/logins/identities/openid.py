@@ -11,17 +11,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote, urlencode, urlsplit
-
-from joserfc import jwt
-from joserfc.errors import ClaimError, JoseError
-from joserfc.jwk import JWKRegistry, Key, KeySet
 
 from afterword.core.messaging.networks import Network
 from afterword.core.organizations.identities import CLOCK
 from afterword.kit.transport import http
 from afterword.kit.transport.http import Caller, CallFailed
+
+if TYPE_CHECKING:
+    from joserfc.jwk import Key, KeySet
+    from joserfc.jwt import BaseClaimsRegistry
 
 CALL_SECONDS_MAX: Final = 5.0  # each of four calls
 FRESH_SECONDS: Final = 30  # an age of 0 is never reached at Canaille, and with none no time is told
@@ -182,8 +182,11 @@ async def _exchanged(
     return await _json(web, "POST", document.token_url, headers=headers, content=urlencode(form).encode())
 
 
-def _keys_of(found: Mapping[str, Any]) -> KeySet:
+def _keys_of(found: Mapping[str, Any]) -> "KeySet":
     """Those that we can use; RFC 7517, section 5, has us ignore the others, such as those on an unknown curve."""
+    from joserfc.errors import JoseError  # noqa: PLC0415  3 MB, for log-ins at providers alone
+    from joserfc.jwk import JWKRegistry, KeySet  # noqa: PLC0415
+
     keys: list[Key] = []
     for one in found["keys"] if isinstance(found.get("keys"), list) else ():
         with suppress(JoseError, ValueError, TypeError, KeyError):
@@ -193,17 +196,21 @@ def _keys_of(found: Mapping[str, Any]) -> KeySet:
     return KeySet(keys)
 
 
-def _signed(keys: KeySet, document: Document, client: Client, token: bytes) -> Mapping[str, Any]:
+def _signed(keys: "KeySet", document: Document, client: Client, token: bytes) -> Mapping[str, Any]:
     """The claims of a signed answer about a person: OpenID Connect Core 1.0, section 5.3.2."""
-    rules = jwt.BaseClaimsRegistry(iss={"value": document.issuer}, aud={"value": client.client_id})
+    from joserfc.jwt import BaseClaimsRegistry  # noqa: PLC0415
+
+    rules = BaseClaimsRegistry(iss={"value": document.issuer}, aud={"value": client.client_id})
     return _decoded(token.strip(), keys, rules, "answer about the person")
 
 
 def _verified(
-    keys: KeySet, document: Document, client: Client, challenge: Challenge, token: str, *, now: datetime
+    keys: "KeySet", document: Document, client: Client, challenge: Challenge, token: str, *, now: datetime
 ) -> Mapping[str, Any]:
     """The claims of an ID token: OpenID Connect Core 1.0, section 3.1.3.7."""
-    rules = jwt.JWTClaimsRegistry(
+    from joserfc.jwt import JWTClaimsRegistry  # noqa: PLC0415
+
+    rules = JWTClaimsRegistry(
         now=int(now.timestamp()),
         leeway=int(CLOCK.total_seconds()),
         iss={"essential": True, "value": document.issuer},
@@ -222,7 +229,10 @@ def _verified(
     return claims
 
 
-def _decoded(token: str | bytes, keys: KeySet, rules: jwt.BaseClaimsRegistry, name: str) -> Mapping[str, Any]:
+def _decoded(token: str | bytes, keys: "KeySet", rules: "BaseClaimsRegistry", name: str) -> Mapping[str, Any]:
+    from joserfc import jwt  # noqa: PLC0415
+    from joserfc.errors import ClaimError, JoseError  # noqa: PLC0415
+
     try:
         claims = jwt.decode(token, keys, algorithms=list(ALGORITHMS)).claims
         rules.validate(claims)

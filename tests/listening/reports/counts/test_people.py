@@ -52,6 +52,23 @@ class TestIntervals:
             interval = [found["interval"]["low"], found["interval"]["high"]]
             assert [round(expected.low, 2), round(expected.high, 2)] == interval, (is_kept, sampled_max)
 
+    async def test_a_sample_is_read_once_an_hour(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        await give(house, [9] * 12, people=4, days=3)
+        monkeypatch.setattr(counts, "SAMPLED_MAX", 5)
+        read: list[datetime] = []
+        list_repeats = vars(counts)["_list_repeats"]
+
+        async def note(*given: Any, **named: Any) -> Any:
+            read.append(named["asked"].period.to_time)
+            return await list_repeats(*given, **named)
+
+        monkeypatch.setattr(counts, "_list_repeats", note)
+        first = await template(house, "nps")
+        assert first["total"] == (await template(house, "nps"))["total"]
+        assert [NOW.replace(minute=0)] == read
+        await house.template("nps", from_time=FROM, to_time="2026-06-20T10:00:01Z")
+        assert [NOW.replace(minute=0), NOW.replace(hour=10, minute=0)] == read
+
     async def test_who_answers_once_a_day_is_another_one_each_day(self, house: House) -> None:
         """In a row of one day each person answered once; in the total three times."""
         await give(house, [9, 9, 9, 9, 9, 0, 6, 7, 8, 7] * 3, people=10, days=3)
