@@ -14,7 +14,7 @@ from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.web import parsing
 from afterword.listening.search import recent_values
-from afterword.sending.queue.service import VALUE_SCOPES
+from afterword.sending.queue.records import VALUE_SCOPES
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
 GROUPS: Final[Mapping[str, Marked]] = {"all": "all of these", "any": "at least one of these"}

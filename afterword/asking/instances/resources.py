@@ -63,7 +63,6 @@ class QuestionnaireInstance(fields.Resource):
     collection_url_long: fields.Computed[str]
 
 
-_of_row: Final = QuestionnaireInstance.row_reader("collection_url", "collection_url_short", "collection_url_long")
 INSTANCES: Final = fields.listing_of(QuestionnaireInstance, more=("question_ids", "short_code"))
 
 
@@ -78,9 +77,11 @@ def instance_of(instance: store.ShownInstance, pages: PublicPages, zone: tzinfo)
 
 
 def shown_of(row: Row, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstance:
-    """Of a row with `question_ids` as one text."""
-    url = pages.collection_url(row["instance_id"])
-    return _of_row(row, zone, url, pages.short_url(row["short_code"]), url)
+    """Of a row of `store.get_shown_instance`."""
+    [shown] = QuestionnaireInstance.of_columns([row], zone)
+    shown.collection_url = shown.collection_url_long = pages.collection_url(shown.instance_id)
+    shown.collection_url_short = pages.short_url(shown.collection_url_short)
+    return shown
 
 
 def held_instance_of(instance: store.Instance, pages: PublicPages, zone: tzinfo) -> HeldInstance:

@@ -192,14 +192,18 @@ async def get_instance(
 async def get_shown_instance(
     db: Database, *, organization_id: str, instance_id: str, application_ids: Sequence[str], test_only: bool
 ) -> Row | None:
-    """The instance as clients see it, times in microseconds, with its version: the most frequent read."""
+    """The members of `resources.QuestionnaireInstance` in their order, and the version: the most frequent read.
+
+    Times are in microseconds, and the short code stands in place of its address.
+    """
     return await db.fetch_by_id(
-        f"""select i.instance_id, i.questionnaire_id, i.responder_id, i.short_code, i.locale, i.valid_days, i.editable,
-                  i.finalized, array_to_string(i.question_ids, ',') as question_ids, i.sent_time::timestamp,
+        f"""select i.instance_id, i.questionnaire_id, i.responder_id, i.locale, i.valid_days, i.editable, i.finalized,
+                  i.created_time::timestamp, i.updated_time::timestamp, i.sent_time::timestamp,
                   i.delivered_time::timestamp, i.viewed_time::timestamp, i.submitted_time::timestamp,
-                  i.completed_time::timestamp, i.processed_time::timestamp, i.flow_time::timestamp,
-                  i.created_time::timestamp, i.updated_time::timestamp, i.created_by, i.updated_by, i.full_quota_id,
-                  i.anonymity, i.version
+                  i.completed_time::timestamp, null as collection_url,
+                  array_to_string(i.question_ids, ',') as question_ids, i.processed_time::timestamp,
+                  i.flow_time::timestamp, i.created_by, i.updated_by, i.full_quota_id, i.anonymity,
+                  i.short_code as collection_url_short, null as collection_url_long, i.version
            from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = any($4::text[]) and i.deleted_time is null
              and (i.test or not $2) and {OF_APPLICATIONS}""",

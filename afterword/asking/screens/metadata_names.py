@@ -21,7 +21,7 @@ from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
 from afterword.kit.web import html
 from afterword.listening.search import recent_values
 from afterword.listening.search.recent_values import NEWEST, SeenName
-from afterword.sending.queue.service import VALUE_SCOPES
+from afterword.sending.queue.records import VALUE_SCOPES
 from afterword.tenants.screens.members import applications_of
 
 METADATA: Final = "/console/settings/metadata"

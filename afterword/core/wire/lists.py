@@ -40,9 +40,9 @@ class Listing:
     columns: Mapping[str, Column]
     order: Sequence[tuple[str, Direction]]  # wire names
     id: LiteralString  # the base query's name of the unique id
-    more: Sequence[LiteralString] | None = None
-    """Of a lean list: what its rows need besides the columns above. Their times are microseconds (`times.Instant`),
-    read and shown in a fraction of the time. None: rows as the base query has them."""
+    row: Sequence[LiteralString] | None = None
+    """Of a lean list: the columns of its rows, in their order. Their times are microseconds (`times.Instant`), read and
+    shown in a fraction of the time. None: rows as the base query has them."""
     hidden: Mapping[str, Column] = field(default_factory=dict[str, Column])
     """Columns that its own order goes by and that no client names: an event log's place."""
 
@@ -97,3 +97,7 @@ class Rows(Generic[Item]):
 
     def map(self, function: Callable[[Item], Other]) -> "Rows[Other]":
         return Rows([function(item) for item in self.items], self.total, self.next_key, self.has_more)
+
+    def map_all(self, function: Callable[[list[Item]], list[Other]]) -> "Rows[Other]":
+        """As `map`, by a function of all items at once."""
+        return Rows(function(self.items), self.total, self.next_key, self.has_more)

@@ -132,6 +132,19 @@ def texts_at(offset_minutes: int) -> Callable[[Instant], str]:
     return texts_in(_fixed(offset_minutes))
 
 
+class KnownTexts(dict[Instant | None, str | None]):
+    """The texts of the times of a list in a zone: each is formatted once, as rows share most of them."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        super().__init__()
+        self[None] = None
+        self._text_of = texts_in(zone)
+
+    def __missing__(self, instant: Instant) -> str:
+        text = self[instant] = self._text_of(instant)
+        return text
+
+
 def _parts_of(minute: int, zone: tzinfo) -> tuple[str, str] | None:
     """The text before and behind the second; None where the offset changes within the minute, or has seconds."""
     begin = EPOCH + timedelta(minutes=minute)

@@ -633,7 +633,7 @@ class _Connections:
 def _key_of(row: Row, page: Page) -> tuple[object, ...]:
     """The row's place in the order, for a cursor."""
     values = [row[step.column.name] for step in page.order]
-    if page.listing.more is not None:
+    if page.listing.row is not None:
         values = [
             times.datetime_of(value) if step.column.kind == "time" and value is not None else value
             for step, value in zip(page.order, values, strict=True)

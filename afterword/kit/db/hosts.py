@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -99,9 +98,7 @@ async def initialize(raw: Any) -> None:
                 decoder=msgspec.json.decode,
             )
         # Only lean lists have times without a zone: as the database counts them; objects made of them cost too much.
-        await raw.set_type_codec(
-            "timestamp", schema="pg_catalog", encoder=lambda value: (value,), decoder=itemgetter(0), format="tuple"
-        )
+        await raw.set_builtin_type_codec("timestamp", schema="pg_catalog", codec_name="int8")
         # The driver knows no lists: it would ask anew, for milliseconds, at the first statement with each of these.
         await raw.fetchrow(
             """select null::boolean[], null::smallint[], null::integer[], null::bigint[], null::double precision[],

@@ -25,11 +25,10 @@ _OPERATOR: Final = {
 @cache
 def output(listing: Listing) -> str:
     """The columns to select: all of the base query, or those of a lean list, whose times are microseconds."""
-    if listing.more is None:
+    if listing.row is None:
         return "*"
-    known = {column.name: column for column in listing.columns.values()}
-    shown = [f"{name}::timestamp" if one.kind == "time" else name for name, one in known.items()]
-    return ", ".join([*shown, *(name for name in listing.more if name not in known)])
+    times = {column.name for column in listing.columns.values() if column.kind == "time"}
+    return ", ".join(f"{name}::timestamp" if name in times else name for name in listing.row)
 
 
 def identity(listing: Listing, value: object, parameters: list[object]) -> str:

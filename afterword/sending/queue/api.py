@@ -49,8 +49,7 @@ async def list_items(call: Call[None], db: Database) -> Answer:
     rows = await store.list_items(db, **call.caller.reach, **call.ids, page=call.page)
     if not rows.items:
         await pipelines.get(db, caller=call.caller, **call.ids)
-    opened = service.opener_of(call.caller)
-    return Answer(rows.map(lambda row: shown_of(row, call.zone, opened(row["metadata"]))))
+    return Answer(rows.map_all(lambda items: shown_of(items, call.caller, call.zone)))
 
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
@@ -95,8 +94,8 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
 @routes.get(ITEM, scope="Queue.Read", answer=QueueItem, gathers=True, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> Answer:
     row = errors.found(await store.get_shown_item(db, **call.caller.reach, **call.ids), service.NO_ITEM)
-    opened = service.opener_of(call.caller)
-    return Answer(shown_of(row, call.zone, opened(row["metadata"])), version=row["version"])
+    [shown] = shown_of([row], call.caller, call.zone)
+    return Answer(shown, version=row["version"])
 
 
 @routes.patch(

@@ -16,7 +16,7 @@ from afterword.kit.transport import mime
 from afterword.kit.transport.base import SMS, WEBHOOK, Message
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.queue.service import VALUE_SCOPES
+from afterword.sending.queue.records import VALUE_SCOPES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

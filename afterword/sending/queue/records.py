@@ -1,6 +1,6 @@
 """The record of a queue item and its columns, for the stores of all parts that read whole items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from operator import itemgetter
 from typing import Annotated, Any, Final, Literal, LiteralString, final
@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword.asking.instances.resources import LeafResult, ResponseMetadata
+from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
 from afterword.core.scheduling import decisions
 from afterword.core.scheduling.lanes import LaneKey
@@ -40,7 +41,6 @@ class ShownItem(msgspec.Struct, frozen=True):
     pipeline_id: str
     locale: str | None
     send_time: Instant
-    send_offset_minutes: int
     dispatched_time: Instant | None
     result: str | None
     attempts: int
@@ -54,6 +54,7 @@ class ShownItem(msgspec.Struct, frozen=True):
     reason: str | None
     test: bool
     metadata: dict[str, dict[str, str]]
+    send_offset_minutes: int
 
     @property
     def status_id(self) -> PublicItem:
@@ -148,6 +149,7 @@ class Claimed(DecidedItem, frozen=True):
 # Texts without a rule of their own: rows keep them as given, PATCH changes them, erasing a person removes them.
 TEXT_COLUMNS: Final[LiteralString] = "locale"
 TEXTS: Final = tuple(name.strip() for name in TEXT_COLUMNS.split(","))
+SHOWN_COLUMNS: Final = columns_of(ShownItem)
 LISTED_COLUMNS: Final = columns_of(ShownItem, without=("reason", "result"))  # a list computes them
 UNLOGGED: Final = ("metadata",)  # values about people, which need scopes of their own
 EVENT_COLUMNS: Final = columns_of(ShownItem, without=UNLOGGED)  # the members that an event keeps
@@ -178,6 +180,8 @@ StatusId = Annotated[
     Literal[1, 2, 3, 4, 5, 6], fields.enum_names("Pending", "Processing", "Sent", "Failed", "Aborted", "Ignored")
 ]
 STATUS_ABORTED: Final = 5
+VALUE_SCOPES: Final = {"questionnaire": "Questionnaire Value.Read", "responder": "Responder Value.Read"}
+NO_VALUES: Final = msgspec.Raw(b"{}")
 Verdict = Literal["go", "hold", "skip", "done"]
 
 
@@ -246,9 +250,29 @@ class QueueItem(fields.Resource):
 
 
 QUEUE_ITEMS: Final = fields.listing_of(
-    QueueItem, order=(("send_time", "desc"),), more=("send_offset_minutes", "metadata")
+    QueueItem, order=(("send_time", "desc"),), more=("metadata", "send_offset_minutes")
 )
-shown_of: Final = QueueItem.row_reader("metadata")
+
+
+class StoredMetadata(msgspec.Struct):
+    """The metadata of a row as text; nobody looks at the values."""
+
+    questionnaire: msgspec.Raw = NO_VALUES
+    responder: msgspec.Raw = NO_VALUES
+
+
+_read_metadata: Final[Callable[[Any], Any]] = msgspec.json.Decoder(StoredMetadata).decode
+
+
+def shown_of(rows: Sequence[Row], caller: Caller, zone: tzinfo) -> list[QueueItem]:
+    """The items of rows, with the metadata that the caller's scopes open."""
+    closed = [kind for kind, scope in VALUE_SCOPES.items() if scope not in caller.scopes]
+    items = QueueItem.of_columns(rows, zone)
+    for item in items:
+        item.metadata = metadata = _read_metadata(item.metadata)
+        for kind in closed:
+            setattr(metadata, kind, NO_VALUES)
+    return items
 
 
 class BatchRow(fields.Answer):

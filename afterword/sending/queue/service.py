@@ -1,6 +1,6 @@
 """Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 
@@ -18,6 +18,7 @@ from afterword.sending.pipelines.service import NO_PIPELINE
 from afterword.sending.queue import reminders, store
 from afterword.sending.queue.records import (
     STATUS_ABORTED,
+    VALUE_SCOPES,
     ItemKey,
     QueueItemRecord,
     QueueItemRequest,
@@ -33,7 +34,6 @@ ABORTED_DEFAULT: Final = "aborted"
 COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
 IN_DISPATCH_SECONDS: Final = 5
-VALUE_SCOPES: Final = {"questionnaire": "Questionnaire Value.Read", "responder": "Responder Value.Read"}
 _REFERENCE_KEY: Final = ("organization_id", "pipeline_id", "external_reference")
 
 Shown = TypeVar("Shown", bound=ShownItem)
@@ -141,22 +141,10 @@ async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> Queu
 
 
 def visible(item: Shown, caller: Caller) -> Shown:
-    """The item with the metadata that the caller's scopes open."""
-    return msgspec.structs.replace(item, metadata=opener_of(caller)(item.metadata))
-
-
-def opener_of(caller: Caller) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A function from an item's metadata to what the caller's scopes open; the map of another kind is empty."""
-    opened = [kind for kind, scope in VALUE_SCOPES.items() if scope in caller.scopes]
-
-    def open_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {"questionnaire": {}, "responder": {}}
-        for kind in opened:
-            if kind in metadata:
-                found[kind] = metadata[kind]
-        return found
-
-    return open_metadata
+    """The item with the metadata that the caller's scopes open; the map of another kind is empty."""
+    scopes, metadata = caller.scopes, item.metadata
+    opened = {kind: metadata.get(kind, {}) if scope in scopes else {} for kind, scope in VALUE_SCOPES.items()}
+    return msgspec.structs.replace(item, metadata=opened)
 
 
 async def change(

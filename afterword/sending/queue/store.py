@@ -9,18 +9,17 @@ from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import arrays, as_document, as_micros, assigned, qualified, suffixed
+from afterword.kit.db.columns import arrays, as_document, assigned, qualified, suffixed
 from afterword.sending.queue.records import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
-    LISTED_COLUMNS,
+    SHOWN_COLUMNS,
     TEXT_COLUMNS,
     ItemKey,
     QueueItemRecord,
 )
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
-_LISTED_COLUMNS_I: Final = qualified(LISTED_COLUMNS, "i")
 _STATUS_IDS: Final = tuple(int(PUBLIC_ITEM[status]) for status in Item)
 # Of an item `i` of organization $1 and questionnaire $2. Asked once at most, when a row is due.
 _WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now() and (
@@ -29,19 +28,29 @@ _WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now
     on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
   where q.organization_id = $1 and q.questionnaire_id = $2)"""
 # A due item says that credits are used up, though no row was rewritten for it.
-_COMPUTED: Final[LiteralString] = f"""
-  case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result,
-  case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason,
-  ($6::int[])[i.status] as status_id, case when i.attempts > 1 then i.attempts - 1 end as retry_attempts"""
-_TIMES: Final = ("send_time", "dispatched_time", "created_time", "updated_time", "anonymized_time")
+_COMPUTED: Final[Mapping[str, LiteralString]] = {
+    "status": "($6::int[])[i.status] as status_id",
+    "result": f"case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result",
+    "attempts": "case when i.attempts > 1 then i.attempts - 1 end as retry_attempts",
+    "reason": f"case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason",
+    "metadata": "i.metadata::text as metadata",
+}
+_MICROS: Final[Mapping[str, LiteralString]] = {
+    "send_time": "i.send_time::timestamp",
+    "dispatched_time": "i.dispatched_time::timestamp",
+    "created_time": "i.created_time::timestamp",
+    "updated_time": "i.updated_time::timestamp",
+    "anonymized_time": "i.anonymized_time::timestamp",
+}
 _REACHED: Final[LiteralString] = """from queue_item i
   where i.organization_id = $1 and i.item_id = any($6::text[]) and i.deleted_time is null and (i.test or not $5)
     and ($2::text is null or i.questionnaire_id = $2) and ($3::text is null or i.pipeline_id = $3)
     and (cardinality($4::text[]) = 0 or exists (
       select 1 from questionnaire q where q.organization_id = i.organization_id
         and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($4)))"""
-_BY_ID: Final[LiteralString] = f"""select {as_micros(_LISTED_COLUMNS_I, _TIMES)}, i.version,
-    {_COMPUTED.replace("$2", "i.questionnaire_id")} {_REACHED.replace("$6", "$7")}"""
+_SHOWN: Final = qualified(SHOWN_COLUMNS, "i", _COMPUTED)
+_SHOWN_ALONE: Final = qualified(SHOWN_COLUMNS, "i", {**_COMPUTED, **_MICROS}).replace("$2", "i.questionnaire_id")
+_BY_ID: Final[LiteralString] = f"select {_SHOWN_ALONE}, i.version {_REACHED.replace('$6', '$7')}"
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
@@ -189,7 +198,7 @@ async def get_shown_item(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> Row | None:
-    """The item as clients see it, times in microseconds, with its version."""
+    """The item as `records.shown_of` takes it, with its version."""
     reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
     return await db.fetch_by_id(_BY_ID, *reach, _STATUS_IDS, id=item_id)
 
@@ -204,9 +213,9 @@ async def list_items(
     test_only: bool = False,
     page: Page,
 ) -> Rows[Row]:
-    """The items of a pipeline as clients see them; none of a pipeline that does not exist or is out of reach."""
+    """The items of a pipeline as `records.shown_of` takes them; none of a pipeline that is out of reach."""
     return await db.fetch_list(
-        f"""select {_LISTED_COLUMNS_I}, {_COMPUTED}
+        f"""select {_SHOWN}
            from queue_item i
            where i.organization_id = $1 and i.questionnaire_id = $2 and i.pipeline_id = $3 and i.deleted_time is null
              and (i.test or not $5) and exists (
