@@ -1,6 +1,7 @@
 """Ids: 22 letters and digits. Those that open something without a login are random, the others time-ordered."""
 
 import hashlib
+import os
 import re
 import secrets
 from datetime import UTC, datetime
@@ -102,5 +103,5 @@ def _head(milliseconds: int) -> str:
 def _random(characters: int) -> str:
     text = b""
     while len(text) < characters:
-        text += secrets.token_bytes(characters + _SPARE).translate(_DIGITS, _UNFAIR)
+        text += os.urandom(characters + _SPARE).translate(_DIGITS, _UNFAIR)
     return text[:characters].decode()

@@ -1,9 +1,11 @@
 """Issues questionnaire instances: through the API, by public links, and for claimed queue items."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking.instances import responders as instance_responders
@@ -102,8 +104,7 @@ class ApplicationInactive(Inactive):
     code_default = "application_inactive"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssueInput:
+class IssueInput(msgspec.Struct, frozen=True, kw_only=True):
     """A request for an instance; None takes the questionnaire's setting."""
 
     instance_id: str | None = None  # of a public link, so that a form sent twice makes one instance
@@ -114,17 +115,16 @@ class IssueInput:
     sent_time: datetime | None = None
     delivered_time: datetime | None = None
     reference_id: str | None = None
-    metadata: Changes = field(default_factory=Changes)
+    metadata: Changes = msgspec.field(default_factory=Changes)
     link_id: str | None = None
     address: str | None = None  # confirmed by the visitor of a public link
-    fixed: Mapping[str, str] = field(default_factory=dict[str, str])  # metadata that the link's author gave
+    fixed: Mapping[str, str] = {}  # metadata that the link's author gave
     test: bool = False  # only of answers to an anonymous test
     takes_files: bool = True  # a kiosk does not
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemIssueInput:
+class ItemIssueInput(msgspec.Struct, frozen=True, kw_only=True):
     """A request for the instance of a queue item; `metadata` are the questionnaire's, `locale` may be any tag."""
 
     organization_id: str
@@ -211,7 +211,7 @@ async def issue_by_link(
     instance = _new_instance(
         issuable,
         version,
-        replace(request, metadata=replace(known, questionnaire={**known.questionnaire, **request.fixed})),
+        replace(request, metadata=Changes({**known.questionnaire, **request.fixed}, known.responder)),
         responder_id=responder_id,
         now=now,
         draw=draw,

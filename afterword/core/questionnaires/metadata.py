@@ -6,11 +6,13 @@ A change is a map name -> text, or None where the value is removed; a stored map
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final, Literal
+
+import msgspec
 
 from afterword import ids
 from afterword.core.reading import structs
@@ -157,10 +159,9 @@ def name_of(values: Mapping[str, str]) -> str:
     return whole or " ".join(filter(None, (values.get("first_name"), values.get("last_name"))))
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    questionnaire: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    responder: dict[str, str | None] = field(default_factory=dict[str, str | None])
+class Changes(msgspec.Struct, frozen=True):
+    questionnaire: dict[str, str | None] = {}
+    responder: dict[str, str | None] = {}
 
     @property
     def as_stored(self) -> dict[str, dict[str, str]]:

@@ -4,10 +4,12 @@ The first of `RULES` that does not pass decides. A further rule is a further ent
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final, Literal, final
+
+import msgspec
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
@@ -78,8 +80,7 @@ def _calendar(
     return Calendar(zone_of(zone_name), window, weekdays, quiet, holidays)
 
 
-@dataclass(frozen=True, slots=True)
-class Contact:
+class Contact(msgspec.Struct, frozen=True):
     time: datetime
     pipeline_id: str
     item_id: str
@@ -119,17 +120,16 @@ class Item:
     is_reminder: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     rules: Rules
     zone_name: str = "UTC"
     suppression: Suppression | None = None
-    metadata: conditions.Facts = field(default_factory=dict[str, object])
+    metadata: conditions.Facts = {}
     contacts: Sequence[Contact] = ()
     elsewhere: Sequence[Contact] = ()  # at other addresses of the person, where these count together
     responded_time: datetime | None = None  # the person's last response, if the policy asks for it
     competitors: Sequence[str] = ()  # pipelines, by title, of due items of the same address that go first
-    titles: Mapping[str, str] = field(default_factory=dict[str, str])  # of the contacts' pipelines, by id
+    titles: Mapping[str, str] = {}  # of the contacts' pipelines, by id
     previous: Previous | None = None
     block: Block | None = None
 
@@ -155,8 +155,7 @@ class Check:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """The verdict. `text` is the item's `result`; `until` its new due time when it is held."""
 
     verdict: Verdict
@@ -187,7 +186,7 @@ def with_opening(decision: Decision, *, item: Item, facts: Facts, requested_time
     checks = tuple(
         replace(check, text=closed.text) if check.rule == closed.rule else check for check in decision.checks
     )
-    return replace(decision, checks=checks)
+    return msgspec.structs.replace(decision, checks=checks)
 
 
 def _with_leaves(check: Check, facts: Facts) -> Check:

@@ -6,6 +6,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
+
 from afterword import errors, ids
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key, normal_or_none
 from afterword.core.questionnaires import metadata as rules
@@ -19,8 +21,7 @@ from afterword.people.responders.store import Address, AddressId, Recipient, Res
 ROUNDS_MAX: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ResponderInput:
+class ResponderInput(msgspec.Struct, frozen=True):
     """A request for a responder.
 
     Found by `responder_id` if given, else by the e-mail address, then the phone number of `metadata`, else
@@ -32,7 +33,7 @@ class ResponderInput:
     organization_id: str
     channel_id: int | None = None
     identifier: str | None = None
-    metadata: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    metadata: Mapping[str, str | None] = {}
     locale: str | None = None
     responder_id: str | None = None
     is_limited: bool = False
@@ -52,8 +53,7 @@ class Change:
     metadata: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """The responder of an input, as it is after the call, and its address on the requested channel.
 
     `metadata` are those of a limited input if they were not merged.
@@ -70,8 +70,7 @@ class Found:
     unsubscribe_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class NewSuppression:
+class NewSuppression(msgspec.Struct, frozen=True):
     """An address to suppress; `normal` is its normal form."""
 
     organization_id: str
@@ -84,8 +83,7 @@ class NewSuppression:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
+class _Key(msgspec.Struct, frozen=True):
     id: AddressId
     normal: str
     is_channel: bool

@@ -7,11 +7,13 @@ decision over given or stored items, and write nothing.
 import asyncio
 import heapq
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
+
+import msgspec
 
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.answers import instances
@@ -220,8 +222,7 @@ POSTPONEMENTS_MAX: Final = 4  # of one item in a forecast; it is decided again w
 Rank = tuple[int, datetime, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(msgspec.Struct, frozen=True):
     """A decision, with its facts: the time zone, the conditions, the metadata and the person of the address."""
 
     decision: Decision
@@ -304,7 +305,7 @@ class DecisionContext:
         facts, offset = self._facts(item, now, block), self._offset_of(item)
         decision = decisions.decide(item=_subject(item), facts=facts, now=now + offset)
         if offset and decision.until is not None:
-            decision = replace(decision, until=decision.until - offset)
+            decision = msgspec.structs.replace(decision, until=decision.until - offset)
         if decision.verdict == "go" and self.rules[lane].reserves_contacts:
             kind = REMINDER if item.source == REMINDER else INVITATION
             contact = Contact(now + offset, item.pipeline_id, item.item_id, kind, item.test)
@@ -343,7 +344,7 @@ class DecisionContext:
         decision = decisions.with_opening(
             forecast.decision, item=_subject(item), facts=facts, requested_time=requested_time
         )
-        return replace(forecast, decision=decision)
+        return msgspec.structs.replace(forecast, decision=decision)
 
     def note_competitor(self, item: Candidate, now: datetime) -> None:
         """Note an item that waits as well: if it may go now, the batch's items behind it wait."""

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.core.messaging.addresses import address_key
@@ -429,7 +429,7 @@ class TestSuppress:
 
 def blocked(organization_id: str, *, reason: str = "hard_bounce", **changes: object) -> NewSuppression:
     new = NewSuppression(organization_id, EMAIL, b"k" * 32, "ann@example.com", reason)
-    return replace(new, **changes)  # pyrefly: ignore[bad-argument-type]
+    return replace(new, **changes)
 
 
 async def until_waiting(pool: db.Pool) -> None:

@@ -7,7 +7,7 @@ move on it. What the rows say afterwards is held against `core.statuses`, in bot
 import itertools
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -216,7 +216,7 @@ async def _case(queue: Queue, start: Item, variant: Variant) -> Case:
     item = msgspec.structs.replace(
         dispatch.item, epoch=2, attempts=attempts, attempts_max=3, resend_after_seconds=resend
     )
-    case.dispatch = replace(dispatch, item=item)
+    case.dispatch = msgspec.structs.replace(dispatch, item=item)
     return case
 
 

@@ -1,8 +1,9 @@
 """Makes dispatches of claimed items that go: the responder, the instance and the version that each message needs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from afterword.asking.instances import issuing
 from afterword.asking.instances import responders as people_store
@@ -26,8 +27,7 @@ from afterword.sending.queue.sending.store import Settlement
 Draw = Callable[[], float]  # uniform in [0, 1), from the handler
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
+class Dispatch(msgspec.Struct, frozen=True):
     item: Claimed
     settings: LaneSettings
     instance: Instance
@@ -69,16 +69,17 @@ async def equip(
         issued |= await issuing.issue_for_items(db, items=issues, now=now, draw=draw)
     dispatches: list[Dispatch] = []
     lost: list[Settlement] = []
+    versions: dict[tuple[str, str], Version] = {}
     for item, responder in zip(items, found, strict=True):
         instance = issued.get(item.key)
         if instance is None or instance.deleted_time is not None:
             decision = Decision("skip", "instance_expired", "Ignored: the questionnaire instance was deleted", None, ())
             lost.append(outcomes.decided(item, decision))
             continue
-        version = await questionnaires_store.get_version(
-            db, organization_id=item.organization_id, version_id=instance.version_id
-        )
-        dispatches.append(Dispatch(item, settings[item.lane], instance, version, responder))
+        key = item.organization_id, instance.version_id
+        if key not in versions:
+            versions[key] = await questionnaires_store.get_version(db, organization_id=key[0], version_id=key[1])
+        dispatches.append(Dispatch(item, settings[item.lane], instance, versions[key], responder))
     return dispatches, lost
 
 
