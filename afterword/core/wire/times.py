@@ -136,13 +136,11 @@ class KnownTexts(dict[Instant | None, str | None]):
     """The texts of the times of a list in a zone: each is formatted once, as rows share most of them."""
 
     def __init__(self, zone: tzinfo) -> None:
-        super().__init__()
-        self[None] = None
+        super().__init__({None: None})
         self._text_of = texts_in(zone)
 
-    def __missing__(self, instant: Instant) -> str:
-        text = self[instant] = self._text_of(instant)
-        return text
+    def __missing__(self, instant: Instant) -> str | None:
+        return self.setdefault(instant, self._text_of(instant))
 
 
 def _parts_of(minute: int, zone: tzinfo) -> tuple[str, str] | None:

@@ -549,11 +549,11 @@ def _refusal_of(error: BaseException) -> errors.Refusal | None:
     match error:
         case asyncpg.UniqueViolationError():
             taken = Taken("There is one with this key already.")
-            taken.constraint = _constraint(error)
+            taken.constraint = str(getattr(error, "constraint_name", ""))
             return taken
         case asyncpg.ForeignKeyViolationError() | asyncpg.RestrictViolationError():
             dangling = Dangling("Something else refers to it, or it refers to something that is not there.")
-            dangling.constraint = _constraint(error)
+            dangling.constraint = str(getattr(error, "constraint_name", ""))
             return dangling
         case asyncpg.LockNotAvailableError():
             return LockTimeout("Somebody else is changing the same thing.", headers=_retry_after())
@@ -632,13 +632,9 @@ class _Connections:
 
 def _key_of(row: Row, page: Page) -> tuple[object, ...]:
     """The row's place in the order, for a cursor."""
-    values = [row[step.column.name] for step in page.order]
-    if page.listing.row is not None:
-        values = [
-            times.datetime_of(value) if step.column.kind == "time" and value is not None else value
-            for step, value in zip(page.order, values, strict=True)
-        ]
-    return (*values, row[page.listing.id])
+    values = [(step.column.kind, row[step.column.name]) for step in page.order]
+    key = [times.datetime_of(value) if kind == "time" and value is not None else value for kind, value in values]
+    return (*key, row[page.listing.id])
 
 
 async def _read_clock(raw: Any, pool: Pool) -> None:
@@ -649,10 +645,6 @@ async def _read_clock(raw: Any, pool: Pool) -> None:
             after = time.monotonic()
     is_rough = after - before > CLOCK_ROUND_TRIP_SECONDS_MAX
     pool.clock.set(database_now, monotonic=(before + after) / 2, is_rough=is_rough)
-
-
-def _constraint(error: BaseException) -> str:
-    return str(getattr(error, "constraint_name", ""))
 
 
 def _retry_after() -> dict[str, str]:

@@ -4,8 +4,7 @@ A query for all columns would break when a newer release's migration adds one wh
 would not know it, and a prepared statement may not change its result.
 """
 
-from collections.abc import Container, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Container, Iterable
 from typing import Any, LiteralString, cast
 
 import msgspec
@@ -23,15 +22,9 @@ def arrays(rows: Iterable[tuple[Any, ...]], width: int) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
 
-def qualified(
-    columns: LiteralString, alias: LiteralString, computed: Mapping[str, LiteralString] = MappingProxyType({})
-) -> LiteralString:
-    """The columns, with commas between, each behind the alias of its table: `a, b` of `t` are `t.a, t.b`.
-
-    `computed` has the expressions that stand in place of columns.
-    """
-    names = [name.strip() for name in columns.split(",")]
-    return ", ".join(computed.get(name, f"{alias}.{name}") for name in names)
+def qualified(columns: LiteralString, alias: LiteralString) -> LiteralString:
+    """The columns, with commas between, each behind the alias of its table: `a, b` of `t` are `t.a, t.b`."""
+    return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))
 
 
 def as_document(columns: LiteralString, alias: LiteralString) -> LiteralString:

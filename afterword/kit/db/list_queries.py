@@ -7,7 +7,7 @@ Pure text. Names come from the stores' Listings, which are literals; everything 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Column, Criterion, Kind, Listing, Order, Page
 
@@ -23,7 +23,7 @@ _OPERATOR: Final = {
 
 
 @cache
-def output(listing: Listing) -> str:
+def output(listing: Listing) -> LiteralString:
     """The columns to select: all of the base query, or those of a lean list, whose times are microseconds."""
     if listing.row is None:
         return "*"

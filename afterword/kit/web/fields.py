@@ -220,17 +220,11 @@ def listing_of(
 
     `fields.Computed` members are left out; `fields.column` and `fields.named` give the column of a member with another
     name. The id is the first member, unless `id` names another column. `more` makes the list a lean one: its rows have
-    the columns of members and these, among them what no list is filtered by, in the order of the members.
+    the columns of these members and then those.
     """
-    members = members_of(struct)
-    columns = {member.name: column for member in members if (column := _column_of(member)) is not None}
-    first = next(iter(columns.values())).name
-    row: list[LiteralString] | None = None
-    if more is not None:
-        of_members = [columns[one.name].name if one.name in columns else one.name for one in members]
-        own = [name for name in of_members if name in more or name in columns]
-        row = cast("list[LiteralString]", [*own, *(name for name in more if name not in own)])
-    return Listing(columns, order, id or first, row, hidden or {})
+    columns = {member.name: column for member in members_of(struct) if (column := _column_of(member)) is not None}
+    names = [column.name for column in columns.values()]
+    return Listing(columns, order, id or names[0], None if more is None else [*names, *more], hidden or {})
 
 
 def _column_of(member: Member) -> Column | None:
@@ -251,9 +245,8 @@ def mapping_of(
 ) -> Callable[..., list[Any]]:
     """Build a function from records, a zone and the columns of the `given` members to Structs.
 
-    Built once for each Struct. It goes by columns, as that takes half as long as row by row. Each other member is the
-    record's attribute of that name, or of `fields.named`; of a row it is the column at its place, and the columns of
-    offsets follow behind the members. Times are shown in the zone.
+    Built once for each Struct. It goes by columns, in half the time. Each other member is the record's attribute of
+    that name, or of `fields.named`; of a row the column at its place, and offsets follow. Times are shown in the zone.
     """
     members = members_of(struct)
     names = [member.name for member in members]

@@ -369,8 +369,11 @@ class Operation:
 
     def _render(self, result: object, request: _Request) -> Sent:
         answer = result if isinstance(result, Answer) else Answer(record=result)
-        if answer.record is not None:
-            self._convert(answer, request)
+        record = answer.record
+        if isinstance(record, Rows):
+            answer.value = self._resource.of_rows(cast("Rows[Any]", record), request.zone)
+        elif record is not None:
+            answer.value, answer.version = self._resource.of(record, request.zone), getattr(record, "version", None)
         status, more = answer.status or self.route.status, [headers.VARY]
         if answer.headers:
             more += [headers.header(name, value) for name, value in answer.headers.items()]
@@ -392,14 +395,6 @@ class Operation:
         content = _encode(answer.value if is_plain else self._shown(answer.value, more, request))
         more += (headers.JSON, (b"content-length", b"%d" % len(content)))
         return status, more, content
-
-    def _convert(self, answer: Answer, request: _Request) -> None:
-        """Show the record of an answer, or its rows, as the route's resource."""
-        record = answer.record
-        if isinstance(record, Rows):
-            answer.value = self._resource.of_rows(cast("Rows[Any]", record), request.zone)
-        else:
-            answer.value, answer.version = self._resource.of(record, request.zone), getattr(record, "version", None)
 
     def _shown(self, value: object, more: list[Header], request: _Request) -> object:
         members = request.members

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -685,12 +685,7 @@ def _previous_of(item: Candidate, previous: Mapping[ItemKey, PreviousItem], now:
 def _is_expired(found: PreviousItem, now: datetime) -> bool:
     if found.created_time is None or found.valid_days is None:
         return True  # its instance was deleted
-    return instances.is_expired(_Lifetime(found.valid_days, found.sent_time, found.created_time), now)
-
-
-class _Lifetime:
-    def __init__(self, valid_days: int, sent_time: datetime | None, created_time: datetime) -> None:
-        self.valid_days, self.sent_time, self.created_time = valid_days, sent_time, created_time
+    return instances.is_expired(cast("instances.Lifetime", found), now)
 
 
 def _zone_name(item: Candidate, settings: LaneSettings, person: Recipient | None) -> str:

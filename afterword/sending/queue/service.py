@@ -1,7 +1,6 @@
 """Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 
 import msgspec
@@ -75,8 +74,7 @@ class OutcomeUnknown(errors.Conflict):
     code_default = "outcome_unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewItem:
+class NewItem(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller
     questionnaire_id: str
     pipeline_id: str

@@ -10,9 +10,11 @@ from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, as_document, assigned, qualified, suffixed
+from afterword.kit.db.list_queries import output
 from afterword.sending.queue.records import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
+    QUEUE_ITEMS,
     SHOWN_COLUMNS,
     TEXT_COLUMNS,
     ItemKey,
@@ -35,22 +37,15 @@ _COMPUTED: Final[Mapping[str, LiteralString]] = {
     "reason": f"case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason",
     "metadata": "i.metadata::text as metadata",
 }
-_MICROS: Final[Mapping[str, LiteralString]] = {
-    "send_time": "i.send_time::timestamp",
-    "dispatched_time": "i.dispatched_time::timestamp",
-    "created_time": "i.created_time::timestamp",
-    "updated_time": "i.updated_time::timestamp",
-    "anonymized_time": "i.anonymized_time::timestamp",
-}
 _REACHED: Final[LiteralString] = """from queue_item i
   where i.organization_id = $1 and i.item_id = any($6::text[]) and i.deleted_time is null and (i.test or not $5)
     and ($2::text is null or i.questionnaire_id = $2) and ($3::text is null or i.pipeline_id = $3)
     and (cardinality($4::text[]) = 0 or exists (
       select 1 from questionnaire q where q.organization_id = i.organization_id
         and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($4)))"""
-_SHOWN: Final = qualified(SHOWN_COLUMNS, "i", _COMPUTED)
-_SHOWN_ALONE: Final = qualified(SHOWN_COLUMNS, "i", {**_COMPUTED, **_MICROS}).replace("$2", "i.questionnaire_id")
-_BY_ID: Final[LiteralString] = f"select {_SHOWN_ALONE}, i.version {_REACHED.replace('$6', '$7')}"
+_SHOWN: Final = ", ".join([_COMPUTED.get(name, f"i.{name}") for name in SHOWN_COLUMNS.split(", ")])
+_BY_ID: Final[LiteralString] = f"""select {output(QUEUE_ITEMS)}, version from (
+  select {_SHOWN.replace("$2", "i.questionnaire_id")}, i.version {_REACHED.replace("$6", "$7")}) listed"""
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,

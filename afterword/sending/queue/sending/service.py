@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
+
+import msgspec
 
 from afterword import ids
 from afterword.asking.instances import service as instances
@@ -29,8 +30,7 @@ from afterword.sending.queue.sending.outcomes import Waits, within_rates
 from afterword.sending.queue.sending.store import Overdue, Settlement
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
     """The owner of claims, and the seconds that a claim lasts without renewal."""
 
     owner: UUID
@@ -38,15 +38,13 @@ class Lease:
     margin_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     dispatch: Dispatch
     outcome: Outcome
     waits: Waits
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True):
     """A claimed batch: the items that go, and the number claimed of each lane with its last due time, all included."""
 
     dispatches: Sequence[Dispatch]
