@@ -14,6 +14,7 @@ _METHODS: dict[Operation, tuple[Method, int]] = {
     "create": ("POST", 201),
     "get": ("GET", 200),
     "update": ("PATCH", 200),
+    "replace": ("PUT", 200),
     "delete": ("DELETE", 204),
 }
 
@@ -28,12 +29,16 @@ def routes_of(noun: Noun[Any]) -> Routes:
 def route_of(noun: Noun[R], operation: Operation) -> Route:
     method, status = _METHODS[operation]
     resource = structs.resource_of(noun)
-    is_list, is_one = operation == "list", operation in {"get", "update", "delete"}
+    is_list, is_one = operation == "list", operation not in {"list", "create"}
     options: dict[str, Any] = {}
     if is_list:
         options = {"shape": noun.shape, "listing": structs.listing_of(noun)}
-    elif operation in {"create", "update"}:
-        options = {"body": structs.creation_of(noun) if operation == "create" else structs.update_of(noun)}
+    elif operation == "create":
+        options = {"body": structs.creation_of(noun)}
+    elif operation == "replace":
+        options = {"body": structs.creation_of(noun), "other_statuses": (201,)}
+    elif operation == "update":
+        options = {"body": structs.update_of(noun)}
     elif operation == "delete" and noun.deletion is not None:
         options = {"query": noun.deletion}
     return Route(
@@ -62,6 +67,8 @@ def _summary(noun: Noun[Any], operation: Operation) -> str:
 
 
 def _key(noun: Noun[Any], call: Call[Any]) -> Any:
+    if noun.is_single:
+        return call.ids.get(noun.key, call.caller.organization_id)
     return noun.read_key(call.ids[noun.key])
 
 
@@ -150,5 +157,6 @@ _HANDLERS: dict[Operation, Callable[[Noun[Any]], Any]] = {
     "create": _create,
     "get": _get,
     "update": _update,
+    "replace": _update,
     "delete": _delete,
 }

@@ -25,15 +25,16 @@ from afterword.kit.web.operations import Call
 
 InputKind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Holds = Literal["authored", "fixed", "account", "sealed", "ours"]
-Operation = Literal["list", "create", "get", "update", "delete"]
+Operation = Literal["list", "create", "get", "update", "replace", "delete"]
 RIGHTS: Final[Mapping[Operation, str]] = {
     "list": "Read",
     "create": "Create",
     "get": "Read",
     "update": "Update",
+    "replace": "Update",
     "delete": "Delete",
 }
-OPERATIONS: Final = tuple(RIGHTS)
+OPERATIONS: Final[tuple[Operation, ...]] = ("list", "create", "get", "update", "delete")
 
 NEWEST_FIRST: Final[Sequence[tuple[str, Direction]]] = (("created_time", "desc"),)
 _INTEGER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
@@ -46,10 +47,26 @@ OF_APPLICATION: Final[LiteralString] = (
 )
 
 
-class OwnRecord(msgspec.Struct, kw_only=True):
-    """A row that belongs to the user who made it, and has no version: it is made and removed."""
+class TenantRecord(msgspec.Struct, kw_only=True):
+    """A row of an organization."""
 
     organization_id: fields.Id
+
+
+class SettingsRecord(TenantRecord, kw_only=True):
+    """The one row of an organization, which its first change inserts. Until then all its members have their defaults.
+
+    The default of `version` is that of an absent row. Declare `updated_time`: of an absent row it is null if it may
+    be, else the time at which the organization began.
+    """
+
+    version: int = 0
+    updated_by: fields.Id | None = None
+
+
+class OwnRecord(TenantRecord, kw_only=True):
+    """A row that belongs to the user who made it, and has no version: it is made and removed."""
+
     created_time: datetime
 
 
@@ -68,7 +85,7 @@ class Record(FixedRecord, kw_only=True):
 
 
 STAMPS: Final = ("organization_id", "version", "created_time", "updated_time", "created_by", "updated_by")
-R = TypeVar("R", bound=OwnRecord)
+R = TypeVar("R", bound=TenantRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,7 @@ class Editable(Role):
 
     `wire`: its type in requests and the resource, where the record has another; `shown`: its type in the resource,
     where that is neither `wire` nor the type without its limits. `write`: its column from the value of a request.
+    `unset`: its value in a row that is absent, an expression over the organization `o`; without it, its default.
     """
 
     label: Marked = ""
@@ -94,6 +112,7 @@ class Editable(Role):
     wire: Any = field(default=None, kw_only=True)
     shown: Any = field(default=None, kw_only=True)
     write: Callable[[Any], Any] | None = field(default=None, kw_only=True)
+    unset: LiteralString = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +244,9 @@ class Noun(Generic[R]):
     change a row. `allow` raises what this caller gets instead; updates and deletions ask it for "get". `conflict`: the
     refusal where a key of the table refuses what is written.
 
-    `is_single`: an organization has one, whose key is that of the organization; its path has no other. `hides`: members
-    of every record that answers leave out. `rights`: those of operations that need others than their own.
+    `is_single`: an organization has one, whose key is that of the organization; its path has no other. Its operation
+    "replace" is a PUT of the whole: members that are left out have their defaults. `hides`: members of every record
+    that answers leave out. `rights`: those of operations that need others than their own.
     """
 
     record: type[R]
@@ -280,6 +300,10 @@ class Noun(Generic[R]):
         return tuple(_member(name, hints[name], is_required=name in required) for name in names)
 
     @property
+    def may_be_absent(self) -> bool:
+        return issubclass(self.record, SettingsRecord)
+
+    @property
     def key(self) -> LiteralString:
         return self.members[0].name
 
@@ -321,7 +345,7 @@ class Noun(Generic[R]):
         return int(text)
 
 
-def version_of(record: OwnRecord) -> int:
+def version_of(record: TenantRecord) -> int:
     return getattr(record, "version", 1)
 
 

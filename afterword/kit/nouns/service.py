@@ -14,7 +14,7 @@ from afterword.errors import FieldError
 from afterword.kit.db import Dangling, Database, Taken
 from afterword.kit.nouns import structs
 from afterword.kit.nouns.declaration import Change, Given, Noun, R, version_of
-from afterword.kit.nouns.statements import statements_of
+from afterword.kit.nouns.statements import absent_version, statements_of
 
 
 def is_of_all(caller: Caller, application_id: str | None) -> errors.Refusal | None:
@@ -70,7 +70,13 @@ async def find(
     found = statements_of(noun)
     leading = _leading(noun, organization_id, application_ids, user_id, test_only=test_only)
     row = await db.fetch_row(found.get_locked if is_locked else found.get, *leading, key)
-    return noun.record(**row) if row else None
+    return _record(noun, row) if row else None
+
+
+def _record(noun: Noun[R], row: Mapping[str, Any]) -> R:
+    if noun.may_be_absent and row["version"] == absent_version(noun):
+        return noun.record(**{name: value for name, value in row.items() if value is not None})
+    return noun.record(**row)
 
 
 async def get(noun: Noun[R], db: Database, *, caller: Caller, key: Any, is_locked: bool = False) -> R:
@@ -185,7 +191,10 @@ async def update(
     if not change.columns:
         return before
     await noun.check(change)
-    values = (caller.organization_id, key, _document(change.columns), now, caller.actor_id or None)
+    columns = change.columns
+    if noun.may_be_absent:
+        columns = {**{name: getattr(before, name) for name in noun.written(later=True)}, **columns}
+    values = (caller.organization_id, key, _document(columns), now, caller.actor_id or None)
     with _keys(noun):
         row = await db.fetch_row(statements_of(noun).update, *values)
     return noun.record(**row) if row else before

@@ -4,11 +4,14 @@ In each $1 is the organization. $2 and $3 follow where `visible` names them; the
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any, Final, LiteralString
 
+import msgspec
+
 from afterword.kit.db.columns import assigned, qualified
-from afterword.kit.nouns.declaration import Computed, Given, Noun
+from afterword.kit.nouns.declaration import Computed, Editable, Given, Member, Noun
 
 _STAMPS: Final[tuple[LiteralString, ...]] = ("created_time", "updated_time", "created_by", "updated_by")
 _BY: Final = frozenset({"created_by", "updated_by"})
@@ -34,6 +37,8 @@ class Statements:
 
 @cache
 def statements_of(noun: Noun[Any]) -> Statements:
+    if noun.may_be_absent:
+        return _of_settings(noun)
     leading = 3 if "$3" in noun.visible else 2 if noun.visible else 1
     taken: LiteralString = ", ".join(_expression(one.name, one.role) for one in noun.columns)
     visible: LiteralString = " and ".join(["t.organization_id = $1", *filter(None, (noun.live, noun.visible))])
@@ -56,6 +61,57 @@ def statements_of(noun: Noun[Any]) -> Statements:
         if "delete" in noun.operations
         else "",
     )
+
+
+def _of_settings(noun: Noun[Any]) -> Statements:
+    """Of a row that may be absent. Its organization is locked instead; $3 of the update has all that it writes."""
+    changed: LiteralString = ", ".join(noun.written(later=True))
+    stored: LiteralString = ", ".join(_setting(noun, one, is_absent=False) for one in noun.columns)
+    one: LiteralString = f"""select {", ".join(_setting(noun, one, is_absent=True) for one in noun.columns)}
+from organization o left join {noun.table} t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2"""
+    update: LiteralString = f"""insert into {noun.table} as t (organization_id, {changed}, updated_time, updated_by)
+select $1, {qualified(changed, "s")}, $4, $5
+from jsonb_populate_record(null::{noun.table}, $3::jsonb) s
+where $1::text = $2::text
+on conflict (organization_id) do update set {assigned(changed, "excluded")},
+  version = t.version + 1, updated_time = greatest(t.updated_time, excluded.updated_time),
+  updated_by = excluded.updated_by
+where t.organization_id = $1 and ({qualified(changed, "t")}) is distinct from ({qualified(changed, "excluded")})
+returning {stored}"""
+    absent: LiteralString = ""
+    return Statements(
+        leading=1,
+        get=one,
+        get_locked=f"{one} {noun.lock} of o",
+        list=absent,
+        list_of=absent,
+        count=absent,
+        insert=absent,
+        update=update,
+        delete=absent,
+    )
+
+
+def _setting(noun: Noun[Any], one: Member, *, is_absent: bool) -> LiteralString:
+    """The column; of a row that `is_absent` perhaps, its value for that."""
+    if one.name == "version":
+        first: LiteralString = " + 1" if absent_version(noun) else ""
+        return f"coalesce(t.version, 0){first} as version"
+    if not is_absent:
+        return f"t.{one.name}"
+    if one.name == "organization_id":
+        return "o.organization_id"
+    unset: LiteralString = one.role.unset if isinstance(one.role, Editable) else ""
+    if one.name == "updated_time" and one.type is datetime:
+        unset = "o.created_time"
+    return f"coalesce(t.{one.name}, {unset}) as {one.name}" if unset else f"t.{one.name}"
+
+
+def absent_version(noun: Noun[Any]) -> int:
+    """The version of a row that is absent: 0, or 1 where the first one stored is shown as 2."""
+    [version] = [one.default for one in msgspec.structs.fields(noun.record) if one.name == "version"]
+    return version
 
 
 def _insert(noun: Noun[Any]) -> LiteralString:

@@ -1,13 +1,15 @@
 """The declaration of a noun: which members it has, and which keys its addresses name."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 import pytest
 
 from afterword import errors
 from afterword.kit.nouns.api import routes_of
-from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record
-from afterword.kit.nouns.structs import resource_of
+from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record, SettingsRecord
+from afterword.kit.nouns.statements import statements_of
+from afterword.kit.nouns.structs import creation_of, resource_of
 from afterword.kit.web import fields
 
 
@@ -69,6 +71,39 @@ def test_single() -> None:
     assert {"organization_id", "color", "updated_time", "updated_by"} == {*resource_of(setting).__struct_fields__}
     assert ["Organization.Update"] * 2 == [setting.scope_of("get"), setting.scope_of("update")]
     assert ["/organization/{organization_id}/setting"] * 2 == [one.path for one in routes_of(setting).all]
+
+
+class Hours(SettingsRecord, kw_only=True):
+    """Hours, which an organization has from the start and stores with its first change."""
+
+    start: Annotated[int, Editable("Start")] = 9
+    name: Annotated[str, Editable("Name", unset="o.display_name")] = ""
+    updated_time: datetime
+
+
+def test_settings() -> None:
+    """A row that may be absent is read with its organization, and written as a whole."""
+    hours = Noun(
+        record=Hours,
+        table="hours",
+        one="hours",
+        many="hours",
+        tag="Settings",
+        path="/hours",
+        scope="Organization",
+        operations=("get", "replace"),
+        is_single=True,
+    )
+    found = statements_of(hours)
+    read = "o.organization_id, t.start, coalesce(t.name, o.display_name) as name, coalesce(t.version, 0) as version"
+    assert read in found.get
+    assert "coalesce(t.updated_time, o.created_time) as updated_time" in found.get
+    assert found.get_locked.endswith("for no key update of o")
+    assert "on conflict (organization_id) do update set start = excluded.start, name = excluded.name" in found.update
+    assert {"organization_id", "start", "name", "updated_time", "updated_by"} == {*resource_of(hours).__struct_fields__}
+    routes = [(one.method, one.path, one.scope) for one in routes_of(hours).all]
+    assert [("GET", "/hours", "Organization.Read"), ("PUT", "/hours", "Organization.Update")] == routes
+    assert {"start": 9, "name": ""} == creation_of(hours)().named()  # what is left out has its default
 
 
 @pytest.mark.parametrize("text", ["", "0", "007", "1e2", "\u0661", "9999999999", "x", "-1"])
