@@ -74,6 +74,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "sending/queue/traces.py",
     "kit/web/fields.py",
 )
+DESCRIPTIONS = {"summary", "description", "about", "about_create", "about_update"}
 QUERY = re.compile(r"\bdb\.(?:fetch|execute)")
 NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences
 
@@ -82,7 +83,7 @@ def sentences(path: Path) -> set[str]:
     """The sentences of a module, without docstrings; f-strings and descriptions are for readers of the API alone."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     others = {id(one.value) for one in nodes if isinstance(one, ast.Expr)}
-    described = [one.value for one in nodes if isinstance(one, ast.keyword) and one.arg in {"summary", "description"}]
+    described = [one.value for one in nodes if isinstance(one, ast.keyword) and one.arg in DESCRIPTIONS]
     others |= {id(part) for one in described for part in ast.walk(one)}
     others |= {id(part) for one in nodes if isinstance(one, ast.JoinedStr) for part in one.values}
     texts = [one.value for one in nodes if isinstance(one, ast.Constant) and id(one) not in others]

@@ -191,7 +191,6 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "login_failure": {"key": OURS},
     "login_link": {"digest": OURS, "email": ACCOUNT, "purpose": FIXED},
     "login_passkey": {"credential_id": OURS, "public_key": OURS, "title": ACCOUNT},
-    "login_policy": {"console_networks": ACCOUNT, "token_networks": ACCOUNT},
     "login_recovery_code": {"digest": OURS},
     "login_session": {"device": ACCOUNT, "digest": OURS, "id_token": SEALED, "network": ACCOUNT},
     "metadata_definition": {"kind": FIXED, "level": FIXED, "name": AUTHORED, "title": AUTHORED, "type": FIXED},

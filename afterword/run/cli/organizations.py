@@ -11,6 +11,7 @@ from afterword.core.organizations.access import installation
 from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
 from afterword.kit import db
+from afterword.kit.nouns import structs
 from afterword.run.cli.context import open_transaction, shell_lines
 from afterword.tenants.logins import policies
 from afterword.tenants.organizations import checks, service
@@ -91,10 +92,7 @@ async def unlock(domain: str, /) -> None:
         await policies.save(
             database,
             caller=installation(organization.organization_id),
-            requires_second_factor=False,
-            requires_provider=False,
-            console_networks=(),
-            token_networks=(),
+            wanted=structs.creation_of(policies.POLICY)().named(),
             address=None,
             now=database.clock.now(),
         )

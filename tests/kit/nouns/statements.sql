@@ -214,6 +214,27 @@ returning t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.c
 -- legal_hold: delete
 delete from legal_hold t where t.organization_id = $1 and t.hold_id = $2;
 
+-- login_policy: get
+select o.organization_id, t.requires_second_factor, t.requires_provider, t.console_networks, t.token_networks, coalesce(t.version, 0) + 1 as version, t.updated_time, t.updated_by
+from organization o left join login_policy t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2;
+
+-- login_policy: get_locked
+select o.organization_id, t.requires_second_factor, t.requires_provider, t.console_networks, t.token_networks, coalesce(t.version, 0) + 1 as version, t.updated_time, t.updated_by
+from organization o left join login_policy t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+
+-- login_policy: update
+insert into login_policy as t (organization_id, requires_second_factor, requires_provider, console_networks, token_networks, updated_time, updated_by)
+select $1, s.requires_second_factor, s.requires_provider, s.console_networks, s.token_networks, $4, $5
+from jsonb_populate_record(null::login_policy, $3::jsonb) s
+where $1::text = $2::text
+on conflict (organization_id) do update set requires_second_factor = excluded.requires_second_factor, requires_provider = excluded.requires_provider, console_networks = excluded.console_networks, token_networks = excluded.token_networks,
+  version = t.version + 1, updated_time = greatest(t.updated_time, excluded.updated_time),
+  updated_by = excluded.updated_by
+where t.organization_id = $1 and (t.requires_second_factor, t.requires_provider, t.console_networks, t.token_networks) is distinct from (excluded.requires_second_factor, excluded.requires_provider, excluded.console_networks, excluded.token_networks)
+returning t.organization_id, t.requires_second_factor, t.requires_provider, t.console_networks, t.token_networks, coalesce(t.version, 0) + 1 as version, t.updated_time, t.updated_by;
+
 -- metadata_definition: get
 select t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, t.application_id, t.application_type_id, false as read_only, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from metadata_definition t

@@ -9,7 +9,9 @@ import pytest
 from afterword import errors
 from afterword.core.organizations.access import Caller, installation
 from afterword.kit import db
+from afterword.kit.nouns import service as nouns
 from afterword.tenants.logins import policies
+from afterword.tenants.logins.policies import POLICY
 from tests.asking.screens.test_builder import text_of
 from tests.run.test_app import client_of
 from tests.tenants.logins.conftest import EMAIL, OWN, Office, browser_of, found, log_in
@@ -38,7 +40,7 @@ async def require(office: Office, *, caller: Caller | None = None, address: str 
         await policies.save(
             database,
             caller=caller or installation(office.organization_id),
-            **{**NOTHING, **policy},
+            wanted={**NOTHING, **policy},
             address=address,
             now=database.clock.now(),
         )
@@ -67,7 +69,9 @@ class TestSave:
             await require(office, address="192.0.2.1", console_networks=["198.51.100.0/24"])
         await require(office, address="192.0.2.1", console_networks=["198.51.100.0/24", "192.0.2.1"])
         async with db.connection(office.pool) as database:
-            policy = await policies.get_login_policy_record(database, organization_id=office.organization_id)
+            policy = await nouns.get(
+                POLICY, database, caller=installation(office.organization_id), key=office.organization_id
+            )
         assert (["198.51.100.0/24", "192.0.2.1/32"], 2) == (policy.console_networks, policy.version)
 
     @pytest.mark.parametrize("network", ["", "192.0.2.1/24", "shop.example", "0.0.0.0/33"])
