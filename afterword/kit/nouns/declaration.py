@@ -231,7 +231,8 @@ class Screens(Generic[R]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noun(Generic[R]):
-    """`one` and `many` name it in summaries and in the names of its operations, unless `names` and `summaries` do.
+    """`one` and `many` name it in summaries and in the names of its operations, unless `names` and `summaries` do;
+    `request`: the name of its requests in the API, where that is not the record's.
 
     `parent`: the column with the id of what it belongs to. `show`: members of answers that no row has, or has
     otherwise, for each of these rows.
@@ -258,6 +259,7 @@ class Noun(Generic[R]):
     scope: str
     about_create: str = ""
     about_update: str = ""
+    request: str = ""
     about: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     names: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     summaries: Mapping[Operation, str] = field(default_factory=dict[Operation, str])

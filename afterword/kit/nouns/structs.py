@@ -40,13 +40,13 @@ def creation_of(noun: Noun[Any]) -> type[fields.Request]:
         (one.name, _wire(one)) if one.is_required else (one.name, _wire(one), _default_of(defaults[one.name]))
         for one in noun.editable()
     ]
-    return _request(f"{noun.record.__name__}Request", declared, noun.about_create)
+    return _request(f"{noun.request or noun.record.__name__}Request", declared, noun.about_create)
 
 
 @_once_a_record
 def update_of(noun: Noun[Any]) -> type[fields.Request]:
     declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in noun.editable(later=True)]
-    return _request(f"{noun.record.__name__}Update", declared, noun.about_update)
+    return _request(f"{noun.request or noun.record.__name__}Update", declared, noun.about_update)
 
 
 @_once_a_record

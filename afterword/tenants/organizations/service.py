@@ -5,11 +5,11 @@ Users, tokens and plans have services of their own; making a user or a token is 
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller, installation
@@ -22,9 +22,8 @@ from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns import service, structs
 from afterword.kit.nouns.api import routes_of
-from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record
+from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record, SettingsRecord
 from afterword.kit.web import fields
-from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Route, Routes
 from afterword.tenants.organizations import checks
 from afterword.tenants.organizations.applications import APPLICATION, Application, Brand, checked_brand
@@ -75,54 +74,22 @@ class Organization(Record, kw_only=True):
 _COLUMNS: Final = columns_of(Organization)
 
 
-class BillingUpdate(fields.Request):
-    """Changes of the billing: countries by ISO 3166-1, currencies by ISO 4217."""
-
-    name: fields.Text200 | UnsetType = UNSET
-    address_lines: AddressLines | UnsetType = UNSET
-    city: fields.Text100 | UnsetType | None = UNSET
-    postal_code: fields.Text100 | UnsetType | None = UNSET
-    country: Country | UnsetType | None = UNSET
-    tax_number: fields.Text50 | UnsetType | None = UNSET
-    email: fields.Text320 | UnsetType | None = UNSET
-    purchase_reference: fields.Text100 | UnsetType | None = UNSET
-    currency: Currency | UnsetType = UNSET
-
-
-class OrganizationBilling(fields.Resource):
+class OrganizationBilling(SettingsRecord, kw_only=True):
     """The recipient of an organization's bills."""
 
-    organization_id: fields.Id
-    name: str
-    address_lines: list[str]
-    city: str | None
-    postal_code: str | None
-    country: str | None
-    tax_number: str | None
-    email: str | None
-    purchase_reference: str | None
-    currency: str
-    updated_time: fields.DateTime
-    updated_by: fields.Id | None
-
-
-@dataclass(frozen=True, slots=True)
-class Billing:
-    """To whom an organization's bills go. Before it said so: to itself, in euros."""
-
-    organization_id: str
-    name: str
-    address_lines: list[str]
-    city: str | None
-    postal_code: str | None
-    country: str | None
-    tax_number: str | None
-    email: str | None
-    purchase_reference: str | None
-    currency: str
-    version: int
+    name: Annotated[
+        fields.Text200, Editable(holds="account", unset="coalesce(o.legal_name, o.display_name)")
+    ] = ""
+    address_lines: Annotated[AddressLines, Editable(holds="account")] = field(default_factory=list[str])
+    city: Annotated[fields.Text100 | None, Editable(holds="account")] = None
+    postal_code: Annotated[fields.Text100 | None, Editable(holds="account")] = None
+    country: Annotated[Country | None, Editable(holds="account")] = None
+    tax_number: Annotated[fields.Text50 | None, Editable(holds="account")] = None
+    email: Annotated[fields.Text320 | None, Editable(holds="account")] = None
+    purchase_reference: Annotated[fields.Text100 | None, Editable(holds="account")] = None
+    currency: Annotated[Currency, Editable(holds="account")] = "EUR"
+    version: int = 1
     updated_time: datetime
-    updated_by: str | None
 
 
 async def _check(change: Change[Organization]) -> None:
@@ -187,27 +154,36 @@ def _in_its_zone(route: Route) -> Route:
 routes.all += map(_in_its_zone, routes_of(ORGANIZATION).all)
 
 
-@routes.get(
-    "/organization/{organization_id}/billing",
-    scope="Organization Billing.Read",
-    answer=OrganizationBilling,
-    summary="Get Organization Billing",
-)
-async def get_billing(call: Call[None], db: Database) -> Billing:
-    call.caller.require_whole()
-    return await _get_billing(db, organization_id=call.caller.organization_id)
+async def _check_billing(change: Change[OrganizationBilling]) -> None:
+    columns = change.columns
+    wrong = checks.email_errors(columns.get("email"))
+    for name, known in (("country", registers.countries()), ("currency", registers.currencies())):
+        if columns.get(name) is None:
+            continue
+        columns[name] = columns[name].upper()
+        if columns[name] not in known:
+            wrong.append(FieldError("unknown_value", f"There is no such {name}.", pointer=f"/{name}"))
+    errors.check(wrong)
 
 
-@routes.patch(
-    "/organization/{organization_id}/billing",
-    scope="Organization Billing.Update",
-    body=BillingUpdate,
-    answer=OrganizationBilling,
-    summary="Update Organization Billing",
-    refusals=("invalid_address",),
+BILLING = Noun(
+    record=OrganizationBilling,
+    table="organization_billing",
+    one="organization billing",
+    many="billings",
+    tag="Organizations",
+    path="/organization/{organization_id}/billing",
+    scope="Organization Billing",
+    about_update="Changes of the billing: countries by ISO 3166-1, currencies by ISO 4217.",
+    request="Billing",
+    names={"get": "get_billing", "update": "update_billing"},
+    refusals={"update": ("invalid_address",)},
+    operations=("get", "update"),
+    is_single=True,
+    check=_check_billing,
+    allow=lambda caller, _operation: caller.require_whole(),
 )
-async def update_billing(call: Call[BillingUpdate], db: Database) -> Billing:
-    return await change_billing(db, caller=call.caller, changes=call.body.named(), expect=call.expect, now=call.now)
+routes.all += routes_of(BILLING).all
 
 
 async def create_organization(
@@ -256,30 +232,6 @@ async def create_application(db: Database, *, organization_id: str, now: datetim
     return made.record
 
 
-async def change_billing(
-    db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, expect: errors.Expect = errors.ANY
-) -> Billing:
-    await get_organization(db, organization_id=caller.organization_id, is_locked=True)
-    before = await _get_billing(db, organization_id=caller.organization_id)
-    expect(before.version)
-    wanted = {
-        name: value.upper() if name in {"country", "currency"} and value else value for name, value in changes.items()
-    }
-    wrong = checks.email_errors(wanted.get("email"))
-    for name, known in (("country", registers.countries()), ("currency", registers.currencies())):
-        if wanted.get(name) is not None and wanted[name] not in known:
-            wrong.append(FieldError("unknown_value", f"There is no such {name}.", pointer=f"/{name}"))
-    errors.check(wrong)
-    billing = {**asdict(before), **wanted}
-    if billing == asdict(before):
-        return before
-    caller.require_whole()
-    await _update_billing(
-        db, organization_id=caller.organization_id, billing=billing, now=now, updated_by=caller.actor_id
-    )
-    return await _get_billing(db, organization_id=caller.organization_id)
-
-
 async def get_organization(db: Database, *, organization_id: str, is_locked: bool = False) -> Organization | None:
     return await service.find(
         ORGANIZATION, db, organization_id=organization_id, key=organization_id, is_locked=is_locked
@@ -309,38 +261,4 @@ async def _insert_organization(
              $3, $3, $4, $4
            from jsonb_populate_record(null::organization, $2) d""",
         *(organization_id, columns, now, by),
-    )
-
-
-async def _get_billing(db: Database, *, organization_id: str) -> Billing:
-    """The organization's billing, its own name and euros where none was set."""
-    row = await db.fetch_one(
-        """select o.organization_id, coalesce(b.name, o.legal_name, o.display_name) as name,
-             coalesce(b.address_lines, '{}') as address_lines, b.city, b.postal_code, b.country, b.tax_number, b.email,
-             b.purchase_reference, coalesce(b.currency, 'EUR') as currency, coalesce(b.version, 0) + 1 as version,
-             coalesce(b.updated_time, o.created_time) as updated_time, b.updated_by
-           from organization o left join organization_billing b on b.organization_id = o.organization_id
-           where o.organization_id = $1""",
-        organization_id,
-    )
-    return Billing(**row)
-
-
-async def _update_billing(
-    db: Database, *, organization_id: str, billing: Mapping[str, object], now: datetime, updated_by: str | None
-) -> None:
-    """Write the whole billing of an organization that is locked."""
-    await db.execute(
-        """insert into organization_billing as b (organization_id, name, address_lines, city, postal_code, country,
-             tax_number, email, purchase_reference, currency, updated_time, updated_by)
-           select $1, s.name, s.address_lines, s.city, s.postal_code, s.country, s.tax_number, s.email,
-             s.purchase_reference, s.currency, $3, $4
-           from jsonb_populate_record(null::organization_billing, $2) s
-             join organization o on o.organization_id = $1
-           on conflict (organization_id) do update set (name, address_lines, city, postal_code, country, tax_number,
-               email, purchase_reference, currency, version, updated_time, updated_by)
-             = (excluded.name, excluded.address_lines, excluded.city, excluded.postal_code, excluded.country,
-                excluded.tax_number, excluded.email, excluded.purchase_reference, excluded.currency, b.version + 1,
-                excluded.updated_time, excluded.updated_by)""",
-        *(organization_id, billing, now, updated_by),
     )

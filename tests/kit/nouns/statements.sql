@@ -357,6 +357,27 @@ where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = 
   and (t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days) is distinct from (s.anonymize_after_days, s.delete_after_days, s.texts_days, s.people_days, s.items_days, s.uploads_days, s.answers_days, s.events_days, s.audit_days, s.exports_days)
 returning t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
+-- organization_billing: get
+select o.organization_id, coalesce(t.name, coalesce(o.legal_name, o.display_name)) as name, t.address_lines, t.city, t.postal_code, t.country, t.tax_number, t.email, t.purchase_reference, t.currency, coalesce(t.version, 0) + 1 as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join organization_billing t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2;
+
+-- organization_billing: get_locked
+select o.organization_id, coalesce(t.name, coalesce(o.legal_name, o.display_name)) as name, t.address_lines, t.city, t.postal_code, t.country, t.tax_number, t.email, t.purchase_reference, t.currency, coalesce(t.version, 0) + 1 as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join organization_billing t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+
+-- organization_billing: update
+insert into organization_billing as t (organization_id, name, address_lines, city, postal_code, country, tax_number, email, purchase_reference, currency, updated_time, updated_by)
+select $1, s.name, s.address_lines, s.city, s.postal_code, s.country, s.tax_number, s.email, s.purchase_reference, s.currency, $4, $5
+from jsonb_populate_record(null::organization_billing, $3::jsonb) s
+where $1::text = $2::text
+on conflict (organization_id) do update set name = excluded.name, address_lines = excluded.address_lines, city = excluded.city, postal_code = excluded.postal_code, country = excluded.country, tax_number = excluded.tax_number, email = excluded.email, purchase_reference = excluded.purchase_reference, currency = excluded.currency,
+  version = t.version + 1, updated_time = greatest(t.updated_time, excluded.updated_time),
+  updated_by = excluded.updated_by
+where t.organization_id = $1 and (t.name, t.address_lines, t.city, t.postal_code, t.country, t.tax_number, t.email, t.purchase_reference, t.currency) is distinct from (excluded.name, excluded.address_lines, excluded.city, excluded.postal_code, excluded.country, excluded.tax_number, excluded.email, excluded.purchase_reference, excluded.currency)
+returning t.organization_id, t.name, t.address_lines, t.city, t.postal_code, t.country, t.tax_number, t.email, t.purchase_reference, t.currency, coalesce(t.version, 0) + 1 as version, t.updated_time, t.updated_by;
+
 -- organization_user: get
 select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization_user t
