@@ -33,7 +33,7 @@ from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import records
 from afterword.sending.queue.records import ShownItem
 from afterword.sending.receipts import service
-from afterword.tenants.organizations import plans
+from afterword.tenants.organizations.plans import PLAN, Plan
 from afterword.tenants.organizations.tokens import api as tokens_api
 from afterword.tenants.organizations.tokens import store as tokens_store
 from afterword.tenants.organizations.users import USER, User
@@ -206,7 +206,7 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "tag": _row(tags.Tag.of, tags.TagRecord), "alert_instance": _case, "alert_instance.mentioned": _mentioned,
     "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _import,
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
-    "suppression": _suppression, "plan": _row(plans.Plan.of, plans.PlanRecord),
+    "suppression": _suppression, "plan": _row(resource_of(PLAN).of, Plan),
     "user": _row(resource_of(USER).of, User), "token": _token,
     "webhook": _row(resource_of(WEBHOOK).of, Webhook),
 }  # fmt: skip

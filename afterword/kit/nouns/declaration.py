@@ -231,11 +231,10 @@ class Screens(Generic[R]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noun(Generic[R]):
-    """`one` and `many` name it in summaries and in the names of its operations, unless `names` and `summaries` do;
-    `request`: the name of its requests in the API, where that is not the record's.
+    """`one` and `many` name it in summaries and in the names of its operations, unless `names` and `summaries` do.
 
-    `parent`: the column with the id of what it belongs to. `show`: members of answers that no row has, or has
-    otherwise, for each of these rows.
+    `request`: the name of its requests in the API, where that is not the record's. `parent`: the column with the id of
+    what it belongs to. `show`: members of answers that no row has, or has otherwise, for each of these rows.
 
     `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `is_personal`: in it $2 is
     the caller's user, or null; `live`: likewise, for rows

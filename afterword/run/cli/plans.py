@@ -16,7 +16,7 @@ from afterword.run.cli.context import (
 )
 from afterword.run.cli.organizations import OnlyDomain, OrganizationDomain
 from afterword.tenants.organizations import plans
-from afterword.tenants.organizations.plans import PlanRecord
+from afterword.tenants.organizations.plans import Plan
 
 PLANS_MAX = 1_000
 
@@ -110,7 +110,7 @@ async def cancel(plan_id: PlanId, /) -> None:
         print(sentence, file=sys.stderr)
 
 
-def _line(plan: PlanRecord) -> str:
+def _line(plan: Plan) -> str:
     parts = [plan.plan_id, plan.kind, plan.state]
     if plan.credits is not None:
         parts.append(f"{plan.remaining_credits:,} of {plan.credits:,} credits")

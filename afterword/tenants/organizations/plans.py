@@ -1,36 +1,35 @@
 """Plans: created by operators; credits, used by answers; renewals and ends."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
+from msgspec.structs import asdict, replace
+
 from afterword import errors, ids
 from afterword.core.organizations import plans as core_plans
-from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
 from afterword.events import service
 from afterword.events.service import NewEvent
 from afterword.kit.db import Dangling, Database
 from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.nouns.api import routes_of
+from afterword.kit.nouns.declaration import OF_APPLICATION, Noun, TenantRecord
 from afterword.kit.web import fields
-from afterword.kit.web.operations import Call, Routes
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRecord:
-    """Credits of an organization, or of one of its applications; None: unlimited."""
+class Plan(TenantRecord, kw_only=True):
+    """Credits of the organization, or of one of its applications: one is used by each instance's first answer."""
 
-    organization_id: str
-    plan_id: str
-    application_id: str | None
+    plan_id: fields.Id
+    application_id: fields.Id | None
     title: str
-    kind: str
+    kind: core_plans.Kind
     credits: int | None
     remaining_credits: int | None
     extra_credits: int
     features: list[str]
-    state: str
+    state: Literal["active", "expired", "cancelled"]
     start_time: datetime
     renew_time: datetime | None
     end_time: datetime | None
@@ -39,13 +38,27 @@ class PlanRecord:
     updated_time: datetime
 
 
-_COLUMNS: Final = columns_of(PlanRecord)
+PLAN = Noun(
+    record=Plan,
+    table="plan",
+    one="plan",
+    many="plans",
+    tag="Plans",
+    path="/plan",
+    scope="Plan",
+    about={"list": "An organization without a plan is unlimited."},
+    operations=("list",),
+    order=(("start_time", "desc"),),
+    shows_organization=True,
+    hides=("created_time", "updated_time"),
+    visible=OF_APPLICATION,
+)
+routes = routes_of(PLAN)
+_COLUMNS: Final = columns_of(Plan)
 _COLUMNS_P: Final = qualified(_COLUMNS, "p")
 
 
-async def _insert_plan(
-    db: Database, *, organization_id: str, document: Mapping[str, object], now: datetime
-) -> PlanRecord:
+async def _insert_plan(db: Database, *, organization_id: str, document: Mapping[str, object], now: datetime) -> Plan:
     """A new plan has all its credits. Raises Dangling if there is no such application."""
     row = await db.fetch_one(
         f"""insert into plan (organization_id, plan_id, application_id, title, kind, credits, remaining_credits,
@@ -55,42 +68,26 @@ async def _insert_plan(
            from jsonb_populate_record(null::plan, $2) d returning {_COLUMNS}""",
         *(organization_id, document, now),
     )
-    return PlanRecord(**row)
+    return Plan(**row)
 
 
 async def _count_plans(db: Database, *, organization_id: str) -> int:
     return await db.fetch_value("select count(*) from plan where organization_id = $1", organization_id)
 
 
-async def list_plan_records(
-    db: Database, *, organization_id: str, page: Page, among: Sequence[str] = ()
-) -> Rows[PlanRecord]:
-    """The organization's plans; for callers of the applications `among` only those, and those for all."""
-    rows = await db.fetch_list(
-        f"""select {_COLUMNS} from plan
-           where organization_id = $1
-             and ($2::text[] = '{{}}' or application_id is null or application_id = any($2))""",
-        *(organization_id, list(among)),
-        page=page,
-    )
-    return rows.map(lambda row: PlanRecord(**row))
-
-
-async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, PlanRecord]]:  # any tenant: for operators
+async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:  # any tenant: for operators
     """The plans of all organizations with the organization's domain, oldest first."""
     rows = await db.fetch(
         f"""select o.domain, {_COLUMNS_P} from plan p join organization o on o.organization_id = p.organization_id
            order by o.domain, p.start_time, p.plan_id limit $1""",
         limit,
     )
-    return [
-        (row["domain"], PlanRecord(**{name: row[name] for name in PlanRecord.__dataclass_fields__})) for row in rows
-    ]
+    return [(row["domain"], Plan(**{name: row[name] for name in Plan.__struct_fields__})) for row in rows]
 
 
-async def _claim_plan(db: Database, *, plan_id: str) -> PlanRecord | None:  # any tenant: for operators
+async def _claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenant: for operators
     row = await db.fetch_row(f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id)
-    return PlanRecord(**row) if row else None
+    return Plan(**row) if row else None
 
 
 async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
@@ -104,7 +101,7 @@ async def get_has_credits(db: Database, *, organization_id: str, application_id:
 
 async def _update_credits_used(
     db: Database, *, organization_id: str, application_id: str, now: datetime
-) -> PlanRecord | None:
+) -> Plan | None:
     """Subtract one credit from the application's plan; None if nothing is counted.
 
     Unlimited plans come first and count nothing; then plans with credits: the application's own before the
@@ -125,12 +122,12 @@ async def _update_credits_used(
            returning {_COLUMNS}""",
         *(organization_id, application_id, now),
     )
-    return PlanRecord(**row) if row else None
+    return Plan(**row) if row else None
 
 
 async def _update_plan(
     db: Database, *, organization_id: str, plan_id: str, changes: Mapping[str, object], now: datetime
-) -> PlanRecord:
+) -> Plan:
     """Update a locked plan after a renewal, a top-up or an end."""
     row = await db.fetch_one(
         f"""update plan p
@@ -141,10 +138,10 @@ async def _update_plan(
            where organization_id = $1 and plan_id = $2 returning {_COLUMNS}""",
         *(organization_id, plan_id, changes, now),
     )
-    return PlanRecord(**row)
+    return Plan(**row)
 
 
-async def _claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[PlanRecord]:
+async def _claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Plan]:
     """Lock the plans that end or renew by now, except those locked by another worker."""
     rows = await db.fetch(
         f"""select {_COLUMNS} from plan
@@ -152,7 +149,7 @@ async def _claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[P
            order by organization_id, plan_id limit $2 for no key update skip locked""",
         *(now, limit),
     )
-    return [PlanRecord(**row) for row in rows]
+    return [Plan(**row) for row in rows]
 
 
 PLANS_MAX: Final = 100  # of one organization, ended ones included
@@ -173,7 +170,7 @@ async def add_plan(
     application_id: str | None = None,
     features: Sequence[str] = (),
     end_time: datetime | None = None,
-) -> PlanRecord:
+) -> Plan:
     """Add a plan to an organization or application. From `start_time` on answers use credits. Raises Invalid."""
     wrong: list[FieldError] = []
     if not 1 <= len(title) <= TITLE_CHARACTERS_MAX:
@@ -223,7 +220,7 @@ async def use_credit(db: Database, *, organization_id: str, application_id: str,
         await service.record(db, events=[_event(plan, news, now=now)])
 
 
-async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: datetime | None = None) -> PlanRecord:
+async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: datetime | None = None) -> Plan:
     """Refill the plan, and make an ended one active again; for operators. Raises NotFound, Invalid.
 
     A monthly plan keeps the day of its renewals. `end_time`: its new end; None drops an end in the past.
@@ -235,7 +232,7 @@ async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: dat
     return await _renew(db, replace(plan, end_time=end_time or kept), now=now)
 
 
-async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, now: datetime) -> PlanRecord:
+async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, now: datetime) -> Plan:
     """Extra credits are used first and survive renewals. Raises NotFound, Invalid."""
     plan = await _claimed(db, plan_id)
     total = plan.extra_credits + extra_credits
@@ -243,7 +240,7 @@ async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, n
     return await _write(db, replace(plan, extra_credits=total), now=now)
 
 
-async def cancel_plan(db: Database, *, plan_id: str, now: datetime) -> PlanRecord:
+async def cancel_plan(db: Database, *, plan_id: str, now: datetime) -> Plan:
     """End a plan. Raises NotFound. Answers are still counted: without another plan nothing more is sent."""
     plan = await _claimed(db, plan_id)
     return await _write(db, replace(plan, state="cancelled"), now=now)
@@ -261,11 +258,11 @@ async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
     return len(due)
 
 
-async def _claimed(db: Database, plan_id: str) -> PlanRecord:
+async def _claimed(db: Database, plan_id: str) -> Plan:
     return errors.found(await _claim_plan(db, plan_id=plan_id), "There is no such plan.")
 
 
-async def _renew(db: Database, plan: PlanRecord, *, now: datetime) -> PlanRecord:
+async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:
     remaining = plan.remaining_credits
     if remaining is not None and plan.credits is not None:
         remaining = core_plans.renewed_credits(remaining, credits=plan.credits)
@@ -274,7 +271,7 @@ async def _renew(db: Database, plan: PlanRecord, *, now: datetime) -> PlanRecord
     return renewed
 
 
-async def _write(db: Database, plan: PlanRecord, *, now: datetime) -> PlanRecord:
+async def _write(db: Database, plan: Plan, *, now: datetime) -> Plan:
     """Only an active monthly plan renews."""
     renews = plan.kind == "monthly" and plan.state == "active"
     renew_time = core_plans.next_renewal(plan.start_time, after=max(plan.start_time, now)) if renews else None
@@ -290,7 +287,7 @@ def _extra_errors(extra_credits: int) -> list[FieldError]:
     return [FieldError("out_of_range", message, pointer="/extra_credits")]
 
 
-def _event(plan: PlanRecord, kind: str, *, now: datetime) -> NewEvent:
+def _event(plan: Plan, kind: str, *, now: datetime) -> NewEvent:
     return NewEvent(
         organization_id=plan.organization_id,
         event_id=ids.ordered(now),
@@ -298,40 +295,4 @@ def _event(plan: PlanRecord, kind: str, *, now: datetime) -> NewEvent:
         subject_id=plan.plan_id,
         subject_version=plan.version,
         data=asdict(plan),
-    )
-
-
-routes = Routes(tag="Plans")
-
-
-class Plan(fields.Resource):
-    """Credits of the organization, or of one of its applications: one is used by each instance's first answer."""
-
-    plan_id: fields.Id
-    organization_id: fields.Id
-    application_id: fields.Id | None
-    title: str
-    kind: Literal["once", "monthly", "unlimited"]
-    credits: int | None
-    remaining_credits: int | None
-    extra_credits: int
-    features: list[str]
-    state: Literal["active", "expired", "cancelled"]
-    start_time: fields.DateTime
-    renew_time: fields.DateTime | None
-    end_time: fields.DateTime | None
-
-
-@routes.list(
-    "/plan",
-    scope="Plan.Read",
-    answer=Plan,
-    shape="array",
-    listing=fields.listing_of(Plan, order=(("start_time", "desc"),)),
-    summary="Get all plans",
-    description="An organization without a plan is unlimited.",
-)
-async def list_plans(call: Call[None], db: Database) -> Rows[PlanRecord]:
-    return await list_plan_records(
-        db, organization_id=call.caller.organization_id, among=call.caller.application_ids, page=call.page
     )

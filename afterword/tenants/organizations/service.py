@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, field
 
 from afterword import errors, ids
-from afterword.core.organizations.access import Caller, installation
+from afterword.core.organizations.access import installation
 from afterword.core.reading import structs as reading
 from afterword.core.reading.structs import Context
 from afterword.core.text import locales, registers
@@ -77,9 +77,7 @@ _COLUMNS: Final = columns_of(Organization)
 class OrganizationBilling(SettingsRecord, kw_only=True):
     """The recipient of an organization's bills."""
 
-    name: Annotated[
-        fields.Text200, Editable(holds="account", unset="coalesce(o.legal_name, o.display_name)")
-    ] = ""
+    name: Annotated[fields.Text200, Editable(holds="account", unset="coalesce(o.legal_name, o.display_name)")] = ""
     address_lines: Annotated[AddressLines, Editable(holds="account")] = field(default_factory=list[str])
     city: Annotated[fields.Text100 | None, Editable(holds="account")] = None
     postal_code: Annotated[fields.Text100 | None, Editable(holds="account")] = None

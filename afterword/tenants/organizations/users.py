@@ -184,18 +184,7 @@ async def get_users(call: Call[None], db: Database) -> Rows[User]:
     refusals=("already_exists", "invalid_address"),
 )
 async def invite_user(call: Call[Any], db: Database) -> Answer:
-    body = call.body
-    user = await invite(
-        db,
-        caller=call.caller,
-        email=body.email,
-        role=body.role,
-        application_ids=body.application_ids,
-        profile={name: getattr(body, name) for name in PROFILE},
-        active=body.active,
-        service=body.service,
-        now=call.now,
-    )
+    user = await invite(db, caller=call.caller, request=call.body, now=call.now)
     return Answer(record=user, location=f"/user/{user.user_id}")
 
 
@@ -321,39 +310,28 @@ async def make_owner(db: Database, *, organization_id: str, email: str, name: st
     return await update_user(db, caller=caller, user_id=known.user_id, changes=profile, now=now)
 
 
-async def invite(
-    db: Database,
-    *,
-    caller: Caller,
-    email: str | None,
-    role: str,
-    application_ids: Sequence[str],
-    profile: Mapping[str, str | None],
-    active: bool,
-    service: bool = False,
-    now: datetime,
-) -> User:
+async def invite(db: Database, *, caller: Caller, request: Any, now: datetime) -> User:
     """As create_user, within the caller's rights: only an owner invites owners, only to the caller's applications.
 
-    Raises Forbidden, Invalid, Taken.
+    `request`: one for the creation of a user. Raises Forbidden, Invalid, Taken.
     """
-    if role == OWNER:
+    if request.role == OWNER:
         _require_owner(caller)
-    _require_reach(caller, application_ids)
+    _require_reach(caller, request.application_ids)
     user = await create_user(
         db,
         organization_id=caller.organization_id,
-        email=email,
-        role=role,
-        profile=profile,
-        application_ids=application_ids,
-        active=active,
-        service=service,
+        email=request.email,
+        role=request.role,
+        profile={name: getattr(request, name) for name in PROFILE},
+        application_ids=request.application_ids,
+        active=request.active,
+        service=request.service,
         among=caller.application_ids,
         created_by=caller.actor_id,
         now=now,
     )
-    if not service:
+    if not user.service:
         await events.record(db, events=[_event(user, "invited", actor=Actor.of(caller), now=now)])
     return user
 

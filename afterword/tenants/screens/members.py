@@ -31,6 +31,7 @@ ROLES: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     ("agent", "Agent", "Reads responses and works on cases."),
 )
 LISTED_MAX: Final = 200
+NewUser: Any = structs.creation_of(USER)
 TOKENS: Final = fields.listing_of(tokens_api.Token)
 
 routes = Screens()
@@ -196,17 +197,14 @@ async def applications_of(visit: Visit, db: Database) -> list[Application]:
 
 async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> User:
     """A user of the posted role and applications; without `email` a service."""
-    return await users.invite(
-        db,
-        caller=visit.caller,
+    request = NewUser(
         email=email,
+        display_name=name or None,
         role=visit.form.text("role"),
         application_ids=visit.form.all("application"),
-        profile={"display_name": name or None},
-        active=True,
         service=email is None,
-        now=visit.now,
     )
+    return await users.invite(db, caller=visit.caller, request=request, now=visit.now)
 
 
 async def _user(visit: Visit, db: Database) -> User:

@@ -7,15 +7,12 @@ from starlette.responses import Response
 
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.lists import Page
+from afterword.kit.nouns import service, structs
 from afterword.kit.ui.lists import Listing
-from afterword.kit.web import fields
-from afterword.tenants.organizations import plans
-from afterword.tenants.organizations.plans import Plan
+from afterword.tenants.organizations.plans import PLAN, PLANS_MAX, Plan
 from afterword.tenants.screens.members import applications_of
 
 PLANS: Final = "/console/settings/plan"
-PLANS_MAX: Final = 100
-LISTED: Final = fields.listing_of(Plan, order=(("start_time", "desc"),))
 STATES: Final[Mapping[str, Marked]] = {"active": "Active", "expired": "Expired", "cancelled": "Cancelled"}
 
 routes = Screens()
@@ -25,12 +22,8 @@ routes = Screens()
 async def list_plans(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await plans.list_plan_records(
-            db,
-            organization_id=visit.caller.organization_id,
-            among=visit.caller.application_ids,
-            page=Page.first(LISTED, limit=PLANS_MAX),
-        )
+        page = Page.first(structs.listing_of(PLAN), limit=PLANS_MAX)
+        found = await service.rows(PLAN, db, **visit.caller.reach, page=page)
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
     return visit.page(
         "things.html",
@@ -54,7 +47,7 @@ async def list_plans(visit: Visit) -> Response:
     )
 
 
-def _sentence(visit: Visit, plan: plans.PlanRecord) -> str:
+def _sentence(visit: Visit, plan: Plan) -> str:
     words = visit.words
     if plan.credits is None or plan.remaining_credits is None:
         left = words("Without a limit.")

@@ -409,6 +409,21 @@ where t.organization_id = $1 and t.user_id = $2 and o.organization_id = $1 and o
   and (t.role, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.application_ids, t.active) is distinct from (s.role, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.active)
 returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
+-- plan: get
+select t.plan_id, t.application_id, t.title, t.kind, t.credits, t.remaining_credits, t.extra_credits, t.features, t.state, t.start_time, t.renew_time, t.end_time, t.organization_id, t.version, t.created_time, t.updated_time
+from plan t
+where t.organization_id = $1 and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.plan_id = $3;
+
+-- plan: get_locked
+select t.plan_id, t.application_id, t.title, t.kind, t.credits, t.remaining_credits, t.extra_credits, t.features, t.state, t.start_time, t.renew_time, t.end_time, t.organization_id, t.version, t.created_time, t.updated_time
+from plan t
+where t.organization_id = $1 and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.plan_id = $3 for no key update of t;
+
+-- plan: list
+select t.plan_id, t.application_id, t.title, t.kind, t.credits, t.remaining_credits, t.extra_credits, t.features, t.state, t.start_time, t.renew_time, t.end_time, t.organization_id, t.version, t.created_time, t.updated_time
+from plan t
+where t.organization_id = $1 and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
+
 -- public_link: get
 select t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from public_link t

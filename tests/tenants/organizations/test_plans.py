@@ -9,14 +9,14 @@ import pytest
 from afterword import errors
 from afterword.kit import db
 from afterword.tenants.organizations import plans
-from afterword.tenants.organizations.plans import PlanRecord
+from afterword.tenants.organizations.plans import Plan
 from tests.conftest import House
 from tests.tenants.organizations.conftest import Desk
 
 DAY = timedelta(days=1)
 
 
-async def add(desk: Desk, kind: Any = "once", **changes: Any) -> PlanRecord:
+async def add(desk: Desk, kind: Any = "once", **changes: Any) -> Plan:
     async with db.transaction(desk.pool) as database:
         now = database.clock.now()
         wanted: dict[str, Any] = {
@@ -54,13 +54,13 @@ async def turn(desk: Desk, now: datetime, *, limit: int = 100) -> int:
         return await plans.turn_plans(database, now=now, limit=limit)
 
 
-async def plan_of(desk: Desk, plan: PlanRecord) -> PlanRecord:
+async def plan_of(desk: Desk, plan: Plan) -> Plan:
     async with db.connection(desk.pool) as database:
         found = await plans.list_all_plans(database, limit=100)
     return next(each for _, each in found if each.plan_id == plan.plan_id)
 
 
-async def balance(desk: Desk, plan: PlanRecord) -> tuple[int | None, int]:
+async def balance(desk: Desk, plan: Plan) -> tuple[int | None, int]:
     found = await plan_of(desk, plan)
     return found.remaining_credits, found.extra_credits
 
