@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final, Literal
 
+import msgspec
 from starlette.responses import Response
 
 from afterword import errors
@@ -174,10 +175,12 @@ class _NounScreens:
         return {**line, **(screens.row(visit.words, row) if screens.row else {})}
 
 
-def inputs_of(noun: Noun[Any], *, later: bool = False) -> tuple[Input, ...]:
-    """The fields of the form of a new one, or of a change: the members with a label."""
-    order = noun.screens.inputs if noun.screens else ()
-    members = sorted(noun.members, key=lambda one: order.index(one.name) if one.name in order else len(order))
+def inputs_of(declared: Noun[Any] | type[msgspec.Struct], *, later: bool = False) -> tuple[Input, ...]:
+    """The fields of the form of a new one, or of a change: the members with a label, of a noun or of a request."""
+    is_noun = isinstance(declared, Noun)
+    order = declared.screens.inputs if is_noun and declared.screens else ()
+    found = declared.members if is_noun else declaration.members_of(declared)
+    members = sorted(found, key=lambda one: order.index(one.name) if one.name in order else len(order))
     marked = [(one, one.role) for one in members if isinstance(one.role, Editable) and one.role.label]
     marked = [(one, role) for one, role in marked if not (later and role.once)]
     return tuple(

@@ -307,7 +307,7 @@ async def _run(screen: Screen, request: Request) -> Response:
     async with db.connection(request.state.pool) as database:
         guest = Guest(request, database.clock.now())
         cookie = guest.cookie(COOKIE)
-        session = await sessions.find(database, cookie=cookie, now=guest.now) if cookie else None
+        session = await sessions.get_session(database, cookie=cookie, now=guest.now) if cookie else None
     visit = guest
     if session is not None:
         caller = sessions.caller_of(session)

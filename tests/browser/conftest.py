@@ -234,8 +234,13 @@ async def _add_provider(pool: db.Pool, organization_id: str, site: Site) -> None
         await database.execute("set local session_replication_role = replica")  # no entries in the audit log
         now = database.clock.now()
         account = await service.create(
-            database, caller=caller, kind="smtp", title="Newsletter relay", settings=settings, is_default=False,
-            rate_ceiling=20.0, site=site, now=now,
+            database,
+            caller=caller,
+            request=service.ProviderRequest(
+                kind="smtp", title="Newsletter relay", settings=settings, rate_ceiling=20.0
+            ),
+            site=site,
+            now=now,
         )  # fmt: skip
         await inbound.create(
             database, caller=caller, account_id=account.account_id, adapter="standard", topic=None, certificate=None,

@@ -20,10 +20,10 @@ from afterword.core.answers.suspicion import is_token, token_of
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import site as hosts
 from afterword.core.wire.site import Site, requested_host
-from afterword.kit import db
 from afterword.kit import db as databases
-from afterword.kit.db import Database, Pool, Row
+from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns.declaration import Editable
 from afterword.kit.texts import accepted, texts
 from afterword.kit.transport import http
 from afterword.kit.transport.http import NotAsked, Resolver
@@ -72,11 +72,13 @@ _HELD: Final[LiteralString] = "proven_time is not null and lost_time is null"
 async def get_domain(db: Database, *, organization_id: str, is_locked: bool = False) -> CustomDomainRecord | None:
     lock: LiteralString = "for no key update" if is_locked else ""
     query: LiteralString = f"select {_COLUMNS} from custom_domain where organization_id = $1 {lock}"
-    return _found(await db.fetch_row(query, organization_id))
+    row = await db.fetch_row(query, organization_id)
+    return CustomDomainRecord(**row) if row else None
 
 
 async def get_holder(db: Database, *, host: str) -> CustomDomainRecord | None:  # any tenant: one of them holds the host
-    return _found(await db.fetch_row(f"select {_COLUMNS} from custom_domain where host = $1 and {_HELD}", host))
+    row = await db.fetch_row(f"select {_COLUMNS} from custom_domain where host = $1 and {_HELD}", host)
+    return CustomDomainRecord(**row) if row else None
 
 
 async def _list_held(  # any tenant: a process serves everyone
@@ -95,7 +97,7 @@ async def _update_domain(
     db: Database, *, organization_id: str, host: str, now: datetime, updated_by: str | None
 ) -> CustomDomainRecord:
     """Claim a host in place of the one before; nothing about it is known yet."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into custom_domain (organization_id, host, created_time, updated_time, created_by, updated_by)
            values ($1, $2, $3, $3, $4, $4)
            on conflict (organization_id) do update set host = excluded.host, proven_time = null, reached_time = null,
@@ -104,7 +106,7 @@ async def _update_domain(
            returning {_COLUMNS}""",
         *(organization_id, host, now, updated_by),
     )
-    return _only(row)
+    return CustomDomainRecord(**row)
 
 
 async def _delete_domain(db: Database, *, organization_id: str) -> None:
@@ -147,19 +149,19 @@ async def _update_checked(db: Database, *, organization_id: str, host: str, prob
     )
 
 
-async def _claim_due(  # any tenant: the worker serves everyone
-    db: Database, *, now: datetime, checked_before: datetime, limit: int
+async def claim_due(  # any tenant: the worker serves everyone
+    db: Database, *, now: datetime, limit: int
 ) -> list[CustomDomainRecord]:
-    """Domains that were proven once and not asked about lately, marked so that no other worker asks."""
+    """Domains that were proven, some hours after they were last asked about, marked so that no other worker asks."""
     rows = await db.fetch(
         f"""with due as (
              select organization_id from custom_domain where proven_time is not null and checked_time < $2
              order by checked_time limit $3 for update skip locked)
            update custom_domain set checked_time = $1 where organization_id in (select organization_id from due)
            returning {_COLUMNS}""",
-        *(now, checked_before, limit),
+        *(now, now - timedelta(hours=RECHECK_HOURS), limit),
     )
-    return [CustomDomainRecord(**dict(row)) for row in rows]
+    return [CustomDomainRecord(**row) for row in rows]
 
 
 async def list_owners(db: Database, *, kind: str, key: str) -> set[str]:  # any tenant: the key opens the page
@@ -175,15 +177,6 @@ async def list_owners(db: Database, *, kind: str, key: str) -> set[str]:  # any 
         *(kind, key),
     )
     return {row["organization_id"] for row in rows}
-
-
-def _found(row: Row | None) -> CustomDomainRecord | None:
-    return CustomDomainRecord(**dict(row)) if row else None
-
-
-def _only(row: Row | None) -> CustomDomainRecord:
-    assert row is not None  # noqa: S101
-    return CustomDomainRecord(**dict(row))
 
 
 NO_DOMAIN: Final = "The organization has no domain of its own."
@@ -337,12 +330,6 @@ async def _reach(domain: CustomDomainRecord, *, site: Site) -> None:
         await web.close()
 
 
-async def claim_due(db: Database, *, now: datetime, limit: int) -> list[CustomDomainRecord]:
-    """Domains that were proven, some hours after they were last asked about."""
-    before = now - timedelta(hours=RECHECK_HOURS)
-    return await _claim_due(db, now=now, checked_before=before, limit=limit)
-
-
 async def refresh(pool: Pool, *, site: Site) -> None:
     """Let this process build addresses, and serve pages, by what is held now."""
     async with databases.connection(pool) as db:
@@ -376,7 +363,9 @@ class CustomDomainRequest(fields.Request):
     """The host of an organization's public pages."""
 
     host: Annotated[
-        str, Meta(min_length=1, max_length=300, description="A name in DNS.", examples=["ask.shop.example"])
+        str,
+        Meta(min_length=1, max_length=300, description="A name in DNS.", examples=["ask.shop.example"]),
+        Editable("Name of the host", "A name of your domain that no website has, such as ask.shop.example."),
     ]
 
 
@@ -487,7 +476,7 @@ page_routes = Pages()
 async def may_have_certificate(request: Request) -> Response:
     """200 for a host that an organization holds, else 404, as Caddy's `on_demand_tls` asks."""
     host = requested_host(request.query_params.get("domain", ""))
-    async with db.connection(request.state.pool) as database:
+    async with databases.connection(request.state.pool) as database:
         if await get_holder(database, host=host) is None:
             raise errors.NotFound("No organization holds this host.")
     return PlainTextResponse("yes", headers={"Cache-Control": "no-store"})
@@ -496,7 +485,7 @@ async def may_have_certificate(request: Request) -> Response:
 @page_routes.get("/domains/{organization_id}/{token}", for_people=True)
 async def reached(request: Request) -> Response:
     """Notes that its host leads here; opened by a check, or by a person whose browser reaches the host."""
-    async with db.transaction(request.state.pool) as database:
+    async with databases.transaction(request.state.pool) as database:
         await note_reached(
             database,
             organization_id=request.path_params["organization_id"],

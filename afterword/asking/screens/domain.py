@@ -7,18 +7,16 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.links import domains
-from afterword.asking.links.domains import CustomDomainRecord, parts_of
-from afterword.console.inputs import Input, placed, shown
+from afterword.asking.links.domains import CustomDomainRecord, CustomDomainRequest, parts_of
+from afterword.console.inputs import placed, shown
+from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.kit.web import html
 from afterword.tenants.screens.organization import DOMAIN
 from afterword.tenants.screens.organization import PATH as ORGANIZATION
 
-INPUTS: Final = (
-    Input("host", "text", "Name of the host", "A name of your domain that no website has, such as ask.shop.example.",
-          required=True),
-)  # fmt: skip
+INPUTS: Final = inputs_of(CustomDomainRequest)
 STATES: Final[dict[str, Marked]] = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}
 STATE_SENTENCES: Final[dict[str, Marked]] = {
     "pending": "Set the two records where your domain is kept, then check.",

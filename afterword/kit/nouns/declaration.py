@@ -355,10 +355,26 @@ def is_unseen(role: Role | None) -> bool:
     return isinstance(role, Given) and not role.sql
 
 
+def members_of(request: type[msgspec.Struct]) -> tuple[Member, ...]:
+    """Of a request that is not made of a noun."""
+    hints = get_type_hints(request, include_extras=True)
+    return tuple(
+        _member(one.name, hints[one.name], is_required=one.required) for one in msgspec.structs.fields(request)
+    )
+
+
+def _role_in(hint: Any) -> Role | None:
+    """The role of a member, also within a union: a PATCH may leave it out."""
+    for one in get_args(hint):
+        if found := one if isinstance(one, Role) else _role_in(one):
+            return found
+    return None
+
+
 def _member(name: str, hint: Any, *, is_required: bool) -> Member:
     written = cast("LiteralString", name)  # names of members stand in source code
     if not hasattr(hint, "__metadata__"):
-        return Member(written, hint, None, is_required)
+        return Member(written, hint, _role_in(hint), is_required)
     base, *found = get_args(hint)
     role = next((one for one in found if isinstance(one, Role)), None)
     kept = [one for one in found if not isinstance(one, Role)]

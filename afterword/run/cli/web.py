@@ -145,7 +145,7 @@ async def _write(pool: db.Pool, ticks: TokenUses, seen: SessionUses) -> None:
     try:
         async with db.transaction(pool) as database:
             await tokens.note_use(database, used=used)
-            await sessions.note_use(database, used=sessions_seen)
+            await sessions.update_sessions_seen(database, used=sessions_seen)
     except errors.Unavailable:
         return
     except Exception:

@@ -15,34 +15,17 @@ from afterword.kit.transport.mime import REFERENCE_CHARACTERS_MAX, folded
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.channels.accounts import Kind
 from afterword.sending.providers import domains, health, service
 from afterword.sending.providers.service import Account
-
-Settings = Annotated[
-    dict[str, Any],
-    Meta(examples=[{"host": "smtp.example.com", "security": "tls", "username": "shop", "password": "…"}]),
-]
-Rate = Annotated[float, Meta(ge=service.RATE_MIN, le=service.RATE_MAX)]
-
-
-class ProviderRequest(fields.Request):
-    """A new account. `settings` as its kind has them; `rate_ceiling`: at most so many messages a second."""
-
-    kind: Kind
-    title: fields.Text200
-    settings: Settings
-    is_default: bool = False
-    rate_ceiling: Rate | None = None
 
 
 class ProviderUpdate(fields.Request):
     """Changes of an account. `settings` that are not named stay, null removes one."""
 
     title: fields.Text200 | UnsetType = UNSET
-    settings: Settings | UnsetType = UNSET
+    settings: service.Settings | UnsetType = UNSET
     is_default: bool | UnsetType = UNSET
-    rate_ceiling: Rate | UnsetType | None = UNSET
+    rate_ceiling: service.Rate | UnsetType | None = UNSET
 
 
 class PauseRequest(fields.Request):
@@ -198,24 +181,13 @@ async def list_providers(call: Call[None], db: Database) -> Answer:
 @routes.post(
     "/provider",
     scope="Provider.Create",
-    body=ProviderRequest,
+    body=service.ProviderRequest,
     answer=Provider,
     summary="Create new provider account",
     description=f"{WHERE} `is_default` moves all pipelines of its channel to it. At most {service.ACCOUNTS_MAX}.",
 )
-async def create_provider(call: Call[ProviderRequest], db: Database) -> Answer:
-    body = call.body
-    made = await service.create(
-        db,
-        caller=call.caller,
-        kind=body.kind,
-        title=body.title,
-        settings=body.settings,
-        is_default=body.is_default,
-        rate_ceiling=body.rate_ceiling,
-        site=call.site,
-        now=call.now,
-    )
+async def create_provider(call: Call[service.ProviderRequest], db: Database) -> Answer:
+    made = await service.create(db, caller=call.caller, request=call.body, site=call.site, now=call.now)
     return _answer(call, made, location=f"/provider/{made.account_id}")
 
 

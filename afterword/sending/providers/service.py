@@ -7,9 +7,10 @@ they change the accounts that they added, and servers of these are judged before
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
+from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.core.messaging.networks import Network
@@ -19,6 +20,7 @@ from afterword.core.wire.site import Site
 from afterword.kit import sealing
 from afterword.kit.db import Database
 from afterword.kit.transport.http import check_host, check_url
+from afterword.kit.web import fields
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.providers import health
 
@@ -188,26 +190,17 @@ async def _insert_account(
     *,
     organization_id: str,
     account_id: str,
-    channel_id: int,
-    kind: str,
-    title: str | None,
+    columns: Mapping[str, object],
     settings: bytes,
-    is_own: bool,
     now: datetime,
 ) -> None:
-    """Add one that no pipeline uses yet."""
+    """Add one that no pipeline uses yet. `columns`: channel_id, kind, title, is_own."""
     await db.execute(
         """insert into channel_account (organization_id, account_id, channel_id, kind, title, settings, is_own,
              created_time, updated_time)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $8)""",
-        organization_id,
-        account_id,
-        channel_id,
-        kind,
-        title,
-        settings,
-        is_own,
-        now,
+           select $1, $2, s.channel_id, s.kind, s.title, $4, s.is_own, $5, $5
+           from jsonb_populate_record(null::channel_account, $3) s""",
+        *(organization_id, account_id, columns, settings, now),
     )
 
 
@@ -304,6 +297,22 @@ ACCOUNTS: Final = Listing(
 RATE_MIN, RATE_MAX = 0.01, 10_000.0
 STATUS_URL: Final = "status_url"
 
+Settings = Annotated[
+    dict[str, Any],
+    Meta(examples=[{"host": "smtp.example.com", "security": "tls", "username": "shop", "password": "…"}]),
+]
+Rate = Annotated[float, Meta(ge=RATE_MIN, le=RATE_MAX)]
+
+
+class ProviderRequest(fields.Request):
+    """A new account. `settings` as its kind has them; `rate_ceiling`: at most so many messages a second."""
+
+    kind: kinds.Kind
+    title: fields.Text200
+    settings: Settings
+    is_default: bool = False
+    rate_ceiling: Rate | None = None
+
 
 class InUse(errors.Conflict):
     """Pipelines send through the account."""
@@ -345,11 +354,8 @@ async def add_account(
     await _insert_account(
         db,
         **key,
-        channel_id=kinds.CHANNELS[known],
-        kind=known,
-        title=title,
+        columns={"channel_id": kinds.CHANNELS[known], "kind": known, "title": title, "is_own": is_own},
         settings=_sealed(settings, site=site, **key),
-        is_own=is_own,
         now=now,
     )
     if known in kinds.CALLED_BACK:
@@ -463,40 +469,28 @@ async def get(db: Database, *, caller: Caller, account_id: str, is_locked: bool 
     return errors.found(found, "There is no such account.")
 
 
-async def create(
-    db: Database,
-    *,
-    caller: Caller,
-    kind: str,
-    title: str | None,
-    settings: Mapping[str, Any],
-    is_default: bool,
-    rate_ceiling: float | None,
-    site: Site,
-    now: datetime,
-) -> Account:
+async def create(db: Database, *, caller: Caller, request: ProviderRequest, site: Site, now: datetime) -> Account:
     """Add an account; the first one of its channel is the default. Raises Invalid, Forbidden."""
     _require_right(caller)
     if await _count_accounts_locked(db, organization_id=caller.organization_id) >= ACCOUNTS_MAX:
         raise errors.Invalid.at("", "too_many", f"There are {ACCOUNTS_MAX} already.")
-    known = kinds.kind_of(kind)
-    _check_own(kind, settings, site)
-    is_first = known is not None and not await _get_has_default(
-        db, organization_id=caller.organization_id, channel_id=kinds.CHANNELS[known]
+    _check_own(request.kind, request.settings, site)
+    is_first = not await _get_has_default(
+        db, organization_id=caller.organization_id, channel_id=kinds.CHANNELS[request.kind]
     )
     account, _ = await add_account(
         db,
         organization_id=caller.organization_id,
-        kind=kind,
-        title=title,
-        settings=settings,
-        is_default=is_default or is_first,
+        kind=request.kind,
+        title=request.title,
+        settings=request.settings,
+        is_default=request.is_default or is_first,
         is_own=True,
         site=site,
         now=now,
     )
-    if rate_ceiling is not None:
-        account = await limit_rate(db, account_id=account.account_id, rate=rate_ceiling)
+    if request.rate_ceiling is not None:
+        account = await limit_rate(db, account_id=account.account_id, rate=request.rate_ceiling)
     return account
 
 

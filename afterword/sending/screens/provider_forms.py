@@ -14,6 +14,7 @@ from afterword.console.inputs import same_version
 from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import webhooks
 from afterword.kit.web import html
+from afterword.sending.channels.accounts import Kind, kind_of
 from afterword.sending.providers import service
 from afterword.sending.providers.service import Account
 from afterword.sending.screens.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
@@ -85,17 +86,10 @@ async def add_provider(visit: Visit) -> Response:
         if secret:
             columns["settings"] = {"secrets": [secret]}
         async with visit.write() as db:
-            account = await service.create(
-                db,
-                caller=visit.caller,
-                kind=kind,
-                title=columns["title"],
-                settings=columns.get("settings", {}),
-                is_default=False,
-                rate_ceiling=_rate(visit),
-                site=visit.site,
-                now=visit.now,
+            request = service.ProviderRequest(
+                kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
             )
+            account = await service.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
     except errors.Invalid as invalid:
         return await _form(visit, account=None, refusal=invalid)
     done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
@@ -242,10 +236,9 @@ async def _form(visit: Visit, *, account: Account | None = None, refusal: errors
     )
 
 
-def _kind(visit: Visit) -> str:
+def _kind(visit: Visit) -> Kind:
     """The kind that was chosen, the mail server unless it is one of these."""
-    chosen = visit.form.text("kind") or visit.query.get("kind", "")
-    return chosen if chosen in FIELDS else next(iter(FIELDS))
+    return kind_of(visit.form.text("kind") or visit.query.get("kind", "")) or "smtp"
 
 
 def _rate(visit: Visit) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword import errors, ids
 from afterword.core.wire.site import Site
-from afterword.kit.db import Database
+from afterword.kit.db import Database, Row
 from afterword.tenants import mails
 from afterword.tenants.organizations.users import User, get_user
 
@@ -36,25 +36,29 @@ async def _insert_link(  # any tenant: a login belongs to a person
     )
 
 
-async def _get_link(  # any tenant: the link says which
-    db: Database, *, digest: bytes, purpose: str, now: datetime
-) -> Link | None:
+async def get_link(  # any tenant: the link says which
+    db: Database, *, secret: str, purpose: str, now: datetime
+) -> Link:
+    """Raises LinkGone."""
     row = await db.fetch_row(
         f"select {_COLUMNS} from login_link where digest = $1 and purpose = $2 and expires_time > $3",
-        *(digest, purpose, now),
+        *(_digest(secret), purpose, now),
     )
-    return Link(**row) if row else None
+    return _required(row)
 
 
-async def _delete_link(  # any tenant: the link says which
-    db: Database, *, digest: bytes, purpose: str, now: datetime
-) -> Link | None:
-    """Use it up. Of those who come at the same time one gets it."""
+async def claim_link(  # any tenant: the link says which
+    db: Database, *, secret: str, purpose: str, now: datetime
+) -> Link:
+    """Use the link up; it works again if the transaction is rolled back. Raises LinkGone.
+
+    Of those who come at the same time one gets it.
+    """
     row = await db.fetch_row(
         f"delete from login_link where digest = $1 and purpose = $2 and expires_time > $3 returning {_COLUMNS}",
-        *(digest, purpose, now),
+        *(_digest(secret), purpose, now),
     )
-    return Link(**row) if row else None
+    return _required(row)
 
 
 async def _delete_links(  # any tenant: a login belongs to a person
@@ -72,13 +76,15 @@ async def _delete_links(  # any tenant: a login belongs to a person
     )
 
 
-async def _count_links(  # any tenant: a login belongs to a person
-    db: Database, *, purpose: str, login_id: str, after: datetime
-) -> int:
-    return await db.fetch_value(
-        "select count(*) from login_link where purpose = $1 and login_id = $2 and created_time > $3",
-        *(purpose, login_id, after),
+async def get_may_reset(  # any tenant: a login belongs to a person
+    db: Database, *, login_id: str, now: datetime
+) -> bool:
+    """Whether another mail may be sent: a stranger must not fill somebody's mailbox."""
+    sent = await db.fetch_value(
+        "select count(*) from login_link where purpose = 'reset' and login_id = $1 and created_time > $2",
+        *(login_id, now - HOUR),
     )
+    return sent < RESETS_PER_HOUR
 
 
 LIFETIMES: Final = {
@@ -146,30 +152,14 @@ async def require_few(db: Database, *, organization_id: str, user_id: str, purpo
         raise errors.TooMany(sentence, headers={"Retry-After": str(int(HOUR.total_seconds()))})
 
 
-async def read(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:
-    """Raises LinkGone."""
-    found = await _get_link(db, digest=_digest(secret), purpose=purpose, now=now)
-    return _required(found)
-
-
-async def use(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:
-    """Use the link up; it works again if the transaction is rolled back. Raises LinkGone."""
-    return _required(await _delete_link(db, digest=_digest(secret), purpose=purpose, now=now))
-
-
-async def may_reset(db: Database, *, login_id: str, now: datetime) -> bool:
-    """Whether another mail may be sent: a stranger must not fill somebody's mailbox."""
-    return await _count_links(db, purpose="reset", login_id=login_id, after=now - HOUR) < RESETS_PER_HOUR
-
-
 async def end_resets(db: Database, *, login_id: str) -> None:
     await _delete_links(db, purpose="reset", login_id=login_id)
 
 
-def _required(link: Link | None) -> Link:
-    if link is None:
+def _required(row: Row | None) -> Link:
+    if row is None:
         raise LinkGone("This link has been used already, a newer one has replaced it, or its time is over.")
-    return link
+    return Link(**row)
 
 
 def _digest(secret: str) -> bytes:

@@ -70,7 +70,7 @@ async def _get_passkey(  # any tenant: the credential says whose it is
     return Passkey(**row) if row else None
 
 
-async def _list_passkeys(  # any tenant: a login belongs to a person
+async def list_passkeys(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str
 ) -> list[Passkey]:
     rows = await db.fetch(
@@ -89,20 +89,23 @@ async def _update_passkey(  # any tenant: a login belongs to a person
     )
 
 
-async def _delete_passkey(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, credential_id: bytes
+async def delete_passkey(  # any tenant: a login belongs to a person
+    db: Database, *, passkey: Passkey, now: datetime
 ) -> None:
-    await db.execute("delete from login_passkey where login_id = $1 and credential_id = $2", login_id, credential_id)
+    await db.execute(
+        "delete from login_passkey where login_id = $1 and credential_id = $2", passkey.login_id, passkey.credential_id
+    )
+    await audit.record_login(db, login_id=passkey.login_id, action="passkey_removed", now=now)
 
 
 async def _insert_challenge(  # any tenant: before the login is known
-    db: Database, *, digest: bytes, expires_time: datetime
+    db: Database, challenge: bytes, *, expires: datetime
 ) -> bool:
     """Note that it was answered; false if it had been before."""
     return bool(
         await db.execute(
             "insert into login_challenge (digest, expires_time) values ($1, $2) on conflict do nothing",
-            *(digest, expires_time),
+            *(hashlib.sha256(challenge).digest(), expires),
         )
     )
 
@@ -266,7 +269,7 @@ async def add(
         raise errors.Invalid.at(
             "/title", "required", Sentence("Give it a name, of at most {n} characters.", n=TITLE_CHARACTERS_MAX)
         )
-    if len(await _list_passkeys(db, login_id=login_id)) >= PASSKEYS_MAX:
+    if len(await list_passkeys(db, login_id=login_id)) >= PASSKEYS_MAX:
         raise errors.Conflict(Sentence("There may be {n} passkeys. Remove one first.", n=PASSKEYS_MAX), "too_many")
     party, claim = relying_party(site), read_claim(credential)
     expires = _expires(claim.challenge, site=site, purpose=purpose, now=now) if claim else None
@@ -274,7 +277,7 @@ async def add(
         raise _refused()
     given: dict[str, Any] = {"challenge": claim.challenge, "party": party}
     made = await asyncio.to_thread(new_credential, credential, **given)
-    if made is None or not await _use(db, claim.challenge, expires=expires):
+    if made is None or not await _insert_challenge(db, claim.challenge, expires=expires):
         raise _refused()
     await _insert_passkey(
         db,
@@ -302,7 +305,7 @@ async def login_of(
     given: dict[str, Any] = {"challenge": claim.challenge, "party": party}
     key: dict[str, Any] = {"public_key": passkey.public_key, "sign_count": passkey.sign_count}
     count = await asyncio.to_thread(new_count, credential, **given, **key)
-    if count is None or not await _use(db, claim.challenge, expires=expires):
+    if count is None or not await _insert_challenge(db, claim.challenge, expires=expires):
         await audit.record_login(
             db, login_id=passkey.login_id, action="login_failed", device=source.device, network=source.network, now=now
         )
@@ -311,21 +314,12 @@ async def login_of(
     return passkey.login_id
 
 
-async def list_of(db: Database, *, login_id: str) -> list[Passkey]:
-    return await _list_passkeys(db, login_id=login_id)
-
-
 async def find(db: Database, *, login_id: str, passkey_id: str) -> Passkey:
     """Raises NotFound."""
-    for one in await _list_passkeys(db, login_id=login_id):
+    for one in await list_passkeys(db, login_id=login_id):
         if one.passkey_id == passkey_id:
             return one
     raise errors.NotFound("There is no such passkey.")
-
-
-async def remove(db: Database, *, passkey: Passkey, now: datetime) -> None:
-    await _delete_passkey(db, login_id=passkey.login_id, credential_id=passkey.credential_id)
-    await audit.record_login(db, login_id=passkey.login_id, action="passkey_removed", now=now)
 
 
 def _challenge(site: Site, *, purpose: str, now: datetime) -> str:
@@ -340,10 +334,6 @@ def _expires(challenge: bytes, *, site: Site, purpose: str, now: datetime) -> da
     except (ValueError, sealing.Unreadable):
         return None
     return datetime.fromtimestamp(until, UTC) if now.timestamp() < until else None
-
-
-async def _use(db: Database, challenge: bytes, *, expires: datetime) -> bool:
-    return await _insert_challenge(db, digest=hashlib.sha256(challenge).digest(), expires_time=expires)
 
 
 def _refused() -> errors.Invalid:

@@ -358,7 +358,7 @@ async def change_password(
 ) -> None:
     """All sessions but this one end, and links to reset the old password too."""
     await _update_login(db, login_id=login.login_id, changes={"password_hash": password_hash}, now=now)
-    await sessions.end_all(db, login_id=login.login_id, but=session_id)
+    await sessions.delete_sessions(db, login_id=login.login_id, but=session_id)
     await links.end_resets(db, login_id=login.login_id)
     await audit.record_login(db, login_id=login.login_id, action="password_changed", now=now)
 
@@ -455,7 +455,7 @@ async def add_passkey(
 async def remove_passkey(db: Database, *, login: Login, passkey_id: str, now: datetime) -> None:
     """Raises NotFound."""
     passkey = await passkeys.find(db, login_id=login.login_id, passkey_id=passkey_id)
-    await passkeys.remove(db, passkey=passkey, now=now)
+    await passkeys.delete_passkey(db, passkey=passkey, now=now)
     left = await get_login(db, login_id=login.login_id)
     if left is not None and not left.has_second_factor:
         await _insert_recovery_codes(db, login_id=login.login_id, digests=[])
@@ -463,7 +463,7 @@ async def remove_passkey(db: Database, *, login: Login, passkey_id: str, now: da
 
 async def _protect(db: Database, *, login: Login, session_id: str, now: datetime) -> list[str]:
     """Sessions that were opened by the password alone end; returns recovery codes."""
-    await sessions.end_all(db, login_id=login.login_id, but=session_id)
+    await sessions.delete_sessions(db, login_id=login.login_id, but=session_id)
     return await renew_recovery_codes(db, login=login, now=now)
 
 

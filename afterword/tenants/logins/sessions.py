@@ -78,9 +78,9 @@ async def _insert_session(
     )
 
 
-async def _get_session(  # any tenant: the cookie says which
-    db: Database, *, digest: bytes, now: datetime, seen_after: datetime
-) -> Session | None:
+async def get_session(
+    db: Database, *, cookie: str, now: datetime
+) -> Session | None:  # any tenant: the cookie says which
     row = await db.fetch_row(
         """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
@@ -106,18 +106,18 @@ async def _get_session(  # any tenant: the cookie says which
              join organization o on o.organization_id = s.organization_id
            where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3
              and (u.login_id = s.login_id or i.login_id is not null)""",
-        *(digest, now, seen_after),
+        *(_digest(cookie), now, now - IDLE),
     )
     return Session(**row) if row else None
 
 
-async def _list_sessions(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, now: datetime, seen_after: datetime
+async def list_sessions(  # any tenant: a login belongs to a person
+    db: Database, *, login_id: str, now: datetime
 ) -> list[OpenSession]:
     rows = await db.fetch(
         """select session_id, device, network, created_time, seen_time from login_session
            where login_id = $1 and expires_time > $2 and seen_time > $3 order by created_time desc limit 100""",
-        *(login_id, now, seen_after),
+        *(login_id, now, now - IDLE),
     )
     return [OpenSession(**row) for row in rows]
 
@@ -137,20 +137,21 @@ async def _update_session_user(
     )
 
 
-async def _update_session_proven(  # any tenant: a login belongs to a person
-    db: Database, *, session_id: str, now: datetime
+async def update_proven(  # any tenant: a login belongs to a person
+    db: Database, *, session: Session, now: datetime
 ) -> None:
-    await db.execute("update login_session set proven_time = $2 where session_id = $1", session_id, now)
+    await db.execute("update login_session set proven_time = $2 where session_id = $1", session.session_id, now)
 
 
-async def _update_sessions_seen(  # any tenant: sessions of a web process
-    db: Database, *, used: Mapping[str, datetime], least_seconds: int
+async def update_sessions_seen(  # any tenant: sessions of a web process
+    db: Database, *, used: Mapping[str, datetime]
 ) -> None:
+    """Store when sessions were last seen, to the hour."""
     await db.execute(
         """update login_session s set seen_time = t.seen_time
            from unnest($1::text[], $2::timestamptz[]) as t (session_id, seen_time)
            where s.session_id = t.session_id and s.seen_time < t.seen_time - make_interval(secs => $3)""",
-        *(list(used), list(used.values()), least_seconds),
+        *(list(used), list(used.values()), SEEN_SECONDS_MIN),
     )
 
 
@@ -162,7 +163,7 @@ async def _delete_session(  # any tenant: a login belongs to a person
     )
 
 
-async def _delete_sessions(  # any tenant: a login belongs to a person
+async def delete_sessions(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, but: str | None = None
 ) -> int:
     return await db.execute(
@@ -246,10 +247,6 @@ async def start(
     return cookie
 
 
-async def find(db: Database, *, cookie: str, now: datetime) -> Session | None:
-    return await _get_session(db, digest=_digest(cookie), now=now, seen_after=now - IDLE)
-
-
 def is_proven(session: Session, *, now: datetime) -> bool:
     """Whether the password was given so lately that tokens, members, secrets and erasure are open."""
     return now - session.proven_time < PROVEN
@@ -267,14 +264,6 @@ def caller_of(session: Session) -> Caller:
         default_locale=session.default_locale,
         role=session.role,
     )
-
-
-async def list_open(db: Database, *, login_id: str, now: datetime) -> list[OpenSession]:
-    return await _list_sessions(db, login_id=login_id, now=now, seen_after=now - IDLE)
-
-
-async def prove(db: Database, *, session: Session, now: datetime) -> None:
-    await _update_session_proven(db, session_id=session.session_id, now=now)
 
 
 async def switch(db: Database, *, session: Session, organization_id: str, user_id: str, now: datetime) -> str:
@@ -304,16 +293,6 @@ async def end(db: Database, *, session: Session, session_id: str, now: datetime)
     await audit.record_login(
         db, login_id=session.login_id, organization_id=session.organization_id, action=action, now=now
     )
-
-
-async def end_all(db: Database, *, login_id: str, but: str | None = None) -> int:
-    return await _delete_sessions(db, login_id=login_id, but=but)
-
-
-async def note_use(db: Database, *, used: Mapping[str, datetime]) -> None:
-    """Store when sessions were last seen, to the hour."""
-    if used:
-        await _update_sessions_seen(db, used=used, least_seconds=SEEN_SECONDS_MIN)
 
 
 def _digest(cookie: str) -> bytes:

@@ -43,7 +43,7 @@ async def prove_passkey(visit: Visit) -> Response:
     async with visit.write() as db:
         login_id = await _answered(visit, db, purpose=passkeys.proof_in(visit.session.session_id))
         if login_id == visit.session.login_id:
-            await sessions.prove(db, session=visit.session, now=visit.now)
+            await sessions.update_proven(db, session=visit.session, now=visit.now)
             return html.redirect(screens.own_address(visit.form.text("next")))
     return proof_form(visit, wrong=visit.words(REFUSED))
 
@@ -74,7 +74,7 @@ async def remove_page(visit: Visit) -> Response:
     async with visit.read() as db:
         login = await login_of(visit, db)
         passkey = await _passkey(visit, db)
-        left = len(await passkeys.list_of(db, login_id=login.login_id)) - 1
+        left = len(await passkeys.list_passkeys(db, login_id=login.login_id)) - 1
     after = (
         visit.words("You still have another second factor.")
         if left or login.has_totp
@@ -115,7 +115,7 @@ async def _passkey(visit: Visit, db: Database) -> Passkey:
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         login = await login_of(visit, db)
-        known = await passkeys.list_of(db, login_id=login.login_id)
+        known = await passkeys.list_passkeys(db, login_id=login.login_id)
     options = passkeys.creation_options(
         visit.site,
         purpose=passkeys.new_in(visit.session.session_id),
@@ -221,7 +221,7 @@ async def end_session(visit: Visit) -> Response:
 @routes.post("/console/settings/sessions/end")
 async def end_sessions(visit: Visit) -> Response:
     async with visit.write() as db:
-        await sessions.end_all(db, login_id=visit.session.login_id, but=visit.session.session_id)
+        await sessions.delete_sessions(db, login_id=visit.session.login_id, but=visit.session.session_id)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
@@ -268,7 +268,7 @@ async def prove(visit: Visit) -> Response:
             await service.note_failure(db, attempt=attempt, login=login, now=visit.now)
             return proof_form(visit, wrong=visit.words("The password is wrong."))
         await service.take_back(db, **given)
-        await sessions.prove(db, session=visit.session, now=visit.now)
+        await sessions.update_proven(db, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
 
 
@@ -321,10 +321,10 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
     async with visit.read() as db:
         login = await _any_login_of(visit, db)
         user = await users.get_user(db, organization_id=visit.session.organization_id, user_id=visit.session.user_id)
-        opened = await sessions.list_open(db, login_id=login_id, now=visit.now)
+        opened = await sessions.list_sessions(db, login_id=login_id, now=visit.now)
         memberships = await service.list_memberships(db, login_id=login_id)
         codes = await service.count_recovery_codes(db, login_id=login_id)
-        known = await passkeys.list_of(db, login_id=login_id)
+        known = await passkeys.list_passkeys(db, login_id=login_id)
         entered = await audit.list_logins(
             db, organization_id=visit.session.organization_id, user_id=visit.session.user_id, limit=LOGINS_SHOWN
         )

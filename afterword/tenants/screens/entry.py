@@ -125,7 +125,7 @@ async def _mail_reset(guest: Guest) -> None:
     email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
     async with guest.write() as db:
         login = await service.get_login_by_email(db, email=email, is_locked=True) if email else None
-        if login is None or not await links.may_reset(db, login_id=login.login_id, now=guest.now):
+        if login is None or not await links.get_may_reset(db, login_id=login.login_id, now=guest.now):
             return
         memberships = await service.list_memberships(db, login_id=login.login_id)
         if not memberships:
@@ -147,7 +147,7 @@ async def _mail_reset(guest: Guest) -> None:
 @routes.open_get("/console/reset/{secret}")
 async def new_password_page(guest: Guest) -> Response:
     async with guest.read() as db:
-        link = await links.read(db, secret=_secret(guest), purpose="reset", now=guest.now)
+        link = await links.get_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
     return _password_form(guest, link.email or "")
 
 
@@ -156,7 +156,7 @@ async def set_new_password(guest: Guest) -> Response:
     """Use the link up, end all sessions, and go on as after the password."""
     password = guest.form.secret("password")
     async with guest.read() as db:
-        link = await links.read(db, secret=_secret(guest), purpose="reset", now=guest.now)
+        link = await links.get_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
         login = await _login_of(db, link)
     try:
         service.check_password(password, own=_own(login.email), has_second_factor=login.has_second_factor)
@@ -164,7 +164,7 @@ async def set_new_password(guest: Guest) -> Response:
         return _password_form(guest, login.email, invalid)
     hashed = await service.hash_of(password)
     async with guest.write() as db:
-        await links.use(db, secret=_secret(guest), purpose="reset", now=guest.now)
+        await links.claim_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
         await service.change_password(db, login=login, password_hash=hashed, now=guest.now)
         if not login.has_second_factor:
             return await let_in(guest, db, login, going_on=f"{HOME}?done=reset")
@@ -174,14 +174,14 @@ async def set_new_password(guest: Guest) -> Response:
 @routes.open_get("/console/address/{secret}")
 async def address_page(guest: Guest) -> Response:
     async with guest.read() as db:
-        link = await links.read(db, secret=_secret(guest), purpose="address", now=guest.now)
+        link = await links.get_link(db, secret=_secret(guest), purpose="address", now=guest.now)
     return guest.page("address.html", title=guest.words("Your new address"), email=link.email)
 
 
 @routes.open_post("/console/address/{secret}")
 async def change_address(guest: Guest) -> Response:
     async with guest.write() as db:
-        link = await links.use(db, secret=_secret(guest), purpose="address", now=guest.now)
+        link = await links.claim_link(db, secret=_secret(guest), purpose="address", now=guest.now)
         await service.change_address(db, login_id=link.login_id or "", email=link.email or "", now=guest.now)
     return html.redirect("/console?done=address")
 
@@ -192,7 +192,7 @@ async def change_address(guest: Guest) -> Response:
 @routes.open_get("/console/invitation/{secret}")
 async def invitation_page(guest: Guest) -> Response:
     async with guest.read() as db:
-        link = await links.read(db, secret=_secret(guest), purpose="invitation", now=guest.now)
+        link = await links.get_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         return await _invitation_form(guest, db, link)
 
 
@@ -201,7 +201,7 @@ async def accept_invitation(guest: Guest) -> Response:
     """Make a login, or prove the one that the address has, and join the organization with it."""
     password = guest.form.secret("password")
     async with guest.read() as db:
-        link = await links.read(db, secret=_secret(guest), purpose="invitation", now=guest.now)
+        link = await links.get_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         organization = await _organization_of(db, link)
         known = await service.get_login_by_email(db, email=link.email or "")
     if known is not None:
@@ -220,7 +220,7 @@ async def accept_invitation(guest: Guest) -> Response:
                 return await _invitation_form(guest, db, link, invalid)
         hashed = await service.hash_of(password)
     async with guest.write() as db:
-        link = await links.use(db, secret=_secret(guest), purpose="invitation", now=guest.now)
+        link = await links.claim_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         await _require_invited(db, link)
         login = known or await service.add_login(db, email=link.email or "", password_hash=hashed, now=guest.now)
         await service.join(db, organization_id=link.organization_id or "", user_id=link.user_id or "", login=login)
@@ -235,7 +235,7 @@ async def accept_invitation(guest: Guest) -> Response:
 @routes.open_get("/console/setup/{secret}")
 async def setup_page(guest: Guest) -> Response:
     async with guest.read() as db:
-        link = await links.read(db, secret=_secret(guest), purpose="setup", now=guest.now)
+        link = await links.get_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
         return await _setup_form(guest, db, link)
 
 
@@ -244,14 +244,14 @@ async def set_up(guest: Guest) -> Response:
     """Make the owner, and the organization if there is none; of two who come at once one gets it."""
     form = guest.form
     async with guest.read() as db:
-        link = await links.read(db, secret=_secret(guest), purpose="setup", now=guest.now)
+        link = await links.get_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
     try:
         email, password = form.text("email"), form.secret("password")
         own = [form.text("name"), *_own(email), form.text("organization")]
         service.check_password(password, own=own, has_second_factor=False)
         hashed = await service.hash_of(password)
         async with guest.write() as db:
-            link = await links.use(db, secret=_secret(guest), purpose="setup", now=guest.now)
+            link = await links.claim_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
             organization_id = link.organization_id or await _found_organization(guest, db)
             user = await users.make_owner(
                 db, organization_id=organization_id, email=email, name=form.text("name"), now=guest.now

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console import screens
 from afterword.console.inputs import Input, document_of, filled, placed, read_as
+from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Screens, Visit
 from afterword.core.organizations.identities import ROLES
@@ -29,18 +30,7 @@ GROUP_INPUTS: Final = (
     Input("reporting", "lines", "Groups that make reports", "One a line."),
     Input("agent", "lines", "Groups that work on cases", "One a line."),
 )  # fmt: skip
-INPUTS: Final = (
-    Input("issuer", "text", "Address of the provider", "Its issuer, such as https://login.shop.example.",
-          required=True),
-    Input("client_id", "text", "Client ID", "The provider gives it to you.", required=True),
-    Input("scopes", "lines", "Further scopes", "One a line. Some providers tell groups for one alone."),
-    Input("groups_claim", "text", "Claim with the groups", required=True),
-    Input("default_role", "choice", "Role of people without such a group",
-          options=(("", "none: they cannot log in"), ("agent", "Agent"), ("reporting", "Reporting"),
-                   ("admin", "Administrator"))),
-    Input("trusts_addresses", "switch", "Trust addresses that are not said to be verified",
-          "Choose yes only if nobody can choose their own address at the provider."),
-)  # fmt: skip
+INPUTS: Final = inputs_of(IdentityProviderRequest)
 
 routes = Screens()
 

@@ -7,11 +7,13 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version
+from afterword.console.inputs import document_of, form_page, placed, read_as, same_version
+from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.organizations.access import ACTIONS, ENTITIES
 from afterword.core.wire.lists import Page
+from afterword.core.wire.times import Moment
 from afterword.kit.db import Database
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import Column, Listing
@@ -36,13 +38,8 @@ OVERLAPS: Final[Mapping[str, Marked]] = {
     "24": "for a day", "1": "for an hour", "72": "for three days", "168": "for a week",
     "0": "not at all: it ends now",
 }  # fmt: skip
-NETWORKS: Final = Input(
-    "networks",
-    "lines",
-    "Networks",
-    "One a line, such as 203.0.113.0/24. Requests from elsewhere are refused. Empty: from anywhere.",
-)
-INPUTS: Final = (Input("title", "text", "Title", required=True), NETWORKS)
+INPUTS: Final = inputs_of(api.TokenUpdate)
+NETWORKS: Final = inputs_of(service.TokenRequest)
 
 routes = Screens()
 
@@ -87,19 +84,17 @@ async def make_token(visit: Visit) -> Response:
         if not scopes:
             raise errors.Invalid.at("/scope", "required", wrong["scope"])
         async with visit.write() as db:
-            token, text = await service.make(
-                db,
-                caller=visit.caller,
+            request = service.TokenRequest(
                 title=title,
                 scopes=sorted(set(scopes)),
                 kind="user" if form.text("kind") == "user" else "organization",
                 user_id=form.text("account") or None,
                 application_ids=form.all("application"),
-                networks=document_of(form, [NETWORKS])["networks"],
-                expires_time=visit.now + timedelta(days=days) if days else None,
+                networks=document_of(form, NETWORKS)["networks"],
+                expires_time=Moment(visit.now + timedelta(days=days), 0) if days else None,
                 test=form.text("test") == "1",
-                now=visit.now,
             )
+            token, text = await service.make(db, caller=visit.caller, request=request, now=visit.now)
     except errors.Invalid as invalid:
         return await _form(visit, placed(invalid))
     return _made(visit, token, text)

@@ -8,6 +8,8 @@ from msgspec import UNSET, Meta, UnsetType
 from afterword.core.organizations.identities import Role
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database, Pool
+from afterword.kit.nouns.declaration import Editable
+from afterword.kit.texts import Marked
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.logins.identities import service
@@ -16,6 +18,9 @@ from afterword.tenants.logins.identities.service import IdentityProvider as Prov
 PATH: Final = "/organization/{organization_id}/identity"
 GROUPS_MAX: Final = 100
 SCOPES_MAX: Final = 10
+ROLE_TEXTS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("", "none: they cannot log in"), ("agent", "Agent"), ("reporting", "Reporting"), ("admin", "Administrator"),
+)  # fmt: skip
 
 routes = Routes(tag="Organizations")
 
@@ -30,19 +35,35 @@ class GroupRole(fields.Request):
 class IdentityProviderRequest(fields.Request):
     """The provider of an organization, by OpenID Connect."""
 
-    issuer: Annotated[str, Meta(min_length=8, max_length=500, examples=["https://login.shop.example"])]
-    client_id: Annotated[str, Meta(min_length=1, max_length=300)]
+    issuer: Annotated[
+        str,
+        Meta(min_length=8, max_length=500, examples=["https://login.shop.example"]),
+        Editable("Address of the provider", "Its issuer, such as https://login.shop.example."),
+    ]
+    client_id: Annotated[
+        str, Meta(min_length=1, max_length=300), Editable("Client ID", "The provider gives it to you.")
+    ]
     client_secret: Annotated[str, Meta(min_length=1, max_length=500)] | UnsetType | None = UNSET
     scopes: Annotated[
         list[Annotated[str, Meta(pattern=r"^[!#-\[\]-~]{1,100}(?![\s\S])", examples=["groups"])]],
         Meta(max_length=SCOPES_MAX),
+        Editable("Further scopes", "One a line. Some providers tell groups for one alone.", "lines"),
     ] = msgspec.field(default_factory=list[str])
-    groups_claim: fields.Text100 = "groups"
+    groups_claim: Annotated[fields.Text100, Editable("Claim with the groups")] = "groups"
     group_roles: Annotated[list[GroupRole], Meta(max_length=GROUPS_MAX)] = msgspec.field(
         default_factory=list[GroupRole]
     )
-    default_role: Role | None = None
-    trusts_addresses: bool = False
+    default_role: Annotated[Role | None, Editable("Role of people without such a group", "", "choice", ROLE_TEXTS)] = (
+        None
+    )
+    trusts_addresses: Annotated[
+        bool,
+        Editable(
+            "Trust addresses that are not said to be verified",
+            "Choose yes only if nobody can choose their own address at the provider.",
+            "switch",
+        ),
+    ] = False
 
 
 class IdentityProvider(fields.Resource):

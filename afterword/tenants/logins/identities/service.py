@@ -524,7 +524,7 @@ async def _admitted(db: Database, provider: IdentityProvider, identity: Identity
         return role and await _provisioned(db, provider, identity, role=role, now=now)
     if role is None:
         if member.login_id is not None:
-            await sessions.end_all(db, login_id=member.login_id)
+            await sessions.delete_sessions(db, login_id=member.login_id)
         return None
     if role != member.role:
         await users.update_user(

@@ -2,42 +2,25 @@
 
 from typing import Annotated, Any, Final, Literal
 
-import msgspec
 from msgspec import Meta
 
-from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.core.wire.lists import Rows
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import Editable
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations.tokens import service, store
 
-Scopes = Annotated[list[str], Meta(min_length=1, max_length=service.SCOPES_MAX)]
-Networks = Annotated[list[fields.Text50], Meta(max_length=NETWORKS_MAX, examples=[["203.0.113.0/24"]])]
-Applications = Annotated[list[fields.Id], Meta(max_length=100)]
 NO_STORE: Final = {"Cache-Control": "no-store"}
 routes = Routes(tag="Tokens")
-
-
-class TokenRequest(fields.Request):
-    """A token to create. Without `kind`: of the same kind as the caller's."""
-
-    title: fields.Text200
-    scopes: Scopes
-    kind: Literal["user", "organization"] | None = None
-    user_id: fields.Id | None = None
-    application_ids: Applications = msgspec.field(default_factory=list[str])
-    networks: Networks = msgspec.field(default_factory=list[str])
-    expires_time: fields.Moment | None = None
-    test: bool = False
 
 
 class TokenUpdate(fields.Request):
     """Changes of a token."""
 
-    title: fields.Text200 | UnsetType = UNSET
-    networks: Networks | UnsetType = UNSET
+    title: Annotated[fields.Text200, Editable("Title")] | UnsetType = UNSET
+    networks: service.Networks | UnsetType = UNSET
 
 
 class RotationRequest(fields.Request):
@@ -81,27 +64,14 @@ async def list_tokens(call: Call[None], db: Database) -> Rows[service.Token]:
 @routes.post(
     "/token",
     scope="Token.Create",
-    body=TokenRequest,
+    body=service.TokenRequest,
     answer=Token,
     summary="Create Token",
     description="Scopes and applications within those that the caller holds. The answer alone shows `token`.",
     refusals=("unknown_scope",),
 )
-async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
-    body = call.body
-    token, text = await service.make(
-        db,
-        caller=call.caller,
-        title=body.title,
-        scopes=body.scopes,
-        kind=body.kind,
-        user_id=body.user_id,
-        application_ids=body.application_ids,
-        networks=body.networks,
-        expires_time=None if body.expires_time is None else body.expires_time.instant,
-        test=body.test,
-        now=call.now,
-    )
+async def make_token(call: Call[service.TokenRequest], db: Database) -> Answer:
+    token, text = await service.make(db, caller=call.caller, request=call.body, now=call.now)
     return _made(call, token, text)
 
 

@@ -3,15 +3,21 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.core.messaging import networks as networks_core
+from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.errors import FieldError
 from afterword.events import service
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import Editable
+from afterword.kit.web import fields
 from afterword.tenants.organizations import checks
 from afterword.tenants.organizations.tokens import access, store
 from afterword.tenants.organizations.tokens.store import Credential, Token, UserRights
@@ -27,6 +33,28 @@ MAKER_ROLES: Final = frozenset({"owner", "admin"})
 NO_SCOPE: Final = "There is no such scope. A scope is an entity and an action, such as Queue.Create; /docs lists all."
 NOT_HELD: Final = "You do not hold this scope, so you cannot pass it on."
 Kind = Literal["user", "organization"]
+Networks = Annotated[
+    list[fields.Text50],
+    Meta(max_length=NETWORKS_MAX, examples=[["203.0.113.0/24"]]),
+    Editable(
+        "Networks",
+        "One a line, such as 203.0.113.0/24. Requests from elsewhere are refused. Empty: from anywhere.",
+        "lines",
+    ),
+]
+
+
+class TokenRequest(fields.Request):
+    """A token to create. Without `kind`: of the same kind as the caller's."""
+
+    title: fields.Text200
+    scopes: Annotated[list[str], Meta(min_length=1, max_length=SCOPES_MAX)]
+    kind: Kind | None = None
+    user_id: fields.Id | None = None
+    application_ids: Annotated[list[fields.Id], Meta(max_length=100)] = msgspec.field(default_factory=list[str])
+    networks: Networks = msgspec.field(default_factory=list[str])
+    expires_time: fields.Moment | None = None
+    test: bool = False
 
 
 class TokenEnded(errors.Conflict):
@@ -87,49 +115,36 @@ async def create_token(
     return await _insert(db, organization_id, document, actor=actor, now=now)
 
 
-async def make(
-    db: Database,
-    *,
-    caller: Caller,
-    title: str,
-    scopes: Sequence[str],
-    kind: Kind | None,
-    user_id: str | None = None,
-    application_ids: Sequence[str],
-    networks: Sequence[str],
-    expires_time: datetime | None,
-    test: bool,
-    now: datetime,
-) -> tuple[Token, str]:
-    """As create_token, with the rights of the caller. `kind` None: of the same kind as the caller's token.
+async def make(db: Database, *, caller: Caller, request: TokenRequest, now: datetime) -> tuple[Token, str]:
+    """As create_token, with the rights of the caller.
 
     `user_id`: a service account that gets the token; its role and applications limit it too. Only owners and admins
     create such, and tokens of the organization; a test token creates test tokens. The new one ends no later than the
     caller's. Raises Forbidden, Invalid.
     """
     _require_lasting(caller)
+    user_id, kind = request.user_id, request.kind or ("user" if caller.user_id else "organization")
     if user_id is not None:
         await _require_service(db, caller, user_id)
         kind = "user"
-    kind = kind or ("user" if caller.user_id else "organization")
     if kind == "user" and (user_id or caller.user_id) is None:
         message = "Only a user makes a user's token; the one that asks belongs to the organization."
         raise errors.Invalid.at("/kind", "unknown_value", message)
     if kind == "organization" and caller.role not in MAKER_ROLES:
         raise errors.Forbidden("Only an owner or an admin makes tokens of the organization.")
-    if caller.test and not test:
+    if caller.test and not request.test:
         raise errors.Invalid.at("/test", "unknown_value", "A test token makes test tokens.")
     return await create_token(
         db,
         organization_id=caller.organization_id,
-        title=title,
-        scopes=scopes,
+        title=request.title,
+        scopes=request.scopes,
         kind=kind,
         user_id=(user_id or caller.user_id) if kind == "user" else None,
-        application_ids=application_ids,
-        networks=networks,
-        expires_time=_earlier(expires_time, caller.ends_time),
-        test=test,
+        application_ids=request.application_ids,
+        networks=request.networks,
+        expires_time=_earlier(request.expires_time.instant if request.expires_time else None, caller.ends_time),
+        test=request.test,
         created_by=caller.actor_id,
         made_by_token_id=caller.token_id or None,  # none in a session
         maker_scopes=caller.scopes,

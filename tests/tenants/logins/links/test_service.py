@@ -15,13 +15,13 @@ async def test_once(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         now = database.clock.now()
         secret = await links.make(database, link=SETUP, now=now)
-        assert SETUP == await links.read(database, secret=secret, purpose="setup", now=now)
+        assert SETUP == await links.get_link(database, secret=secret, purpose="setup", now=now)
         for purpose, moment in (("reset", now), ("setup", now + links.LIFETIMES["setup"])):
             with pytest.raises(links.LinkGone):
-                await links.use(database, secret=secret, purpose=purpose, now=moment)
-        assert SETUP == await links.use(database, secret=secret, purpose="setup", now=now)
+                await links.claim_link(database, secret=secret, purpose=purpose, now=moment)
+        assert SETUP == await links.claim_link(database, secret=secret, purpose="setup", now=now)
         with pytest.raises(links.LinkGone):
-            await links.read(database, secret=secret, purpose="setup", now=now)
+            await links.get_link(database, secret=secret, purpose="setup", now=now)
 
 
 async def test_the_newest_alone(pool: db.Pool) -> None:
@@ -29,8 +29,8 @@ async def test_the_newest_alone(pool: db.Pool) -> None:
         now = database.clock.now()
         first, second = [await links.make(database, link=SETUP, now=now) for _ in range(2)]
         with pytest.raises(links.LinkGone):
-            await links.read(database, secret=first, purpose="setup", now=now)
-        assert SETUP == await links.read(database, secret=second, purpose="setup", now=now)
+            await links.get_link(database, secret=first, purpose="setup", now=now)
+        assert SETUP == await links.get_link(database, secret=second, purpose="setup", now=now)
 
 
 async def test_set_up_of_another_organization(pool: db.Pool) -> None:
@@ -40,7 +40,7 @@ async def test_set_up_of_another_organization(pool: db.Pool) -> None:
         one, other = [replace(SETUP, organization_id=22 * letter) for letter in "ab"]
         secret = await links.make(database, link=one, now=now)
         await links.make(database, link=other, now=now)
-        assert one == await links.read(database, secret=secret, purpose="setup", now=now)
+        assert one == await links.get_link(database, secret=secret, purpose="setup", now=now)
 
 
 async def test_stored_nowhere(pool: db.Pool) -> None:

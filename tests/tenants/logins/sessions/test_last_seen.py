@@ -16,12 +16,12 @@ async def test_seen_to_the_hour(office: Office) -> None:
     seen = SessionUses()
     async with db.transaction(office.pool) as database:
         now = database.clock.now()
-        session = await sessions.find(database, cookie=cookie, now=now)
+        session = await sessions.get_session(database, cookie=cookie, now=now)
         assert session is not None
         for minutes, is_written in ((59, False), (61, True)):
             seen.note(session, now=now + timedelta(minutes=minutes))
-            await sessions.note_use(database, used=seen.take())
-            again = await sessions.find(database, cookie=cookie, now=now)
+            await sessions.update_sessions_seen(database, used=seen.take())
+            again = await sessions.get_session(database, cookie=cookie, now=now)
             assert again is not None
             assert is_written == (again.seen_time > session.seen_time)
     assert {} == seen.take()
