@@ -169,7 +169,9 @@ async def demonstrate(stage: Stage) -> tuple[int, datetime]:
         user = await organizations.create_user(
             database, organization_id=organization_id, email=EMAIL, role="owner", now=now
         )
-        login = await service.add_login(database, email=EMAIL, password_hash=await service.hash_of(PASSWORD), now=now)
+        login = await service.insert_login(
+            database, email=EMAIL, password_hash=await service.hash_of(PASSWORD), now=now
+        )
         await service.join(database, organization_id=organization_id, user_id=user.user_id, login=login)
         await database.execute(
             "update organization set time_zone = $2 where organization_id = $1", organization_id, _late_zone(now)

@@ -110,7 +110,7 @@ def create_app(
         limiter=limiter,
         authenticate=partial(access.authenticate, cache=access.TokenCache(), ticks=ticks),
         claim_key=idempotency.claim_idempotency_key,
-        keep_answer=idempotency.keep_idempotent_answer,
+        keep_answer=idempotency.update_kept_answer,
     )
     probes = Probes(
         pool=pool,

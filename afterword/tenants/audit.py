@@ -45,33 +45,21 @@ class LogIn:
     network: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewEntry:
-    actor_kind: str
-    actor_id: str | None = None
-    actor_role: str | None = None
-    action: str
-    thing_kind: str
-    thing_id: str | None = None
-    thing_name: str | None = None
-    after: Mapping[str, Any] | None = None
-    device: str | None = None
-    network: str | None = None
-
-
 async def _insert_entry(
-    db: Database, *, organization_id: str, entry: NewEntry, now: datetime, unless_since: datetime | None = None
+    db: Database, *, organization_id: str, entry: Mapping[str, Any], now: datetime, unless_since: datetime | None
 ) -> None:
-    """`unless_since`: no second entry of the same act of the same actor after that time."""
+    """`entry`: columns. `unless_since`: no second entry of the same act of the same actor after that time."""
     await db.execute(
         """insert into audit_entry (organization_id, created_time, actor_kind, actor_id, actor_role, action, thing_kind,
-             thing_id, thing_name, after, device, network)
-           select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
-           where $13::timestamptz is null or not exists (
-             select from audit_entry e where e.organization_id = $1 and e.thing_kind = $7 and e.thing_id = $8
-               and e.created_time > $13 and e.action = $6 and e.actor_kind = $3 and e.actor_id = $4)""",
-        *(organization_id, now, entry.actor_kind, entry.actor_id, entry.actor_role, entry.action, entry.thing_kind),
-        *(entry.thing_id, entry.thing_name, entry.after, entry.device, entry.network, unless_since),
+             thing_id, thing_name, after)
+           select $1, $2, n.actor_kind, n.actor_id, n.actor_role, n.action, n.thing_kind, n.thing_id, n.thing_name,
+             n.after
+           from jsonb_populate_record(null::audit_entry, $3) n
+           where $4::timestamptz is null or not exists (
+             select from audit_entry e where e.organization_id = $1 and e.thing_kind = n.thing_kind
+               and e.thing_id = n.thing_id and e.created_time > $4 and e.action = n.action
+               and e.actor_kind = n.actor_kind and e.actor_id = n.actor_id)""",
+        *(organization_id, now, entry, unless_since),
     )
 
 
@@ -142,10 +130,6 @@ async def list_logins(db: Database, *, organization_id: str, user_id: str, limit
     return [LogIn(**row) for row in rows]
 
 
-async def _prune_entries(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: retention
-    return await db.fetch_value("select prune_audit_entries($1, $2)", before, limit)
-
-
 KEPT_DAYS: Final = 730
 NAME_CHARACTERS_MAX: Final = 200
 record_login: Final = _insert_login_entries
@@ -168,22 +152,22 @@ async def record(
     Without a transaction, as in the handler of a GET, the entry commits alone. `once_in`: one entry of repeated acts.
     """
     kind = caller.actor_kind
-    entry = NewEntry(
-        actor_kind="system" if kind == "worker" else kind,
-        actor_id=caller.actor_id or None,
-        actor_role=caller.role if caller.user_id else None,
-        action=action,
-        thing_kind=thing_kind,
-        thing_id=thing_id,
-        thing_name=thing_name and thing_name[:NAME_CHARACTERS_MAX],
-        after=after,
-    )
+    entry = {
+        "actor_kind": "system" if kind == "worker" else kind,
+        "actor_id": caller.actor_id or None,
+        "actor_role": caller.role if caller.user_id else None,
+        "action": action,
+        "thing_kind": thing_kind,
+        "thing_id": thing_id,
+        "thing_name": thing_name and thing_name[:NAME_CHARACTERS_MAX],
+        "after": after,
+    }
     unless_since = now - once_in if once_in else None
     await _insert_entry(db, organization_id=caller.organization_id, entry=entry, now=now, unless_since=unless_since)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await _prune_entries(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
+async def prune_entries(db: Database, *, now: datetime, limit: int) -> int:  # any tenant: retention
+    return await db.fetch_value("select prune_audit_entries($1, $2)", now - timedelta(days=KEPT_DAYS), limit)
 
 
 Format = Literal["csv", "jsonl"]

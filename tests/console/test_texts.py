@@ -115,6 +115,12 @@ def shown() -> set[str]:
                 found |= {*texts_in(node.value, node.annotation)}
             if isinstance(node, ast.Call):
                 found |= {*given_to(node, takes.get(ast.unparse(node.func).rpartition(".")[2], {}))}
+    for text in modules.values():  # labels of the requests of the API that a form follows from
+        if "Editable(" in text:
+            calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+            for node in calls:
+                if ast.unparse(node.func) == "Editable":
+                    found |= {*given_to(node, of_all["Editable"])}
     return found - {""} | {"Erased."}  # which the database writes
 
 

@@ -182,7 +182,7 @@ async def visitor(world: World) -> AsyncGenerator[httpx2.AsyncClient]:
     email, house = "owner-of-markup@demo.test", world.ours.house
     hashed = await service.hash_of(PASSWORD)
     async with db.transaction(world.pool) as database:
-        login = await service.add_login(database, email=email, password_hash=hashed, now=database.clock.now())
+        login = await service.insert_login(database, email=email, password_hash=hashed, now=database.clock.now())
         await database.execute(
             "update organization_user set login_id = $3 where organization_id = $1 and user_id = $2",
             *(house.organization_id, house.user_id, login.login_id),

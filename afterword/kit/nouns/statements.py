@@ -27,12 +27,12 @@ class Statements:
     leading: int
     get: LiteralString
     get_locked: LiteralString
-    list: LiteralString
-    list_of: LiteralString  # the id of the parent last
-    count: LiteralString
-    insert: LiteralString  # $2 key, $3 columns as JSON, $4 now, $5 who where the record has that
-    update: LiteralString  # likewise
-    delete: LiteralString
+    list: LiteralString = ""
+    list_of: LiteralString = ""  # the id of the parent last
+    count: LiteralString = ""
+    insert: LiteralString = ""  # $2 key, $3 columns as JSON, $4 now, $5 who where the record has that
+    update: LiteralString = ""  # likewise
+    delete: LiteralString = ""
 
 
 @cache
@@ -79,18 +79,7 @@ on conflict (organization_id) do update set {assigned(changed, "excluded")},
   updated_by = excluded.updated_by
 where t.organization_id = $1 and ({qualified(changed, "t")}) is distinct from ({qualified(changed, "excluded")})
 returning {stored}"""
-    absent: LiteralString = ""
-    return Statements(
-        leading=1,
-        get=one,
-        get_locked=f"{one} {noun.lock} of o",
-        list=absent,
-        list_of=absent,
-        count=absent,
-        insert=absent,
-        update=update,
-        delete=absent,
-    )
+    return Statements(leading=1, get=one, get_locked=f"{one} {noun.lock} of o", update=update)
 
 
 def _setting(noun: Noun[Any], one: Member, *, is_absent: bool) -> LiteralString:

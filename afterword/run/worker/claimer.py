@@ -119,7 +119,7 @@ class Claimer:
         won: list[Lane] = []
         for account, lane in resting.items():
             async with db.transaction(self._pool) as database:
-                is_won = lane.open_until is None or await health.win_probe(
+                is_won = lane.open_until is None or await health.claim_probe(
                     database, account=account, open_until=lane.open_until
                 )
             if is_won:

@@ -86,7 +86,7 @@ class Accounts:
 
     async def _pause(self, account: AccountKey, reason: str, since: datetime) -> None:
         async with db.transaction(self._pool) as database:
-            is_new = await health.pause(database, account=account, reason=reason, since=since)
+            is_new = await health.update_to_paused(database, account=account, reason=reason, since=since)
         if is_new:
             logger.error("account paused", organization_id=account[0], account_id=account[1], reason=reason)
 
@@ -113,4 +113,4 @@ class Accounts:
             self._probing.discard(account)
             logger.info("provider answers again", organization_id=account[0], account_id=account[1])
             async with db.transaction(self._pool) as database:
-                await health.record_success(database, account=account)
+                await health.update_to_healthy(database, account=account)

@@ -69,17 +69,14 @@ async def _get_figures(
     return Figures(**row)
 
 
-async def _claim_probe(
-    db: Database, *, organization_id: str, account_id: str, open_until: datetime, seconds: float
-) -> bool:
+async def claim_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
     """True for the one worker that may probe an account whose breaker may close again."""
     count = await db.execute(
         """update channel_account set open_until = now() + make_interval(secs => $4::float8)
            where organization_id = $1 and account_id = $2 and open_until = $3 and open_until <= now()""",
-        organization_id,
-        account_id,
+        *account,
         open_until,
-        seconds,
+        retries.BREAKER_SECONDS,
     )
     return count == 1
 
@@ -125,20 +122,23 @@ async def _update_breaker(db: Database, *, organization_id: str, account_id: str
     )
 
 
-async def update_to_healthy(db: Database, *, organization_id: str, account_id: str) -> None:
+async def update_to_healthy(db: Database, *, account: AccountKey) -> None:
     """Reset the failures in a row, and close the breaker."""
     await db.execute(
         """update channel_account set failures = 0, open_until = null, updated_time = now()
            where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
-        organization_id,
-        account_id,
+        *account,
     )
 
 
-async def _update_to_paused(
-    db: Database, *, organization_id: str, account_id: str, reason: str, since: datetime | None, by_operator: bool
+async def update_to_paused(
+    db: Database, *, account: AccountKey, reason: str, since: datetime | None = None, by_operator: bool = False
 ) -> bool:
-    """Pause the account, unless a person has resumed it `since`; True if it was not paused so before."""
+    """Pause an account whose login or trust is at fault, until a person resumes it; True if it was not paused so.
+
+    `since`: the claim of the item that met the fault. If a person has resumed the account after that, a late answer
+    does not pause it again.
+    """
     count = await db.execute(
         """update channel_account
            set paused_time = coalesce(paused_time, now()), paused_reason = $3, is_paused_by_operator = $5,
@@ -146,9 +146,8 @@ async def _update_to_paused(
            where organization_id = $1 and account_id = $2
              and (paused_time is null or ($5 and not is_paused_by_operator))
              and ($4::timestamptz is null or resumed_time is null or resumed_time <= $4)""",
-        organization_id,
-        account_id,
-        reason,
+        *account,
+        reason[:REASON_CHARACTERS_MAX],
         since,
         by_operator,
     )
@@ -166,7 +165,7 @@ async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccoun
     return [PausedAccount(**row) for row in rows]
 
 
-async def _update_to_resumed(db: Database, *, organization_id: str, account_id: str) -> bool:
+async def update_to_resumed(db: Database, *, account: AccountKey) -> bool:
     """End the account's pause and rest; True if there was one."""
     count = await db.execute(
         """update channel_account
@@ -174,8 +173,7 @@ async def _update_to_resumed(db: Database, *, organization_id: str, account_id: 
              resumed_time = now(), updated_time = now()
            where organization_id = $1 and account_id = $2
              and (paused_time is not null or open_until is not null)""",
-        organization_id,
-        account_id,
+        *account,
     )
     return count == 1
 
@@ -269,13 +267,6 @@ def _share(count: int, sent: int, share_max: float) -> Share:
     return Share(count, measure.value / 100, measure.interval.low / 100, measure.interval.high / 100, share_max)
 
 
-async def win_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
-    """Claim the probe of an account whose breaker may close again."""
-    return await _claim_probe(
-        db, organization_id=account[0], account_id=account[1], open_until=open_until, seconds=retries.BREAKER_SECONDS
-    )
-
-
 async def record_failure(
     db: Database, *, account: AccountKey, since: datetime, is_probe: bool, is_failing: bool
 ) -> float:
@@ -303,11 +294,6 @@ async def record_failure(
     return seconds
 
 
-async def record_success(db: Database, *, account: AccountKey) -> None:
-    """Close the breaker after a successful conversation."""
-    await update_to_healthy(db, organization_id=account[0], account_id=account[1])
-
-
 async def slow_down(db: Database, *, account: AccountKey, domain: str | None = None) -> None:
     """Halve the rate of a throttled account, at most once a second.
 
@@ -325,31 +311,8 @@ async def slow_down(db: Database, *, account: AccountKey, domain: str | None = N
     )
 
 
-async def pause(
-    db: Database, *, account: AccountKey, reason: str, since: datetime | None = None, by_operator: bool = False
-) -> bool:
-    """Pause an account whose login or trust is at fault, until a person resumes it; True if it was not paused.
-
-    `since`: the claim of the item that met the fault. If a person has resumed the account after that, a late answer
-    does not pause it again.
-    """
-    return await _update_to_paused(
-        db,
-        organization_id=account[0],
-        account_id=account[1],
-        reason=reason[:REASON_CHARACTERS_MAX],
-        since=since,
-        by_operator=by_operator,
-    )
-
-
-async def resume(db: Database, *, account: AccountKey) -> bool:
-    """Resume an account after an operator's review; True if it was paused or resting."""
-    return await _update_to_resumed(db, organization_id=account[0], account_id=account[1])
-
-
 async def resume_all(db: Database) -> list[PausedAccount]:
     paused = await list_paused_accounts(db, limit=PAUSED_ACCOUNTS_MAX)
     for account in paused:
-        await resume(db, account=(account.organization_id, account.account_id))
+        await update_to_resumed(db, account=(account.organization_id, account.account_id))
     return paused

@@ -414,14 +414,14 @@ async def limit_rate(db: Database, *, account_id: str, rate: float | None) -> Ac
 async def pause_account(db: Database, *, account_id: str, reason: str) -> Account:
     """Send nothing through it until the operator resumes it. Raises NotFound."""
     account = await find_account(db, account_id=account_id)
-    await health.pause(db, account=(account.organization_id, account_id), reason=reason, by_operator=True)
+    await health.update_to_paused(db, account=(account.organization_id, account_id), reason=reason, by_operator=True)
     return await find_account(db, account_id=account_id)
 
 
 async def resume_account(db: Database, *, account_id: str) -> Account:
     """Send through it again: pause and breaker end. Raises NotFound."""
     account = await find_account(db, account_id=account_id)
-    await health.resume(db, account=(account.organization_id, account_id))
+    await health.update_to_resumed(db, account=(account.organization_id, account_id))
     return await find_account(db, account_id=account_id)
 
 
@@ -559,7 +559,7 @@ async def pause(db: Database, *, caller: Caller, account_id: str, reason: str) -
     """Send nothing through it until somebody resumes it. Raises NotFound, Forbidden."""
     _require_right(caller)
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
-    await health.pause(db, account=(before.organization_id, account_id), reason=reason)
+    await health.update_to_paused(db, account=(before.organization_id, account_id), reason=reason)
     return await get(db, caller=caller, account_id=account_id)
 
 
@@ -570,7 +570,7 @@ async def resume(db: Database, *, caller: Caller, account_id: str, expect: error
     expect(before.version)
     if before.paused_time is not None and before.is_paused_by_operator:
         raise errors.Forbidden("The operator of this installation paused it, and alone resumes it.")
-    await health.resume(db, account=(before.organization_id, account_id))
+    await health.update_to_resumed(db, account=(before.organization_id, account_id))
 
 
 async def pause_all(db: Database, *, caller: Caller, reason: str) -> int:

@@ -89,15 +89,18 @@ _COLUMNS: Final[LiteralString] = """login_id, email, password_hash, totp_secret,
   exists (select from login_passkey k where k.login_id = login.login_id) as has_passkey"""
 
 
-async def _insert_login(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, email: str, password_hash: str, now: datetime
+async def insert_login(  # any tenant: a login belongs to a person
+    db: Database, *, email: str, password_hash: str, now: datetime
 ) -> Login:
     """Raises Taken if the address has a login."""
-    row = await db.fetch_one(
-        f"""insert into login (login_id, email, password_hash, password_time, created_time, updated_time)
-           values ($1, $2, $3, $4, $4, $4) returning {_COLUMNS}""",
-        *(login_id, email, password_hash, now),
-    )
+    try:
+        row = await db.fetch_one(
+            f"""insert into login (login_id, email, password_hash, password_time, created_time, updated_time)
+               values ($1, $2, $3, $4, $4, $4) returning {_COLUMNS}""",
+            *(ids.ordered(now), email, password_hash, now),
+        )
+    except Taken as taken:
+        raise Taken("This address has a login already.") from taken
     return Login(**row)
 
 
@@ -267,10 +270,11 @@ async def _update_failures(  # any tenant: a login belongs to a person
     )
 
 
-async def _delete_failures(  # any tenant: a login belongs to a person
-    db: Database, *, keys: Sequence[bytes]
+async def delete_failures(  # any tenant: a login belongs to a person
+    db: Database, *, attempt: "Attempt", login: Login, secret: bytes
 ) -> None:
-    await db.execute("delete from login_failure where key = any($1)", list(keys))
+    """After a success: those of the login alone; others behind the same network may still be guessing."""
+    await db.execute("delete from login_failure where key = $1", _keys(attempt, login, secret)[0])
 
 
 WINDOW: Final = timedelta(minutes=15)
@@ -329,28 +333,18 @@ async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, n
     await audit.record_login(db, login_id=login_id, action="login_failed", **told, now=now)
 
 
-async def forget_failures(db: Database, *, attempt: Attempt, login: Login, secret: bytes) -> None:
-    """After a success: those of the login alone; others behind the same network may still be guessing."""
-    await _delete_failures(db, keys=_keys(attempt, login, secret)[:1])
-
-
 def is_known_device(attempt: Attempt, *, login: Login, secret: bytes) -> bool:
     """Whether somebody has logged in as this person from this browser before."""
-    return _is_known(attempt.device, login, secret)
+    nonce, proof = attempt.device[: ids.ID_CHARACTERS], attempt.device[ids.ID_CHARACTERS :]
+    sent = proof.encode()
+    found = keys.find(secret, lambda one: hmac.compare_digest(sent, _device_proof(nonce, login, one).encode()))
+    return found is not None
 
 
 def device_cookie(login: Login, *, secret: bytes) -> str:
     """A cookie by which this browser is known to have logged in as this person."""
     nonce = ids.secret()
     return nonce + _device_proof(nonce, login, secret)
-
-
-async def add_login(db: Database, *, email: str, password_hash: str, now: datetime) -> Login:
-    """Raises Taken if the address has a login."""
-    try:
-        return await _insert_login(db, login_id=ids.ordered(now), email=email, password_hash=password_hash, now=now)
-    except Taken as taken:
-        raise Taken("This address has a login already.") from taken
 
 
 async def change_password(
@@ -523,16 +517,9 @@ async def note_wrong(db: Database, *, key: bytes, now: datetime) -> None:
 
 def _keys(attempt: Attempt, login: Login | None, secret: bytes) -> list[bytes]:
     """The counters of an attempt: of the login, and, unless the browser is known, of the network."""
-    if login is not None and _is_known(attempt.device, login, secret):
+    if login is not None and is_known_device(attempt, login=login, secret=secret):
         return [_digest(f"device {attempt.device}")]
     return [_digest(f"login {attempt.email.lower()} {attempt.network}"), _digest(f"network {attempt.network}")]
-
-
-def _is_known(device: str, login: Login, secret: bytes) -> bool:
-    nonce, proof = device[: ids.ID_CHARACTERS], device[ids.ID_CHARACTERS :]
-    sent = proof.encode()
-    found = keys.find(secret, lambda one: hmac.compare_digest(sent, _device_proof(nonce, login, one).encode()))
-    return found is not None
 
 
 def _device_proof(nonce: str, login: Login, secret: bytes) -> str:

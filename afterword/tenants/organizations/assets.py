@@ -145,7 +145,7 @@ async def _delete_asset(db: Database, *, organization_id: str, asset_id: str) ->
     await db.execute("delete from asset where organization_id = $1 and asset_id = $2", organization_id, asset_id)
 
 
-async def _list_uses(db: Database, *, organization_id: str, path: str, limit: int) -> list[str]:
+async def list_uses(db: Database, *, organization_id: str, path: str) -> list[str]:
     """Names of the organization, applications and questionnaires that show the picture."""
     rows = await db.fetch(
         """select distinct q.display_name from questionnaire_visual v
@@ -159,7 +159,7 @@ async def _list_uses(db: Database, *, organization_id: str, path: str, limit: in
              union all select from questionnaire_draft d where d.organization_id = $1
                and d.questionnaire_id = q.questionnaire_id and strpos(d.definition::text, $2) > 0)
            limit $3""",
-        *(organization_id, path, limit),
+        *(organization_id, path, USES_NAMED_MAX),
     )
     return [row["display_name"] for row in rows]
 
@@ -301,14 +301,10 @@ async def delete(db: Database, *, caller: Caller, asset_id: str, expect: errors.
     asset = await get(db, caller=caller, asset_id=asset_id, is_locked=True)
     expect(VERSION)
     caller.require_whole()
-    uses = await uses_of(db, asset=asset)
+    uses = await list_uses(db, organization_id=asset.organization_id, path=asset.path)
     if uses:
         raise errors.Conflict(f"The picture is in use: {', '.join(uses)}.", "in_use")
     await _delete_asset(db, organization_id=asset.organization_id, asset_id=asset_id)
-
-
-async def uses_of(db: Database, *, asset: AssetRecord) -> list[str]:
-    return await _list_uses(db, organization_id=asset.organization_id, path=asset.path, limit=USES_NAMED_MAX)
 
 
 async def require(db: Database, *, organization_id: str, address: str | None, pointer: str) -> None:

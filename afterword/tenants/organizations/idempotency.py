@@ -53,9 +53,10 @@ async def _get_kept_answer(db: Database, *, organization_id: str, key: str) -> K
     return KeptAnswer(**dict(row)) if row else None
 
 
-async def _update_kept_answer(
+async def update_kept_answer(
     db: Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
 ) -> None:
+    """Store a 2xx answer in the transaction of its change. A refusal rolls the key back, so a retry is possible."""
     await db.execute(
         """update idempotency_key set status = $3, headers = $4, body = $5
            where organization_id = $1 and key = $2""",
@@ -110,13 +111,6 @@ async def claim_idempotency_key(
     if kept is None or kept.status is None:
         raise _in_progress()
     return Replay(kept.status, kept.headers or {}, kept.body or b"")
-
-
-async def keep_idempotent_answer(
-    db: database.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
-) -> None:
-    """Store a 2xx answer in the transaction of its change. A refusal rolls the key back, so a retry is possible."""
-    await _update_kept_answer(db, organization_id=organization_id, key=key, status=status, headers=headers, body=body)
 
 
 def _in_progress() -> IdempotencyInProgress:

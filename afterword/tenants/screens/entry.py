@@ -222,7 +222,7 @@ async def accept_invitation(guest: Guest) -> Response:
     async with guest.write() as db:
         link = await links.claim_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         await _require_invited(db, link)
-        login = known or await service.add_login(db, email=link.email or "", password_hash=hashed, now=guest.now)
+        login = known or await service.insert_login(db, email=link.email or "", password_hash=hashed, now=guest.now)
         await service.join(db, organization_id=link.organization_id or "", user_id=link.user_id or "", login=login)
         if not login.has_second_factor:
             return await let_in(guest, db, login, going_on=HOME)
@@ -256,7 +256,7 @@ async def set_up(guest: Guest) -> Response:
             user = await users.make_owner(
                 db, organization_id=organization_id, email=email, name=form.text("name"), now=guest.now
             )
-            login = await service.add_login(db, email=email, password_hash=hashed, now=guest.now)
+            login = await service.insert_login(db, email=email, password_hash=hashed, now=guest.now)
             await service.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
             return await let_in(guest, db, login, going_on="/console/welcome")
     except (errors.Invalid, errors.Conflict) as refusal:
@@ -314,7 +314,7 @@ async def let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> 
         now=guest.now,
     )
     attempt = _attempt(guest, login.email)
-    await service.forget_failures(db, attempt=attempt, login=login, secret=guest.site.secret)
+    await service.delete_failures(db, attempt=attempt, login=login, secret=guest.site.secret)
     response = html.redirect(going_on)
     guest.set_cookie(response, COOKIE, cookie, seconds=screens.SESSION_SECONDS)
     device = service.device_cookie(login, secret=guest.site.secret)

@@ -50,7 +50,7 @@ async def upload(visit: Visit) -> Response:
 async def picture_page(visit: Visit) -> Response:
     async with visit.read() as db:
         picture = await assets.get(db, caller=visit.caller, **visit.ids)
-        uses = await assets.uses_of(db, asset=picture)
+        uses = await assets.list_uses(db, organization_id=picture.organization_id, path=picture.path)
     words = visit.words
     return visit.page(
         "picture.html",
@@ -70,7 +70,7 @@ async def picture_page(visit: Visit) -> Response:
 async def _unused(visit: Visit) -> dict[str, str]:
     async with visit.read() as db:
         picture = await assets.get(db, caller=visit.caller, **visit.ids)
-        uses = await assets.uses_of(db, asset=picture)
+        uses = await assets.list_uses(db, organization_id=picture.organization_id, path=picture.path)
     if uses:
         raise errors.Conflict(visit.words("The picture is in use: {names}.", names=", ".join(uses)), "in_use")
     return {"name": _title(visit, picture)}

@@ -28,7 +28,7 @@ class TestResume:
             account_id = await database.fetch_value(
                 "select account_id from channel_account where organization_id = $1", house.organization_id
             )
-            assert await health.pause(
+            assert await health.update_to_paused(
                 database, account=(house.organization_id, account_id), reason="535 wrong password"
             )
         examined = shell(database_url, tmp_path, "doctor")

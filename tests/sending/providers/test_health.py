@@ -16,7 +16,7 @@ from tests.sending.queue.test_lanes import account, lanes
 
 async def resume(queue: Queue) -> None:
     async with db.transaction(queue.pool) as database:
-        await health.resume(database, account=await account(queue))
+        await health.update_to_resumed(database, account=await account(queue))
 
 
 class TestProbe:
@@ -28,7 +28,7 @@ class TestProbe:
 
         async def probe() -> bool:
             async with db.transaction(queue.pool) as database:
-                return await health.win_probe(database, account=key, open_until=open_until)
+                return await health.claim_probe(database, account=key, open_until=open_until)
 
         assert [False, False, False, True] == sorted(await asyncio.gather(*(probe() for _ in range(4))))
         assert [] == await lanes(queue)
@@ -149,7 +149,7 @@ class TestBreaker:
             await self.fail(queue)
 
         async with db.transaction(queue.pool) as database:
-            await health.record_success(database, account=await account(queue))
+            await health.update_to_healthy(database, account=await account(queue))
 
         assert (0, None) == tuple((await queue.fetch("select failures, open_until from channel_account"))[0].values())
         assert 0 == await self.fail(queue)
@@ -179,24 +179,24 @@ class TestPause:
         key = await account(queue)
 
         async with db.transaction(queue.pool) as database:
-            assert await health.pause(database, account=key, reason="535 " + "x" * 600)
-            assert not await health.pause(database, account=key, reason="again")
+            assert await health.update_to_paused(database, account=key, reason="535 " + "x" * 600)
+            assert not await health.update_to_paused(database, account=key, reason="again")
         assert 500 == await queue.value("select length(paused_reason) from channel_account")
 
         async with db.transaction(queue.pool) as database:
-            assert await health.resume(database, account=key)
-            assert not await health.resume(database, account=key)
+            assert await health.update_to_resumed(database, account=key)
+            assert not await health.update_to_resumed(database, account=key)
 
     async def test_a_late_answer_does_not_pause_again_what_a_person_resumed(self, queue: Queue) -> None:
         key, claimed = await account(queue), await queue.now()
         async with db.transaction(queue.pool) as database:
-            await health.pause(database, account=key, reason="535", since=claimed)
+            await health.update_to_paused(database, account=key, reason="535", since=claimed)
         await resume(queue)
         later = await queue.now()
 
         async with db.transaction(queue.pool) as database:
-            assert not await health.pause(database, account=key, reason="535", since=claimed)
-            assert await health.pause(database, account=key, reason="535", since=later)
+            assert not await health.update_to_paused(database, account=key, reason="535", since=claimed)
+            assert await health.update_to_paused(database, account=key, reason="535", since=later)
 
 
 async def test_figures(http: httpx2.AsyncClient, queue: Queue) -> None:

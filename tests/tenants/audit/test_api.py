@@ -112,7 +112,7 @@ async def test_retention(office: Office) -> None:
     """Entries younger than two years stay, older ones go by the job alone."""
     async with db.transaction(office.pool) as database:
         now = database.clock.now()
-        assert 0 == await audit.prune(database, now=now, limit=100)
-        whole = await audit.prune(database, now=now + timedelta(days=audit.KEPT_DAYS + 1), limit=100)
+        assert 0 == await audit.prune_entries(database, now=now, limit=100)
+        whole = await audit.prune_entries(database, now=now + timedelta(days=audit.KEPT_DAYS + 1), limit=100)
         assert whole > 0
         assert 0 == await database.fetch_value("select count(*) from audit_entry")

@@ -36,7 +36,7 @@ class Office:
             )
             if password is not None:
                 hashed = await service.hash_of(password)
-                login = await service.add_login(database, email=email, password_hash=hashed, now=now)
+                login = await service.insert_login(database, email=email, password_hash=hashed, now=now)
                 await service.join(database, organization_id=self.organization_id, user_id=user.user_id, login=login)
         return user.user_id
 

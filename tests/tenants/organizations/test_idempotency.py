@@ -22,7 +22,7 @@ class TestIdempotency:
         )
 
     async def keep(self, database: db.Database, organization_id: str, *, body: bytes = b'{"a": 1}') -> None:
-        await idempotency.keep_idempotent_answer(
+        await idempotency.update_kept_answer(
             database,
             organization_id=organization_id,
             key=KEY,

@@ -25,7 +25,6 @@ from afterword.tenants.organizations.tokens.store import Credential, Token, User
 TITLE_CHARACTERS_MAX: Final = 200
 SCOPES_MAX: Final = 200
 OVERLAP_HOURS_MAX: Final = 168
-USED_SECONDS_MIN: Final = 60.0
 ACCESS_SECONDS: Final = 3600
 UNUSED_DAYS: Final = 90  # after them a token is told of
 ACCESS_TOKENS_MAX: Final = 1_000  # alive, of one token
@@ -263,9 +262,8 @@ def is_unused(token: Token, *, now: datetime) -> bool:
 
 
 async def note_use(db: Database, *, used: Mapping[tuple[str, str], datetime]) -> None:
-    """Store the times of last use of tokens (organization, token), at most once a minute each."""
     if used:
-        await store.update_tokens_used(db, used=used, least_seconds=USED_SECONDS_MIN)
+        await store.update_tokens_used(db, used=used)
 
 
 async def exchange(db: Database, *, credential: Credential, scopes: Collection[str], now: datetime) -> str:

@@ -233,22 +233,21 @@ async def update_token_to_retire(db: Database, *, organization_id: str, token_id
 
 
 async def update_tokens_used(  # any tenant: the ticks of a process
-    db: Database, *, used: Mapping[tuple[str, str], datetime], least_seconds: float
+    db: Database, *, used: Mapping[tuple[str, str], datetime]
 ) -> int:
-    """Store the times of use of tokens (organization, token), except those stored less than `least_seconds` ago."""
+    """Store the times of last use of tokens (organization, token), at most once a minute each."""
     return await db.execute(
         """with locked as (
              select t.organization_id, t.token_id, u.used_time
              from unnest($1::text[], $2::text[], $3::timestamptz[]) as u (organization_id, token_id, used_time)
              join token t on t.organization_id = u.organization_id and t.token_id = u.token_id
-             where t.last_used_time is null or t.last_used_time <= u.used_time - make_interval(secs => $4::float8)
+             where t.last_used_time is null or t.last_used_time <= u.used_time - interval '1 minute'
              for no key update of t skip locked)
            update token t set last_used_time = l.used_time
            from locked l where t.organization_id = l.organization_id and t.token_id = l.token_id""",
         [organization_id for organization_id, _ in used],
         [token_id for _, token_id in used],
         list(used.values()),
-        least_seconds,
     )
 
 
