@@ -68,6 +68,8 @@ async def find(
 ) -> R | None:
     """The row as these applications and tests, or this user, see it; without them, whoever asks."""
     found = statements_of(noun)
+    if is_locked and noun.may_be_absent:  # before it is read: who waits for a lock has read what was there before
+        await _claim_organization(db, organization_id=organization_id)
     leading = _leading(noun, organization_id, application_ids, user_id, test_only=test_only)
     row = await db.fetch_row(found.get_locked if is_locked else found.get, *leading, key)
     return _record(noun, row) if row else None
@@ -238,8 +240,12 @@ def columns_of(noun: Noun[R], record: R) -> dict[str, Any]:
 
 async def _count_locked(noun: Noun[Any], db: Database, *, organization_id: str) -> int:
     """Locks the organization, so that two creations do not pass the limit together."""
-    await db.execute("select from organization where organization_id = $1 for no key update", organization_id)
+    await _claim_organization(db, organization_id=organization_id)
     return await db.fetch_value(statements_of(noun).count, organization_id)
+
+
+async def _claim_organization(db: Database, *, organization_id: str) -> None:
+    await db.execute("select from organization where organization_id = $1 for no key update", organization_id)
 
 
 async def _change(

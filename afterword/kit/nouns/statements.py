@@ -64,7 +64,7 @@ def statements_of(noun: Noun[Any]) -> Statements:
 
 
 def _of_settings(noun: Noun[Any]) -> Statements:
-    """Of a row that may be absent. Its organization is locked instead; $3 of the update has all that it writes."""
+    """Of a row that may be absent. Lock its organization instead; $3 of the update has all that it writes."""
     changed: LiteralString = ", ".join(noun.written(later=True))
     stored: LiteralString = ", ".join(_setting(noun, one, is_absent=False) for one in noun.columns)
     one: LiteralString = f"""select {", ".join(_setting(noun, one, is_absent=True) for one in noun.columns)}
@@ -79,7 +79,7 @@ on conflict (organization_id) do update set {assigned(changed, "excluded")},
   updated_by = excluded.updated_by
 where t.organization_id = $1 and ({qualified(changed, "t")}) is distinct from ({qualified(changed, "excluded")})
 returning {stored}"""
-    return Statements(leading=1, get=one, get_locked=f"{one} {noun.lock} of o", update=update)
+    return Statements(leading=1, get=one, get_locked=one, update=update)
 
 
 def _setting(noun: Noun[Any], one: Member, *, is_absent: bool) -> LiteralString:

@@ -222,7 +222,7 @@ where o.organization_id = $1 and o.organization_id = $2;
 -- login_policy: get_locked
 select o.organization_id, t.requires_second_factor, t.requires_provider, t.console_networks, t.token_networks, coalesce(t.version, 0) + 1 as version, t.updated_time, t.updated_by
 from organization o left join login_policy t on t.organization_id = $1
-where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+where o.organization_id = $1 and o.organization_id = $2;
 
 -- login_policy: update
 insert into login_policy as t (organization_id, requires_second_factor, requires_provider, console_networks, token_networks, updated_time, updated_by)
@@ -365,7 +365,7 @@ where o.organization_id = $1 and o.organization_id = $2;
 -- organization_billing: get_locked
 select o.organization_id, coalesce(t.name, coalesce(o.legal_name, o.display_name)) as name, t.address_lines, t.city, t.postal_code, t.country, t.tax_number, t.email, t.purchase_reference, t.currency, coalesce(t.version, 0) + 1 as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
 from organization o left join organization_billing t on t.organization_id = $1
-where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+where o.organization_id = $1 and o.organization_id = $2;
 
 -- organization_billing: update
 insert into organization_billing as t (organization_id, name, address_lines, city, postal_code, country, tax_number, email, purchase_reference, currency, updated_time, updated_by)

@@ -1,5 +1,6 @@
 """The login policy: who sets it, how nobody locks themselves out, and that each session meets it, however it began."""
 
+import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -73,6 +74,28 @@ class TestSave:
                 POLICY, database, caller=installation(office.organization_id), key=office.organization_id
             )
         assert (["198.51.100.0/24", "192.0.2.1/32"], 2) == (policy.console_networks, policy.version)
+
+    async def test_two_at_once(self, office: Office) -> None:
+        """The second one waits, and then sees what the first one stored."""
+        caller = installation(office.organization_id)
+
+        async def save(sees: errors.Expect) -> None:
+            async with db.transaction(office.pool) as database:
+                given: dict[str, Any] = {"wanted": {**NOTHING, "console_networks": ["192.0.2.1"]}, "address": None}
+                await policies.save(database, caller=caller, **given, now=database.clock.now(), expect=sees)
+
+        def first(version: int) -> None:
+            if version != 1:
+                raise errors.Stale("another one was first")
+
+        async with db.transaction(office.pool) as database:
+            await nouns.get(POLICY, database, caller=caller, key=office.organization_id, is_locked=True)
+            second = asyncio.create_task(save(first))
+            await database.fetch_value("select pg_backend_pid()")
+            given: dict[str, Any] = {"wanted": {**NOTHING, "requires_second_factor": True}, "address": None}
+            await policies.save(database, caller=caller, **given, now=database.clock.now())
+        with pytest.raises(errors.Stale):
+            await second
 
     @pytest.mark.parametrize("network", ["", "192.0.2.1/24", "shop.example", "0.0.0.0/33"])
     async def test_networks(self, office: Office, network: str) -> None:
