@@ -117,6 +117,32 @@ async def make(db: Database, *, link: Link, now: datetime) -> str:
     return secret
 
 
+async def mail(
+    db: Database,
+    *,
+    purpose: mails.Purpose,
+    email: str,
+    organization_id: str,
+    user_id: str,
+    login_id: str | None = None,
+    site: Site,
+    now: datetime,
+) -> None:
+    """Mail a link for this login, without one for this user, in the language of the user."""
+    named = (None, None, login_id) if login_id else (organization_id, user_id, None)
+    secret = await make(db, link=Link(purpose, *named, email), now=now)
+    await mails.schedule_link(
+        db,
+        organization_id=organization_id,
+        user_id=user_id,
+        purpose=purpose,
+        url=f"{site.public_url}/console/{purpose}/{secret}",
+        recipient=email,
+        secret=site.secret,
+        now=now,
+    )
+
+
 async def invite(db: Database, *, user: User, site: Site, now: datetime) -> datetime:
     """Mail the link by which this person chooses a password; returns its end. Earlier ones stop to work.
 
@@ -124,20 +150,10 @@ async def invite(db: Database, *, user: User, site: Site, now: datetime) -> date
     """
     if user.email is None:
         raise errors.Forbidden("A service account cannot log in, so it is not invited.")
-    await get_user(db, organization_id=user.organization_id, user_id=user.user_id, is_locked=True)
-    await require_few(db, organization_id=user.organization_id, user_id=user.user_id, purpose="invitation", now=now)
-    link = Link("invitation", user.organization_id, user.user_id, None, user.email)
-    secret = await make(db, link=link, now=now)
-    await mails.schedule_link(
-        db,
-        organization_id=user.organization_id,
-        user_id=user.user_id,
-        purpose="invitation",
-        url=f"{site.public_url}/console/invitation/{secret}",
-        recipient=user.email,
-        secret=site.secret,
-        now=now,
-    )
+    key = {"organization_id": user.organization_id, "user_id": user.user_id}
+    await get_user(db, **key, is_locked=True)
+    await require_few(db, **key, purpose="invitation", now=now)
+    await mail(db, purpose="invitation", email=user.email, **key, site=site, now=now)
     return now + LIFETIMES["invitation"]
 
 

@@ -12,9 +12,8 @@ from afterword.core.wire import qr
 from afterword.kit.db import Database
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html, static
-from afterword.tenants import audit, mails
+from afterword.tenants import audit
 from afterword.tenants.logins import links, passkeys, service, sessions
-from afterword.tenants.logins.links import Link
 from afterword.tenants.logins.passkeys import Passkey
 from afterword.tenants.logins.service import Attempt, Login
 from afterword.tenants.organizations import checks, users
@@ -197,17 +196,8 @@ async def ask_address(visit: Visit) -> Response:
         await service.get_login(db, login_id=visit.session.login_id, is_locked=True)
         key = {"organization_id": visit.session.organization_id, "user_id": visit.session.user_id}
         await links.require_few(db, **key, purpose="address", now=visit.now)
-        link = Link("address", None, None, visit.session.login_id, email)
-        secret = await links.make(db, link=link, now=visit.now)
-        await mails.schedule_link(
-            db,
-            **key,
-            purpose="address",
-            url=f"{visit.site.public_url}/console/address/{secret}",
-            recipient=email,
-            secret=visit.site.secret,
-            now=visit.now,
-        )
+        who = {"email": email, "login_id": visit.session.login_id, **key}
+        await links.mail(db, purpose="address", **who, site=visit.site, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=mailed")
 
 

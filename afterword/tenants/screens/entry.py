@@ -13,7 +13,6 @@ from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDIN
 from afterword.kit.db import Database
 from afterword.kit.ui.text import slug_of
 from afterword.kit.web import html, static
-from afterword.tenants import mails
 from afterword.tenants.logins import links, passkeys, service, sessions
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.links import Link
@@ -130,18 +129,9 @@ async def _mail_reset(guest: Guest) -> None:
         memberships = await service.list_memberships(db, login_id=login.login_id)
         if not memberships:
             return
-        link = Link("reset", None, None, login.login_id, login.email)
-        secret = await links.make(db, link=link, now=guest.now)
-        await mails.schedule_link(
-            db,
-            organization_id=memberships[0].organization_id,
-            user_id=memberships[0].user_id,
-            purpose="reset",
-            url=f"{guest.site.public_url}/console/reset/{secret}",
-            recipient=login.email,
-            secret=guest.site.secret,
-            now=guest.now,
-        )
+        key = {"organization_id": memberships[0].organization_id, "user_id": memberships[0].user_id}
+        who = {"email": login.email, "login_id": login.login_id, **key}
+        await links.mail(db, purpose="reset", **who, site=guest.site, now=guest.now)
 
 
 @routes.open_get("/console/reset/{secret}")
