@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword.extras.assistants.client import Api, Refused
-from afterword.extras.assistants.tools import Arguments, Cursor, Id, Limit, Moment, Page, Tool
+from afterword.extras.assistants.tools import Arguments, Cursor, Id, Limit, Moment, Page, Tool, document_at
 
 TRACES_MAX: Final = 5
 TIMELINE_ENTRIES: Final = 20
@@ -135,14 +135,6 @@ class Case(Arguments):
     alert_instance_id: Id
 
 
-async def _find(api: Api, asked: Find) -> Any:
-    return (await api.get("/search", {"q": asked.text})).document
-
-
-async def _list_questionnaires(api: Api, asked: Page) -> Any:
-    return (await api.get("/q/questionnaire", {"limit": asked.limit, "cursor": asked.cursor})).document
-
-
 async def _read_questionnaire(api: Api, asked: Questionnaire) -> Any:
     path = f"/q/questionnaire/{asked.questionnaire_id}"
     found = (await api.get(path)).document
@@ -155,30 +147,6 @@ async def _read_questionnaire(api: Api, asked: Questionnaire) -> Any:
 
 async def _read_library(api: Api, asked: Library) -> Any:
     return (await api.get("/library" if asked.library_name is None else f"/library/{asked.library_name}")).document
-
-
-async def _list_pipelines(api: Api, asked: Page) -> Any:
-    return (await api.get("/q/pipeline", {"limit": asked.limit, "cursor": asked.cursor})).document
-
-
-def _chosen(asked: Items) -> dict[str, Any]:
-    return {
-        "status_id[]": asked.status_id or None,
-        "reason": asked.reason,
-        "pipeline_id": asked.pipeline_id,
-        "questionnaire_id": asked.questionnaire_id,
-        "from_time": asked.from_time,
-        "to_time": asked.to_time,
-    }
-
-
-async def _list_items(api: Api, asked: ItemPage) -> Any:
-    page = {"limit": asked.limit, "after": asked.cursor, "oldest_first": asked.oldest_first or None}
-    return (await api.get("/q/queue/item", {**_chosen(asked), **page, "response_fields": ITEM_MEMBERS})).document
-
-
-async def _count_items(api: Api, asked: Items) -> Any:
-    return (await api.get("/q/queue/count", _chosen(asked))).document
 
 
 async def _explain_item(api: Api, asked: Item) -> Any:
@@ -226,35 +194,6 @@ async def _preview_message(api: Api, asked: Message) -> Any:
     return {name: value for name, value in shown.items() if name != "html"}
 
 
-def _matching(asked: Responses) -> dict[str, Any]:
-    return {name: getattr(asked, name) for name in Responses.__struct_fields__}
-
-
-async def _list_responses(api: Api, asked: ResponsePage) -> Any:
-    return (await api.get("/q/response", {**_matching(asked), "limit": asked.limit, "cursor": asked.cursor})).document
-
-
-async def _read_response(api: Api, asked: Response) -> Any:
-    return (await api.get(f"/q/instance/{asked.instance_id}/response/content")).document
-
-
-async def _count_words(api: Api, asked: Comments) -> Any:
-    return (await api.get("/q/response/word", {**_matching(asked), "limit": asked.limit})).document
-
-
-async def _read_overview(api: Api, asked: Overview) -> Any:
-    return (await api.get("/report/overview", {"days": asked.days})).document
-
-
-async def _read_figures(api: Api, asked: Figures) -> Any:
-    query = {
-        name: getattr(asked, name) for name in Figures.__struct_fields__ if name not in {"template", "questionnaire_id"}
-    }
-    return (
-        await api.get(f"/report/template/{asked.template}", {**query, "questionnaire_id[]": asked.questionnaire_id})
-    ).document
-
-
 async def _list_cases(api: Api, asked: Cases) -> Any:
     query = {
         "filter_by[NULL][ResolvedTime]": "null" if asked.open else None,
@@ -286,7 +225,7 @@ TOOLS: Final = (
         "Searches people, responses, queue items, cases and questionnaires, five of each. Start here with a name, an "
         "address, an order or words of a comment. Kinds for which the token lacks the scope are left out.",
         Find,
-        _find,
+        document_at("/search", names={"text": "q"}),
         ("Questionnaire.Read",),
         own=(),
     ),
@@ -295,7 +234,7 @@ TOOLS: Final = (
         "List questionnaires",
         "Lists the questionnaires of the organization.",
         Page,
-        _list_questionnaires,
+        document_at("/q/questionnaire"),
         ("Questionnaire.Read",),
         own=None,
     ),
@@ -323,7 +262,7 @@ TOOLS: Final = (
         "List pipelines",
         "Lists the pipelines: how and when messages of a questionnaire are sent. `summary` says it in words.",
         Page,
-        _list_pipelines,
+        document_at("/q/pipeline"),
         ("Pipeline.Read",),
         own=None,
     ),
@@ -342,7 +281,7 @@ TOOLS: Final = (
         f"Lists queue items, the latest `send_time` first. Statuses: {STATUSES}. Addresses are left out. A page may "
         "have fewer entries than `limit` and still a `next_cursor`.",
         ItemPage,
-        _list_items,
+        document_at("/q/queue/item", names={"cursor": "after"}, response_fields=ITEM_MEMBERS),
         _QUEUE,
     ),
     Tool(
@@ -350,7 +289,7 @@ TOOLS: Final = (
         "Count queue items",
         f"Counts queue items by status and reason. Statuses: {STATUSES}.",
         Items,
-        _count_items,
+        document_at("/q/queue/count"),
         _QUEUE,
     ),
     Tool(
@@ -376,7 +315,7 @@ TOOLS: Final = (
         "List responses",
         "Lists responses with their score and comment, the newest first.",
         ResponsePage,
-        _list_responses,
+        document_at("/q/response"),
         _ANSWERS,
     ),
     Tool(
@@ -384,7 +323,7 @@ TOOLS: Final = (
         "Read a response",
         "Reads all answers of one response, with the metadata that the token may see.",
         Response,
-        _read_response,
+        document_at("/q/instance/{instance_id}/response/content"),
         _ANSWERS,
     ),
     Tool(
@@ -392,7 +331,7 @@ TOOLS: Final = (
         "Count words of comments",
         "Counts the words of the newest 2,000 comments that match.",
         Comments,
-        _count_words,
+        document_at("/q/response/word"),
         _ANSWERS,
     ),
     Tool(
@@ -402,7 +341,7 @@ TOOLS: Final = (
         "the answers that it counts, and `interval`. Quote both with the value; `change.real` says whether a change is "
         "more than chance.",
         Overview,
-        _read_overview,
+        document_at("/report/overview"),
         ("Report.Read",),
     ),
     Tool(
@@ -412,7 +351,7 @@ TOOLS: Final = (
         "Each figure has `n` and `interval`: quote both with the value, and call no difference real whose intervals "
         "overlap. A suppressed figure says why in `suppressed_reason`.",
         Figures,
-        _read_figures,
+        document_at("/report/template/{template}"),
         ("Report.Read",),
     ),
     Tool(

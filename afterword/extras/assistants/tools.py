@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Final, cast
 
 import msgspec
@@ -152,6 +153,24 @@ class Page(Arguments):
 
 
 Read = Callable[[Api, Any], Awaitable[Any]]
+
+
+def document_at(path: str, *, names: Mapping[str, str] = MappingProxyType({}), **fixed: str) -> Read:
+    """Reads the document at a path whose braces name arguments. The other arguments are its query.
+
+    `names`: those of the query for arguments that have another name; lists have their own with brackets behind it.
+    """
+
+    async def read(api: Api, asked: Arguments) -> Any:
+        given = msgspec.structs.asdict(asked)
+        query = {
+            f"{name}[]" if isinstance(value, list) else names.get(name, name): value
+            for name, value in given.items()
+            if f"{{{name}}}" not in path
+        }
+        return (await api.get(path.format_map(given), {**query, **fixed})).document
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
