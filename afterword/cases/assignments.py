@@ -1,6 +1,6 @@
 """Chooses the owner of a new case by a field of its response, and by the open cases of the candidates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Protocol
@@ -72,14 +72,10 @@ async def _list_open_cases(  # any tenant: a batch of events serves many organiz
 class Assigning(Protocol):
     """The members of a rule that choose the owner of a new case."""
 
-    @property
-    def organization_id(self) -> str: ...
-    @property
-    def application_id(self) -> str: ...
-    @property
-    def assigned_user_id(self) -> str | None: ...
-    @property
-    def assignment(self) -> Mapping[str, Any] | None: ...
+    organization_id: str
+    application_id: str
+    assigned_user_id: str | None
+    assignment: dict[str, Any] | None
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """Tells of cases that are overdue, and escalates those that are open for too long. Both happen once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,13 +18,6 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import checks
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    organization_id: str
-    alert_id: str
-    escalation_hours: int
 
 
 async def _claim_overdue(db: Database, *, now: datetime, limit: int) -> list[Case]:
@@ -53,12 +45,13 @@ async def _claim_overdue(db: Database, *, now: datetime, limit: int) -> list[Cas
     return [Case.of(row) for row in rows]
 
 
-async def _list_rules(db: Database) -> list[Rule]:  # any tenant: a job serves all of them
+async def _list_rules(db: Database) -> list[tuple[str, str, int]]:  # any tenant: a job serves all of them
+    """The organization, id and hours of each rule with open cases that escalates them."""
     rows = await db.fetch(
         """select organization_id, alert_id, escalation_hours from alert
            where escalation_hours is not null and open_count > 0 order by organization_id, alert_id"""
     )
-    return [Rule(**row) for row in rows]
+    return [(row["organization_id"], row["alert_id"], row["escalation_hours"]) for row in rows]
 
 
 async def _count_aged(db: Database, *, organization_id: str, alert_id: str, opened_by: datetime, limit: int) -> int:
@@ -117,13 +110,13 @@ async def tell_overdue(db: Database, *, now: datetime, limit: int) -> int:
 
 async def escalate(db: Database, *, now: datetime, limit: int) -> int:
     wanted = await _list_rules(db)
-    calendars = await checks.list_calendars(db, organization_ids={one.organization_id for one in wanted})
+    calendars = await checks.list_calendars(db, organization_ids={organization_id for organization_id, _, _ in wanted})
     done = 0
-    for rule in wanted:
+    for organization_id, alert_id, hours in wanted:
         if done >= limit:
             break
-        key = {"organization_id": rule.organization_id, "alert_id": rule.alert_id}
-        calendar, age = calendars[rule.organization_id], timedelta(hours=rule.escalation_hours)
+        key = {"organization_id": organization_id, "alert_id": alert_id}
+        calendar, age = calendars[organization_id], timedelta(hours=hours)
         opened_by = windows.before(calendar, now, age)
         found = await _list_aged_locked(db, **key, opened_by=opened_by, limit=limit - done)
         aged = [case for case in found if _is_aged(case, calendar=calendar, age=age, now=now)]

@@ -1,6 +1,6 @@
 """Writes entries of the history of cases. They hold ids, times and choices, nothing of the person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -9,16 +9,6 @@ from afterword import ids
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewEntry:
-    organization_id: str
-    alert_instance_id: str
-    history_id: str
-    kind: str
-    user_id: str | None
-    changes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +29,21 @@ class Entry:
     created_time: datetime
 
 
-async def _insert_entries(  # any tenant: a batch of events serves many organizations
-    db: Database, *, entries: Sequence[NewEntry], now: datetime
+async def _insert_entry(
+    db: Database,
+    *,
+    organization_id: str,
+    alert_instance_id: str,
+    kind: str,
+    user_id: str | None,
+    changes: Mapping[str, Any],
+    now: datetime,
 ) -> None:
     await db.execute(
         """insert into alert_history (organization_id, alert_instance_id, history_id, kind, user_id, changes,
              created_time)
-           select organization_id, alert_instance_id, history_id, kind, user_id, changes, $2
-           from jsonb_populate_recordset(null::alert_history, $1::jsonb)""",
-        *(entries, now),
+           values ($1, $2, $3, $4, $5, $6, $7)""",
+        *(organization_id, alert_instance_id, ids.ordered(now), kind, user_id, changes, now),
     )
 
 
@@ -102,12 +98,12 @@ async def record_change(db: Database, *, before: Any, after: Any, caller: Caller
 async def record(
     db: Database, *, case: Any, kind: str, caller: Caller | None, now: datetime, changes: Mapping[str, Any]
 ) -> None:
-    entry = NewEntry(
+    await _insert_entry(
+        db,
         organization_id=case.organization_id,
         alert_instance_id=case.alert_instance_id,
-        history_id=ids.ordered(now),
         kind=kind,
         user_id=caller.user_id if caller else None,
         changes=changes,
+        now=now,
     )
-    await _insert_entries(db, entries=[entry], now=now)

@@ -62,12 +62,11 @@ SCANNED_MAX: Final = 20_000  # of all applications, for those of this one
 BATCH: Final = 250
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The cases that a user would own; None: nobody."""
+class AlertPreviewOwner(fields.Resource):
+    """The cases that a user would own; null: nobody."""
 
-    user_id: str | None
-    cases: int
+    user_id: fields.Id | None
+    cases: Annotated[int, Meta(description="Those that would go to this user.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +76,15 @@ class Preview:
     responses: int
     matched: int
     from_time: datetime | None
-    owners: Sequence[Share] = ()
+    owners: Sequence[AlertPreviewOwner] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Rule:
     organization_id: str
     application_id: str
     assigned_user_id: str | None
-    assignment: Mapping[str, Any] | None
+    assignment: dict[str, Any] | None
 
 
 async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> Preview:
@@ -122,12 +121,12 @@ async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -
     )
 
 
-async def _owners(db: Database, rule: _Rule, instance_ids: Sequence[str]) -> list[Share]:
+async def _owners(db: Database, rule: _Rule, instance_ids: Sequence[str]) -> list[AlertPreviewOwner]:
     """The owners of cases of these responses, the most cases first, as if they were opened now, the oldest first."""
     assigner = await assignments.assigner_for(db, alerts=[rule])
     known = await triggers.list_facts(db, organization_id=rule.organization_id, instance_ids=instance_ids)
     counts = Counter(assigner.owner_of(rule, known[each]) for each in reversed(instance_ids) if each in known)
-    return [Share(user_id, count) for user_id, count in counts.most_common()]
+    return [AlertPreviewOwner(user_id=user_id, cases=count) for user_id, count in counts.most_common()]
 
 
 PATH: Final = "/alert/preview"
@@ -144,13 +143,6 @@ class AlertPreviewRequest(fields.Request):
     conditions: dict[str, Any] | None = None
     assigned_user_id: fields.Id | None = None
     assignment: Assignment | None = None
-
-
-class AlertPreviewOwner(fields.Resource):
-    """The cases that a user would own; null: nobody."""
-
-    user_id: fields.Id | None
-    cases: Annotated[int, Meta(description="Those that would go to this user.")]
 
 
 class AlertPreview(fields.Resource):
@@ -186,6 +178,4 @@ async def preview_alert(call: Call[AlertPreviewRequest], db: Database) -> Answer
         "questionnaire_ids": list(dict.fromkeys(call.body.questionnaire_ids)),
         "assignment": msgspec.to_builtins(call.body.assignment),
     }
-    found = await preview(db, caller=call.caller, columns=columns)
-    owners = [AlertPreviewOwner.of(one) for one in found.owners]
-    return Answer(AlertPreview.of(found, call.zone, owners=owners))
+    return Answer(AlertPreview.of(await preview(db, caller=call.caller, columns=columns), call.zone))

@@ -7,15 +7,16 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword.asking.instances import service as instances
-from afterword.asking.instances.triggers import Matched, Response, matched, responses_of
-from afterword.cases import assignments, messages, recoveries, rules, settings
+from afterword.asking.instances.triggers import Response, matched, responses_of
+from afterword.cases import assignments, messages, recoveries, rules
 from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.alert_instances.store import Case
 from afterword.cases.rules import ActiveAlert, Alert
 from afterword.core.messaging import alerts as core_alerts
-from afterword.core.messaging.alerts import TRIGGERS, Figures, Metric
+from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
 from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Facts
 from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
@@ -31,6 +32,25 @@ class Occurrence:
     alert_id: str
     cause: str
     alert_instance_id: str
+
+
+_Key = tuple[str, str, str | None]  # organization, alert, responder
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A rule whose conditions hold: for a response, or for the figures of a day. `cause`: as of its occurrence."""
+
+    rule: ActiveAlert
+    response: Response | None
+    cause: str
+    match: Match
+    facts: Facts
+
+    @property
+    def key(self) -> _Key:
+        responder_id = self.response.responder_id if self.response else None
+        return self.rule.alert.organization_id, self.rule.alert.alert_id, responder_id
 
 
 async def _list_occurrences(  # any tenant: a batch of events serves many organizations
@@ -130,33 +150,10 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     key = (alert.organization_id, alert.alert_id, cause)
     if not match.holds or await _list_occurrences(db, keys=[key]):
         return False
-    open_case = await _open_case_of(db, alert=alert, now=now)
-    if open_case is None:
-        opens_closed = bool(
-            await rules.get_closes(
-                db,
-                organization_id=alert.organization_id,
-                status_id=alert.status_id,
-                application_id=alert.application_id,
-            )
-        )
-        calendar = await settings.calendar_of(db, organization_id=alert.organization_id)
-        assigner = await assignments.assigner_for(db, alerts=[alert])
-        new = service.new_case(
-            alert,
-            response=None,
-            match=match,
-            owner_id=assigner.owner_of(alert, {}),
-            opens_closed=opens_closed,
-            calendar=calendar,
-            now=now,
-        )
-        await service.open_cases(db, cases=[new], now=now)
-        case_id = new.alert_instance_id
-    else:
-        case_id = open_case.alert_instance_id
-        await service.repeat(db, repeats={(alert.organization_id, case_id): 1}, now=now)
-    await _insert_occurrences(db, occurrences=[Occurrence(*key, case_id)], now=now)
+    closes = await rules.get_closes(
+        db, organization_id=alert.organization_id, status_id=alert.status_id, application_id=alert.application_id
+    )
+    await _open_or_repeat(db, found=[_Found(ActiveAlert("", alert, bool(closes)), None, cause, match, {})], now=now)
     return True
 
 
@@ -171,27 +168,27 @@ async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) 
         list_made=lambda keys: _list_occurrences(db, keys=keys),
     )
     if found:
-        await _open_or_repeat(db, matched=found, now=now)
+        given = [_Found(one.rule, one.response, one.response.instance_id, one.match, one.facts) for one in found]
+        await _open_or_repeat(db, found=given, now=now)
 
 
-async def _open_or_repeat(db: Database, *, matched: Sequence[Matched[ActiveAlert]], now: datetime) -> None:
+async def _open_or_repeat(db: Database, *, found: Sequence[_Found], now: datetime) -> None:
     """Repeat the open case of the same responder while its alert folds; else open a new case."""
-    open_cases = await _foldable(db, matched=matched, now=now)
-    calendars = await checks.list_calendars(db, organization_ids={one.rule.alert.organization_id for one in matched})
-    assigner = await assignments.assigner_for(db, alerts=[one.rule.alert for one in matched])
+    open_cases = await _list_foldable(db, found=found, now=now)
+    calendars = await checks.list_calendars(db, organization_ids={one.rule.alert.organization_id for one in found})
+    assigner = await assignments.assigner_for(db, alerts=[one.rule.alert for one in found])
     new: list[Case] = []
     repeats: Counter[tuple[str, str]] = Counter()
     occurrences: list[Occurrence] = []
-    for one in matched:
-        alert, response = one.rule.alert, one.response
-        key = alert.organization_id, alert.alert_id, response.responder_id
-        case = open_cases.get(key)
+    for one in found:
+        alert = one.rule.alert
+        case = open_cases.get(one.key)
         if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
             repeats[case.organization_id, case.alert_instance_id] += 1
         else:
             case = service.new_case(
                 alert,
-                response=response,
+                response=one.response,
                 match=one.match,
                 owner_id=assigner.owner_of(alert, one.facts),
                 opens_closed=one.rule.opens_closed,
@@ -200,37 +197,21 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[Matched[ActiveAlert
             )
             new.append(case)
             if case.resolved_time is None:
-                open_cases[key] = case
-        occurrences.append(
-            Occurrence(alert.organization_id, alert.alert_id, response.instance_id, case.alert_instance_id)
-        )
+                open_cases[one.key] = case
+        occurrences.append(Occurrence(alert.organization_id, alert.alert_id, one.cause, case.alert_instance_id))
     await service.open_cases(db, cases=new, now=now)
     await service.repeat(db, repeats=repeats, now=now)
     await _insert_occurrences(db, occurrences=occurrences, now=now)
 
 
-async def _foldable(
-    db: Database, *, matched: Sequence[Matched[ActiveAlert]], now: datetime
-) -> dict[tuple[str, str, str | None], Case]:
+async def _list_foldable(db: Database, *, found: Sequence[_Found], now: datetime) -> dict[_Key, Case]:
     """Lock the newest open case of each folding alert and responder."""
-    folding = [
-        (one.rule.alert.organization_id, one.rule.alert.alert_id, one.response.responder_id)
-        for one in matched
-        if one.rule.alert.fold_hours
-    ]
+    folding = [one.key for one in found if one.rule.alert.fold_hours]
     if not folding:
         return {}
-    hours = max(one.rule.alert.fold_hours for one in matched)
-    found = await cases_store.list_open_cases(db, keys=folding, since=now - timedelta(hours=hours))
-    return {(case.organization_id, case.alert_id, case.responder_id): case for case in found}
-
-
-async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | None:
-    since = now - timedelta(hours=alert.fold_hours)
-    if not alert.fold_hours:
-        return None
-    found = await cases_store.list_open_cases(db, keys=[(alert.organization_id, alert.alert_id, None)], since=since)
-    return found[0] if found else None
+    hours = max(one.rule.alert.fold_hours for one in found)
+    cases = await cases_store.list_open_cases(db, keys=folding, since=now - timedelta(hours=hours))
+    return {(case.organization_id, case.alert_id, case.responder_id): case for case in cases}
 
 
 def _subject(event: Event) -> tuple[str, str]:
