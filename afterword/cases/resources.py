@@ -27,6 +27,10 @@ Choice = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE, ex
 Description500 = Annotated[str, Meta(max_length=500)]
 
 
+def unique(given: list[str]) -> list[str]:
+    return list(dict.fromkeys(given))
+
+
 class AssignmentChoice(fields.Request):
     """The users for cases whose field has this value."""
 

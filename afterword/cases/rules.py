@@ -10,7 +10,17 @@ import msgspec
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases.resources import Assignment, ChatUrls, DueHours, FoldHours, Ids, Severity, StatusId, Trigger
+from afterword.cases.resources import (
+    Assignment,
+    ChatUrls,
+    DueHours,
+    FoldHours,
+    Ids,
+    Severity,
+    StatusId,
+    Trigger,
+    unique,
+)
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
@@ -34,10 +44,6 @@ CONDITIONS: Final = (
 _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_ids"})
 
 
-def _unique(given: list[str]) -> list[str]:
-    return list(dict.fromkeys(given))
-
-
 class Alert(Record, kw_only=True):
     """A rule over responses, or over figures, with the initial values of the cases that it opens."""
 
@@ -45,7 +51,7 @@ class Alert(Record, kw_only=True):
     application_id: Annotated[fields.Id, Editable(once=True)]
     title: Annotated[fields.Text200, Editable()]
     description: Annotated[fields.Text2000 | None, Editable()] = None
-    questionnaire_ids: Annotated[Ids, Editable(write=_unique)] = msgspec.field(default_factory=list[str])
+    questionnaire_ids: Annotated[Ids, Editable(write=unique)] = msgspec.field(default_factory=list[str])
     trigger: Annotated[Trigger, Editable(holds="fixed")] = "completed"
     conditions: Annotated[dict[str, Any] | None, Editable()] = None
     severity: Annotated[Severity, Editable(holds="fixed")] = "normal"
@@ -54,7 +60,7 @@ class Alert(Record, kw_only=True):
     assigned_user_id: Annotated[fields.Id | None, Editable()] = None
     due_hours: Annotated[DueHours | None, Editable()] = None
     fold_hours: Annotated[FoldHours, Editable()] = 0
-    subscriber_user_ids: Annotated[Ids, Editable(write=_unique)] = msgspec.field(default_factory=list[str])
+    subscriber_user_ids: Annotated[Ids, Editable(write=unique)] = msgspec.field(default_factory=list[str])
     escalation_hours: Annotated[DueHours | None, Editable()] = None
     escalation_severity: Annotated[Severity | None, Editable(holds="fixed")] = None
     escalation_user_id: Annotated[fields.Id | None, Editable()] = None

@@ -140,7 +140,9 @@ def of_noun(table: str) -> Mapping[str, str]:
 
 def is_text(one: Member) -> bool:
     plain = declared_of(type_info(one.type)).type
-    texts = {StrType, LiteralType, ListType, DictType, BytesType}
+    if isinstance(plain, ListType):
+        plain = declared_of(plain.item_type).type
+    texts = {StrType, LiteralType, DictType, BytesType}
     return not one.name.endswith(("_id", "_ids", "_by")) and type(plain) in texts
 
 
@@ -152,7 +154,6 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_instance": {"cause": AUTHORED, "remedy": AUTHORED, "severity": FIXED},
     "alert_occurrence": {"cause": "an id or a day"},
     "alert_message": {"locale": FIXED, "state": FIXED},
-    "alert_settings": {"causes": AUTHORED, "remedies": AUTHORED, "saved_texts": AUTHORED},
     "application": {"brand": AUTHORED,
                     "default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED, "time_zone": FIXED,
                     "website_urls": AUTHORED},

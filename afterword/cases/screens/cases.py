@@ -10,7 +10,6 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.cases import assignments, messages, work
 from afterword.cases import history as history_store
-from afterword.cases import settings as settings_store
 from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.assignments import Assignee
@@ -19,6 +18,7 @@ from afterword.cases.screens import figures as case_figures
 from afterword.cases.screens import timeline
 from afterword.cases.screens.figures import CASES, outcome_text, row_of, with_load
 from afterword.cases.screens.timeline import Timeline
+from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
 from afterword.cases.work import WorkItem
 from afterword.console.answers import ShownResponse, answers_of, note_person
@@ -274,7 +274,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             application_ids=(),
             page=Page.first(USERS, limit=USERS_MAX),
         )
-        settings = await settings_store.get_settings(db, organization_id=organization_id)
+        settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
         response = (
             await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
             if item.instance_id

@@ -8,16 +8,15 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases import settings as cases_settings
-from afterword.console.inputs import KEPT, same_version
-from afterword.console.screens import Screens, Visit
+from afterword.cases.settings import SETTINGS, VARIABLES
+from afterword.console.inputs import KEPT, placed, read_as, same_version
+from afterword.console.screens import Form, Screens, Visit
 from afterword.core.wire.lists import Page
+from afterword.kit.nouns import service, structs
 from afterword.kit.ui.text import WEEKDAYS
 from afterword.kit.web import fields, html
 
 PATH: Final = "/console/settings/cases"
-TITLE_CHARACTERS_MAX: Final = 100
-BODY_CHARACTERS_MAX: Final = 5_000
 QUESTIONNAIRES_MAX: Final = 200
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 
@@ -28,61 +27,37 @@ routes = Screens()
 async def save_settings(visit: Visit) -> Response:
     expect = same_version(visit, KEPT)
     try:
+        changes = read_as(structs.update_of(SETTINGS), _document(visit.form), visit).named()
         async with visit.write() as db:
-            await cases_settings.update(db, caller=visit.caller, changes=_typed(visit), now=visit.now, expect=expect)
+            key = visit.caller.organization_id
+            await service.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
     except errors.Invalid as invalid:
-        return await _page(visit, invalid)
+        return await _page(visit, placed(invalid))
     return html.redirect(f"{PATH}?done=saved")
 
 
-def _typed(visit: Visit) -> dict[str, Any]:
-    """The form as the settings have it. Raises Invalid."""
-    form, wrong = visit.form, list[errors.FieldError]()
-    clocks: dict[str, time | None] = {}
-    for name in ("start_time", "end_time"):
-        try:
-            clocks[name] = time.fromisoformat(form.text(name)) if form.text(name) else None
-        except ValueError:
-            wrong.append(errors.FieldError("invalid_format", "A time such as 09:30 is expected.", pointer=f"/{name}"))
-    days = [number for number in WEEKDAYS if str(number) in form.all("weekday")]
-    if not days:
-        wrong.append(errors.FieldError("required", "Choose at least one day.", pointer="/weekdays"))
-    titles, bodies = form.all("text_title"), form.all("text_body")
-    pairs = [(title.strip(), body.strip()) for title, body in zip(titles, bodies, strict=False)]
-    if any(bool(title) != bool(body) for title, body in pairs):
-        wrong.append(errors.FieldError("required", "A saved text has a title and a text.", pointer="/saved_texts"))
-    if len(pairs) > cases_settings.TEXTS_MAX + 1:
-        wrong.append(
-            errors.FieldError(
-                "too_many", errors.Sentence("At most {n} texts.", n=cases_settings.TEXTS_MAX), pointer="/saved_texts"
-            )
-        )
-    errors.check(wrong)
+def _document(form: Form) -> dict[str, Any]:
+    """The form as the API has it. Saved texts without title and text are left out."""
+    texts = zip(form.all("text_title"), form.all("text_body"), strict=False)
     return {
-        **clocks,
-        "weekdays": days,
+        **{name: form.text(name) or None for name in ("start_time", "end_time", "recovery_questionnaire_id")},
+        **{name: _lines(form.text(name)) for name in ("causes", "remedies")},
+        "weekdays": form.all("weekday"),
         "closed_on_holidays": form.text("closed_on_holidays") == "true",
-        "recovery_questionnaire_id": form.text("recovery_questionnaire_id") or None,
-        "causes": _lines(form.text("causes")),
-        "remedies": _lines(form.text("remedies")),
         "saved_texts": [
-            {"title": title[:TITLE_CHARACTERS_MAX], "body": body[:BODY_CHARACTERS_MAX]}
-            for title, body in pairs
-            if title
+            {"title": title.strip(), "body": body.strip()} for title, body in texts if title.strip() or body.strip()
         ],
     }
 
 
 def _lines(text: str) -> list[str]:
-    """One choice a line; more than the limit are left out."""
-    lines = (line.strip()[:TITLE_CHARACTERS_MAX] for line in text.split("\n"))
-    return list(dict.fromkeys(filter(None, lines)))[: cases_settings.TEXTS_MAX]
+    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 @routes.get(PATH, scope="Alert.Update")
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        settings = await cases_settings.get_settings(db, organization_id=visit.caller.organization_id)
+        settings = await service.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
         questionnaires = await questionnaires_store.list_questionnaires(
             db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
         )
@@ -108,7 +83,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         ],
         recovery=form.text("recovery_questionnaire_id") if typed else settings.recovery_questionnaire_id or "",
         texts=[*((title, body) for title, body in texts if title or body), ("", "")],
-        variables=[f"{{{name}}}" for name in cases_settings.VARIABLES],
+        variables=[f"{{{name}}}" for name in VARIABLES],
         version=form.text("version") if typed else settings.version,
         refusal=refusal,
     )

@@ -7,7 +7,7 @@ In a request Struct: a member without default is required; `X | None` may be nul
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, time, tzinfo
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Annotated, Any, Final, Literal, LiteralString, Self, TypeVar, cast
@@ -102,6 +102,12 @@ Url = Annotated[
 ]
 ClockTime = Annotated[str, Meta(extra=CLOCK, examples=["09:30"])]
 """In answers: hours and minutes of a `datetime.time`."""
+
+
+def clock_of(text: str | None) -> time | None:
+    """The column of a clock that a request names."""
+    return None if text is None else time.fromisoformat(text)
+
 
 Date = Annotated[str, Meta(extra_json_schema={"format": "date"}, extra=DATE, examples=["2026-11-21"])]
 

@@ -32,6 +32,27 @@ returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_
 -- alert: delete
 delete from alert t where t.organization_id = $1 and t.alert_id = $2;
 
+-- alert_settings: get
+select o.organization_id, t.weekdays, t.start_time, t.end_time, t.closed_on_holidays, t.causes, t.remedies, t.saved_texts, t.recovery_questionnaire_id, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join alert_settings t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2;
+
+-- alert_settings: get_locked
+select o.organization_id, t.weekdays, t.start_time, t.end_time, t.closed_on_holidays, t.causes, t.remedies, t.saved_texts, t.recovery_questionnaire_id, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join alert_settings t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+
+-- alert_settings: update
+insert into alert_settings as t (organization_id, weekdays, start_time, end_time, closed_on_holidays, causes, remedies, saved_texts, recovery_questionnaire_id, updated_time, updated_by)
+select $1, s.weekdays, s.start_time, s.end_time, s.closed_on_holidays, s.causes, s.remedies, s.saved_texts, s.recovery_questionnaire_id, $4, $5
+from jsonb_populate_record(null::alert_settings, $3::jsonb) s
+where $1::text = $2::text
+on conflict (organization_id) do update set weekdays = excluded.weekdays, start_time = excluded.start_time, end_time = excluded.end_time, closed_on_holidays = excluded.closed_on_holidays, causes = excluded.causes, remedies = excluded.remedies, saved_texts = excluded.saved_texts, recovery_questionnaire_id = excluded.recovery_questionnaire_id,
+  version = t.version + 1, updated_time = greatest(t.updated_time, excluded.updated_time),
+  updated_by = excluded.updated_by
+where t.organization_id = $1 and (t.weekdays, t.start_time, t.end_time, t.closed_on_holidays, t.causes, t.remedies, t.saved_texts, t.recovery_questionnaire_id) is distinct from (excluded.weekdays, excluded.start_time, excluded.end_time, excluded.closed_on_holidays, excluded.causes, excluded.remedies, excluded.saved_texts, excluded.recovery_questionnaire_id)
+returning t.organization_id, t.weekdays, t.start_time, t.end_time, t.closed_on_holidays, t.causes, t.remedies, t.saved_texts, t.recovery_questionnaire_id, coalesce(t.version, 0) as version, t.updated_time, t.updated_by;
+
 -- alert_status: get
 select t.status_id, t.title, t.description, t.color, t.closing, t.application_id, t.position, t.status_id < 100 as system, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from alert_status t
