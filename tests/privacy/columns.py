@@ -166,7 +166,6 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
                     "device": ACCOUNT, "network": ACCOUNT, "thing_kind": FIXED, "thing_name": AUTHORED},
     "attempt_total": {"outcome": FIXED},
     "channel_account": {"kind": FIXED, "paused_reason": AUTHORED, "settings": SEALED, "title": AUTHORED},
-    "contact_policy": {"holiday_country": FIXED, "if_exceeded": FIXED},
     "delivery": {"event_type": FIXED, "state": FIXED},
     "delivery_report": {"kind": FIXED},
     "delivery_total": {"outcome": FIXED},

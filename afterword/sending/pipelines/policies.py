@@ -1,9 +1,9 @@
-"""Replaces an organization's contact policy."""
+"""An organization's contact policy: how often people are asked, and when nothing is sent."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime, time, tzinfo
+from dataclasses import dataclass
+from datetime import date, datetime, time
 from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
@@ -15,40 +15,92 @@ from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.decisions import Policy, hours_of
 from afterword.core.scheduling.windows import COUNTRY_CHARACTERS_MAX, COUNTRY_PATTERN, DATES_MAX, DaysOff, Hours
 from afterword.errors import FieldError, Sentence
-from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import assigned
+from afterword.kit.db import Database
+from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns import service
+from afterword.kit.nouns.api import routes_of
+from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, SettingsRecord
+from afterword.kit.texts import Marked
 from afterword.kit.web import fields
-from afterword.kit.web.operations import Answer, Call, Routes
+
+MEANING: Final = (
+    "`enabled` counts: at most `invitations_max` to one address in `window_days`, over all pipelines, and none for "
+    "`response_window_days` after a response. Quiet hours and holidays hold whether it is enabled or not."
+)
+
+Most = Annotated[int, Meta(ge=1, le=decisions.INVITATIONS_MAX)]
+Days = Annotated[int, Meta(ge=1, le=365)]
+Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["21:00"])]
+Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, extra=fields.DATE, examples=["2026-12-24"])]
+Country = Annotated[
+    str,
+    Meta(
+        min_length=2,
+        max_length=COUNTRY_CHARACTERS_MAX,
+        pattern=COUNTRY_PATTERN,
+        extra={"expected": "A country of ISO 3166-1 is expected, perhaps with a part of it, such as GR or DE-BY."},
+        examples=["GR"],
+    ),
+]
+
+Exceeded = Literal["wait", "skip"]
+Options = Sequence[tuple[str, Marked]]
+_YES_OR_NO: Final[Options] = (("1", "yes"), ("", "no"))
+_COUNTED: Final[Options] = (("1", "for its address"), ("", "for all known addresses of the person"))
+_BEYOND: Final[Options] = (("skip", "is not sent"), ("wait", "waits"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContactPolicyRecord:
-    """An organization's policy; `version` 0 was never saved, and has the defaults."""
+def _clock(label: Marked, hint: Marked = "") -> Editable:
+    return Editable(label, hint, "clock", wire=Clock | None, shown=fields.ClockTime | None, write=fields.clock_of)
 
-    organization_id: str
-    enabled: bool = False
-    enabled_time: datetime | None = None
-    invitations_max: int = 1
-    window_days: int = 30
-    response_window_days: int | None = None
-    per_channel: bool = True
-    count_reminders: bool = False
-    if_exceeded: str = "skip"
-    quiet_start_time: time | None = None
-    quiet_end_time: time | None = None
-    holiday_country: str | None = None
-    holidays: list[date] = field(default_factory=list[date])
-    version: int = 0
+
+def _dates(given: Sequence[str]) -> list[date]:
+    return sorted({date.fromisoformat(day) for day in given})
+
+
+class ContactPolicy(SettingsRecord, kw_only=True):
+    """The contact policy over all pipelines: how often people are asked, and days without sending."""
+
+    enabled: Annotated[bool, Editable("Limit how often people are asked", "", "switch", _YES_OR_NO)] = False
+    enabled_time: Annotated[datetime | None, Hidden()] = None
+    invitations_max: Annotated[
+        Most, Editable("Invitations at most", "To one address, over all pipelines.", "number")
+    ] = 1
+    window_days: Annotated[Days, Editable("In so many days", "", "number")] = 30
+    response_window_days: Annotated[
+        Days | None, Editable("Days without an invitation after a response", "Empty: none.", "number")
+    ] = None
+    per_channel: Annotated[bool, Editable("An invitation counts", "", "switch", _COUNTED)] = True
+    count_reminders: Annotated[bool, Editable("Reminders count too", "", "switch", _YES_OR_NO)] = False
+    if_exceeded: Annotated[
+        Exceeded, Editable("A message beyond the limit", "", "choice", _BEYOND, shown=str, holds="fixed")
+    ] = "skip"
+    quiet_start_time: Annotated[
+        time | None, _clock("Quiet hours from", "Nothing leaves then, where the customer lives.")
+    ] = None
+    quiet_end_time: Annotated[time | None, _clock("Quiet hours to")] = None
+    holiday_country: Annotated[
+        Country | None,
+        Editable("Country of the holidays", "Such as GR, or DE-BY for a part. Empty: no holidays.", holds="fixed"),
+    ] = None
+    holidays: Annotated[
+        list[date],
+        Editable(
+            "Further days without sending",
+            "One a line, such as 2026-12-24.",
+            "lines",
+            wire=Annotated[list[Day], Meta(max_length=DATES_MAX)],
+            shown=list[str],
+            write=_dates,
+        ),
+    ] = msgspec.field(default_factory=list[date])
     updated_time: datetime
-    updated_by: str | None = None
 
     @classmethod
-    def of(cls, row: Row) -> "ContactPolicyRecord":
+    def of(cls, row: Mapping[str, Any]) -> "ContactPolicy":
         """The policy of a row with POLICY_COLUMNS; one that was never saved has the defaults."""
-        values = {name: row[f"policy_{name}"] for name in cls.__dataclass_fields__}
-        if values["version"] is None:
-            return cls(organization_id=values["organization_id"], updated_time=values["updated_time"])
-        return cls(**values)
+        values = {name: row[f"policy_{name}"] for name in cls.__struct_fields__}
+        return cls(**{name: value for name, value in values.items() if value is not None})
 
     @property
     def rule(self) -> Policy | None:
@@ -73,6 +125,17 @@ class ContactPolicyRecord:
         return DaysOff(self.holiday_country, frozenset(self.holidays))
 
 
+# Of a row with the organization `o` and its policy `cp`, if it has one.
+_STORED: Final[LiteralString] = columns_of(ContactPolicy, without={"organization_id", "updated_time"})
+POLICY_COLUMNS: Final[LiteralString] = ", ".join(
+    [
+        "o.organization_id as policy_organization_id",
+        "coalesce(cp.updated_time, o.created_time) as policy_updated_time",
+        *(f"cp.{name} as policy_{name}" for name in _STORED.split(", ")),
+    ]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class DailyWindow:
     start: time
@@ -81,41 +144,6 @@ class DailyWindow:
 
     def leaves_time(self, quiet: Hours) -> bool:
         return windows.leaves_time(window=Hours(self.start, self.end), weekdays=windows.WEEKDAYS_ALL, quiet=quiet)
-
-
-_EDITABLE: Final[LiteralString] = """enabled, invitations_max, window_days, response_window_days, per_channel,
-  count_reminders, if_exceeded, quiet_start_time, quiet_end_time, holiday_country, holidays"""
-EDITABLE: Final = tuple(name.strip() for name in _EDITABLE.split(","))
-# Of a row with the organization `o` and its policy `cp`, if it has one.
-POLICY_COLUMNS: Final[LiteralString] = """o.organization_id as policy_organization_id, cp.enabled as policy_enabled,
-  cp.enabled_time as policy_enabled_time, cp.invitations_max as policy_invitations_max,
-  cp.window_days as policy_window_days, cp.response_window_days as policy_response_window_days,
-  cp.per_channel as policy_per_channel, cp.count_reminders as policy_count_reminders,
-  cp.if_exceeded as policy_if_exceeded, cp.quiet_start_time as policy_quiet_start_time,
-  cp.quiet_end_time as policy_quiet_end_time, cp.holiday_country as policy_holiday_country,
-  cp.holidays as policy_holidays, cp.version as policy_version,
-  coalesce(cp.updated_time, o.created_time) as policy_updated_time, cp.updated_by as policy_updated_by"""
-
-
-async def get_policy_record(db: Database, *, organization_id: str) -> ContactPolicyRecord:
-    row = await db.fetch_row(
-        f"""select {POLICY_COLUMNS}
-           from organization o left join contact_policy cp on cp.organization_id = o.organization_id
-           where o.organization_id = $1""",
-        organization_id,
-    )
-    if row is None:
-        raise AssertionError("a caller has an organization")
-    return ContactPolicyRecord.of(row)
-
-
-async def _get_policy_locked(db: Database, *, organization_id: str) -> ContactPolicyRecord:
-    """As get_policy, locked until the transaction ends; inserts the row if there is none."""
-    await db.execute(
-        "insert into contact_policy (organization_id, version) values ($1, 0) on conflict do nothing", organization_id
-    )
-    await db.execute("select from contact_policy where organization_id = $1 for update", organization_id)
-    return await get_policy_record(db, organization_id=organization_id)
 
 
 async def _list_windows(db: Database, *, organization_id: str) -> list[DailyWindow]:
@@ -129,50 +157,29 @@ async def _list_windows(db: Database, *, organization_id: str) -> list[DailyWind
     return [DailyWindow(**row) for row in rows]
 
 
-async def _update_policy(
-    db: Database, *, organization_id: str, updated_by: str, document: Mapping[str, object]
-) -> ContactPolicyRecord:
-    """Write the policy from a document whose keys are columns; once enabled it counts from now on."""
-    await db.execute(
-        f"""update contact_policy p
-           set {assigned(_EDITABLE, "d")}, enabled_time = case when d.enabled then coalesce(p.enabled_time, now()) end,
-             version = p.version + 1, updated_time = greatest(p.updated_time, now()), updated_by = $2
-           from jsonb_populate_record(null::contact_policy, $3::jsonb) d
-           where p.organization_id = $1""",
-        *(organization_id, updated_by, document),
-    )
-    return await get_policy_record(db, organization_id=organization_id)
-
-
-async def replace(
-    db: Database, *, caller: Caller, wanted: Mapping[str, Any], expect: errors.Expect = errors.ANY, now: datetime
-) -> ContactPolicyRecord:
-    """Replace the policy, if this one is new; workers read it with their next claim.
-
-    Raises Forbidden, Stale (by `expect`), and Invalid: hours that leave a pipeline no time of a week, or a
-    country without the region that its holidays need.
-    """
+def _fixed(caller: Caller, _policy: ContactPolicy) -> None:
     caller.require_whole()
     caller.require_real()
-    before = await _get_policy_locked(db, organization_id=caller.organization_id)
-    expect(before.version)
-    document: dict[str, Any] = {**wanted, "holidays": sorted(set(wanted["holidays"]))}
-    if document == {name: getattr(before, name) for name in EDITABLE}:
-        return before
-    quiet = hours_of(document["quiet_start_time"], document["quiet_end_time"])
-    pipelines = await _list_windows(db, organization_id=caller.organization_id) if quiet else []
-    regions = await asyncio.to_thread(windows.regions_of, document["holiday_country"] or "", now.year)
-    errors.check(list(_errors(document, before, pipelines, regions=regions)))
-    return await _update_policy(
-        db, organization_id=caller.organization_id, updated_by=caller.actor_id, document=document
-    )
+
+
+async def _check(change: Change[ContactPolicy]) -> None:
+    """Raise Invalid for hours that leave a pipeline no time of a week, or a country without the region it needs.
+
+    Workers read the policy with their next claim; once enabled it counts from now on.
+    """
+    quiet = hours_of(change.after("quiet_start_time"), change.after("quiet_end_time"))
+    pipelines = await _list_windows(change.db, organization_id=change.caller.organization_id) if quiet else []
+    regions = await asyncio.to_thread(windows.regions_of, change.after("holiday_country") or "", change.now.year)
+    errors.check(list(_errors(change, pipelines, regions=regions)))
+    if "enabled" in change.columns:
+        change.columns["enabled_time"] = change.now if change.columns["enabled"] else None
 
 
 def _errors(
-    document: Mapping[str, Any], before: ContactPolicyRecord, pipelines: list[DailyWindow], *, regions: Sequence[str]
+    change: Change[ContactPolicy], pipelines: list[DailyWindow], *, regions: Sequence[str]
 ) -> Iterator[FieldError]:
-    start: time | None = document["quiet_start_time"]
-    end: time | None = document["quiet_end_time"]
+    start: time | None = change.after("quiet_start_time")
+    end: time | None = change.after("quiet_end_time")
     if (start is None) != (end is None):
         missing = "quiet_start_time" if start is None else "quiet_end_time"
         yield FieldError("required", "Quiet hours have a start and an end.", pointer=f"/{missing}")
@@ -184,109 +191,41 @@ def _errors(
         if shut is not None:
             text = Sentence("These hours leave no time for the pipeline “{pipeline}”.", pipeline=shut.title)
             yield FieldError("out_of_range", text, pointer="/quiet_start_time")
-    country: str | None = document["holiday_country"]
+    country: str | None = change.after("holiday_country")
     if country is not None and not windows.is_known(country):
         text = "The holidays of this country, or of this part of it, are not known."
         yield FieldError("unknown_value", text, pointer="/holiday_country")
-    elif regions and country != before.holiday_country:
+    elif regions and "holiday_country" in change.columns:
         text = Sentence("Its holidays differ by region: choose one of {regions}.", regions=", ".join(regions))
         yield FieldError("unknown_value", text, pointer="/holiday_country")
 
 
-PATH: Final = "/policy/contact"
-MEANING: Final = (
-    "`enabled` counts: at most `invitations_max` to one address in `window_days`, over all pipelines, and none for "
-    "`response_window_days` after a response. Quiet hours and holidays hold whether it is enabled or not."
-)
-
-Days = Annotated[int, Meta(ge=1, le=365)]
-Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["21:00"])]
-Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, extra=fields.DATE, examples=["2026-12-24"])]
-Country = Annotated[
-    str,
-    Meta(
-        min_length=2,
-        max_length=COUNTRY_CHARACTERS_MAX,
-        pattern=COUNTRY_PATTERN,
-        extra={"expected": "A country of ISO 3166-1 is expected, perhaps with a part of it, such as GR or DE-BY."},
-        examples=["GR"],
-    ),
-]
-
-routes = Routes(tag="Contact policy")
-
-
-class ContactPolicyRequest(fields.Request):
-    """The whole policy; what is left out has its default."""
-
-    enabled: bool = False
-    invitations_max: Annotated[int, Meta(ge=1, le=decisions.INVITATIONS_MAX)] = 1
-    window_days: Days = 30
-    response_window_days: Days | None = None
-    per_channel: bool = True
-    count_reminders: bool = False
-    if_exceeded: Literal["wait", "skip"] = "skip"
-    quiet_start_time: Clock | None = None
-    quiet_end_time: Clock | None = None
-    holiday_country: Country | None = None
-    holidays: Annotated[list[Day], Meta(max_length=DATES_MAX)] = msgspec.field(default_factory=list[str])
-
-    @property
-    def document(self) -> dict[str, Any]:
-        values: dict[str, Any] = {name: getattr(self, name) for name in EDITABLE}
-        for name in ("quiet_start_time", "quiet_end_time"):
-            values[name] = None if values[name] is None else time.fromisoformat(values[name])
-        return {**values, "holidays": [date.fromisoformat(day) for day in self.holidays]}
-
-
-class ContactPolicy(fields.Resource):
-    """The contact policy over all pipelines: how often people are asked, and days without sending."""
-
-    organization_id: fields.Id
-    enabled: bool
-    invitations_max: int
-    window_days: int
-    response_window_days: int | None
-    per_channel: bool
-    count_reminders: bool
-    if_exceeded: str
-    quiet_start_time: fields.ClockTime | None
-    quiet_end_time: fields.ClockTime | None
-    holiday_country: str | None
-    holidays: list[str]
-    updated_time: fields.DateTime
-    updated_by: fields.Id | None
-
-
-@routes.get(
-    PATH,
-    scope="Contact Policy.Read",
-    answer=ContactPolicy,
-    summary="Get the contact policy",
-    description=f"{MEANING} One that was never saved has the defaults.",
-)
-async def get_policy(call: Call[None], db: Database) -> Answer:
-    policy = await get_policy_record(db, organization_id=call.caller.organization_id)
-    return Answer(_shown(policy, call.zone), version=policy.version)
-
-
-@routes.put(
-    PATH,
-    scope="Contact Policy.Update",
-    body=ContactPolicyRequest,
-    answer=ContactPolicy,
-    summary="Replace the contact policy",
-    description=(
-        f"All of it. {MEANING} With `per_channel` false all addresses that are known of a person count together. A "
-        "pipeline with `policy_exempt` sends regardless, and what it sends counts for the others; one with "
+POLICY = Noun(
+    record=ContactPolicy,
+    table="contact_policy",
+    one="policy",
+    many="policies",
+    tag="Contact policy",
+    path="/policy/contact",
+    scope="Contact Policy",
+    about_create="The whole policy; what is left out has its default.",
+    about={
+        "get": f"{MEANING} One that was never saved has the defaults.",
+        "replace": f"All of it. {MEANING} With `per_channel` false all addresses that are known of a person count "
+        "together. A pipeline with `policy_exempt` sends regardless, and what it sends counts for the others; one with "
         "`on_holidays` `send` knows no holidays. Quiet hours that leave a pipeline no time are refused. Reminders "
-        "count, and are counted against, with `count_reminders`."
-    ),
+        "count, and are counted against, with `count_reminders`.",
+    },
+    summaries={"get": "Get the contact policy", "replace": "Replace the contact policy"},
+    operations=("get", "replace"),
+    is_single=True,
+    filled_later=("enabled_time",),
+    check=_check,
+    fixed=_fixed,
 )
-async def replace_policy(call: Call[ContactPolicyRequest], db: Database) -> Answer:
-    policy = await replace(db, caller=call.caller, wanted=call.body.document, expect=call.expect, now=db.clock.now())
-    return Answer(_shown(policy, call.zone), version=policy.version)
+routes = routes_of(POLICY)
 
 
-def _shown(policy: ContactPolicyRecord, zone: tzinfo) -> ContactPolicy:
-    return ContactPolicy.of(policy, zone, holidays=[day.isoformat() for day in policy.holidays])
+async def quiet_of(db: Database, *, organization_id: str) -> Hours | None:
+    policy = await service.find(POLICY, db, organization_id=organization_id, key=organization_id)
+    return policy.quiet if policy else None

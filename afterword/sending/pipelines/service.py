@@ -284,7 +284,7 @@ async def _quiet(db: Database, organization_id: str, fields: Mapping[str, Any]) 
     """The organization's quiet hours, if the pipeline has a window that they may cover."""
     if _window_of(fields) is None:
         return None
-    return (await policies.get_policy_record(db, organization_id=organization_id)).quiet
+    return await policies.quiet_of(db, organization_id=organization_id)
 
 
 def _window_of(fields: Mapping[str, Any]) -> Hours | None:

@@ -18,7 +18,7 @@ from afterword.core.text import locales
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
 from afterword.sending.messages.context import MessageContext
-from afterword.sending.pipelines.policies import POLICY_COLUMNS, ContactPolicyRecord
+from afterword.sending.pipelines.policies import POLICY_COLUMNS, ContactPolicy
 from afterword.sending.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
 
 
@@ -63,7 +63,7 @@ class Fingerprint:
 class LaneSettings:
     fingerprint: Fingerprint
     pipeline: Pipeline
-    policy: ContactPolicyRecord
+    policy: ContactPolicy
     theme: Theme
     is_active: bool
     application_active: bool
@@ -288,7 +288,7 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
         LaneSettings(
             Fingerprint(*_fingerprint_values(row)),
             Pipeline(*_pipeline_values(row)),
-            ContactPolicyRecord.of(row),
+            ContactPolicy.of(row),
             visuals.inherited(row["organization_brand"], row["application_brand"], row["configuration"]),
             *_other_values(row),
         )

@@ -5,7 +5,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
+from afterword.console.inputs import document_of, form_page, read_as, same_version
+from afterword.console.nouns import inputs_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.wire.lists import Page
@@ -15,45 +16,29 @@ from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import SUPPRESSION, SuppressionInput, SuppressionRequest
-from afterword.sending.pipelines import policies
-from afterword.sending.pipelines.policies import ContactPolicyRequest
+from afterword.sending.pipelines.policies import POLICY
 from afterword.sending.screens.queue_items import CHANNELS, reason_text
 
-POLICY: Final = "/console/settings/policy"
+PATH: Final = "/console/settings/policy"
 SUPPRESSIONS: Final = "/console/settings/suppressions"
 ROWS: Final = 50
 LISTED: Final = structs.listing_of(SUPPRESSION)
-INPUTS: Final = (
-    Input("enabled", "switch", "Limit how often people are asked", options=(("1", "yes"), ("", "no"))),
-    Input("invitations_max", "number", "Invitations at most", "To one address, over all pipelines.", required=True),
-    Input("window_days", "number", "In so many days", required=True),
-    Input("response_window_days", "number", "Days without an invitation after a response", "Empty: none."),
-    Input("per_channel", "switch", "An invitation counts",
-          options=(("1", "for its address"), ("", "for all known addresses of the person"))),
-    Input("count_reminders", "switch", "Reminders count too", options=(("1", "yes"), ("", "no"))),
-    Input("if_exceeded", "choice", "A message beyond the limit", options=(("skip", "is not sent"), ("wait", "waits")),
-          required=True),
-    Input("quiet_start_time", "clock", "Quiet hours from", "Nothing leaves then, where the customer lives."),
-    Input("quiet_end_time", "clock", "Quiet hours to"),
-    Input("holiday_country", "text", "Country of the holidays", "Such as GR, or DE-BY for a part. Empty: no holidays."),
-    Input("holidays", "lines", "Further days without sending", "One a line, such as 2026-12-24."),
-)  # fmt: skip
+INPUTS: Final = inputs_of(POLICY)
 REASONS: Final = ("blocked", "unsubscribed")
 
 routes = Screens()
 
 
-@routes.post(POLICY, scope="Contact Policy.Update")
+@routes.post(PATH, scope="Contact Policy.Update")
 async def save_policy(visit: Visit) -> Response:
     try:
-        request = read_as(ContactPolicyRequest, document_of(visit.form, INPUTS), visit)
+        changes = read_as(structs.creation_of(POLICY), document_of(visit.form, INPUTS), visit).named()
         async with visit.write() as db:
-            await policies.replace(
-                db, caller=visit.caller, wanted=request.document, expect=same_version(visit), now=db.clock.now()
-            )
+            key, expect = visit.caller.organization_id, same_version(visit)
+            await service.update(POLICY, db, key=key, changes=changes, expect=expect, **visit.acting)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _policy(visit, refusal)
-    return html.redirect(f"{POLICY}?done=saved")
+    return html.redirect(f"{PATH}?done=saved")
 
 
 @routes.post(SUPPRESSIONS, scope="Suppression.Create")
@@ -110,16 +95,16 @@ async def lift(visit: Visit) -> Response:
     return html.redirect(f"{SUPPRESSIONS}?done=lifted")
 
 
-@routes.get(POLICY, scope="Contact Policy.Update")
+@routes.get(PATH, scope="Contact Policy.Update")
 async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        stored = await policies.get_policy_record(db, organization_id=visit.caller.organization_id)
+        stored = await service.get(POLICY, db, caller=visit.caller, key=visit.caller.organization_id)
     return form_page(
         visit,
         title=words("Contact policy"),
         back=(words("Settings"), "/console/settings"),
-        action=POLICY,
+        action=PATH,
         inputs=INPUTS,
         stored=stored,
         version=stored.version,

@@ -29,7 +29,7 @@ from afterword.sending.providers import service as accounts
 from afterword.sending.queue import lists
 from afterword.sending.queue.lists import RequestedItems
 from afterword.sending.screens import queue_items
-from afterword.sending.screens.contact_policy import POLICY
+from afterword.sending.screens.contact_policy import PATH as POLICY
 from afterword.sending.screens.queue_items import SENDING, SendingFilter
 from afterword.tenants import audit
 

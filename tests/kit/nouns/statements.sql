@@ -124,6 +124,27 @@ returning t.application_id, t.application_type_id, t.display_name, t.description
 -- application: delete
 delete from application t where t.organization_id = $1 and t.application_id = $2;
 
+-- contact_policy: get
+select o.organization_id, t.enabled, t.enabled_time, t.invitations_max, t.window_days, t.response_window_days, t.per_channel, t.count_reminders, t.if_exceeded, t.quiet_start_time, t.quiet_end_time, t.holiday_country, t.holidays, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join contact_policy t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2;
+
+-- contact_policy: get_locked
+select o.organization_id, t.enabled, t.enabled_time, t.invitations_max, t.window_days, t.response_window_days, t.per_channel, t.count_reminders, t.if_exceeded, t.quiet_start_time, t.quiet_end_time, t.holiday_country, t.holidays, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join contact_policy t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+
+-- contact_policy: update
+insert into contact_policy as t (organization_id, enabled, invitations_max, window_days, response_window_days, per_channel, count_reminders, if_exceeded, quiet_start_time, quiet_end_time, holiday_country, holidays, enabled_time, updated_time, updated_by)
+select $1, s.enabled, s.invitations_max, s.window_days, s.response_window_days, s.per_channel, s.count_reminders, s.if_exceeded, s.quiet_start_time, s.quiet_end_time, s.holiday_country, s.holidays, s.enabled_time, $4, $5
+from jsonb_populate_record(null::contact_policy, $3::jsonb) s
+where $1::text = $2::text
+on conflict (organization_id) do update set enabled = excluded.enabled, invitations_max = excluded.invitations_max, window_days = excluded.window_days, response_window_days = excluded.response_window_days, per_channel = excluded.per_channel, count_reminders = excluded.count_reminders, if_exceeded = excluded.if_exceeded, quiet_start_time = excluded.quiet_start_time, quiet_end_time = excluded.quiet_end_time, holiday_country = excluded.holiday_country, holidays = excluded.holidays, enabled_time = excluded.enabled_time,
+  version = t.version + 1, updated_time = greatest(t.updated_time, excluded.updated_time),
+  updated_by = excluded.updated_by
+where t.organization_id = $1 and (t.enabled, t.invitations_max, t.window_days, t.response_window_days, t.per_channel, t.count_reminders, t.if_exceeded, t.quiet_start_time, t.quiet_end_time, t.holiday_country, t.holidays, t.enabled_time) is distinct from (excluded.enabled, excluded.invitations_max, excluded.window_days, excluded.response_window_days, excluded.per_channel, excluded.count_reminders, excluded.if_exceeded, excluded.quiet_start_time, excluded.quiet_end_time, excluded.holiday_country, excluded.holidays, excluded.enabled_time)
+returning t.organization_id, t.enabled, t.enabled_time, t.invitations_max, t.window_days, t.response_window_days, t.per_channel, t.count_reminders, t.if_exceeded, t.quiet_start_time, t.quiet_end_time, t.holiday_country, t.holidays, coalesce(t.version, 0) as version, t.updated_time, t.updated_by;
+
 -- coupon_pool: get
 select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from coupon_pool t
