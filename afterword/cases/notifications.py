@@ -3,59 +3,80 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, Any, Final, Literal, LiteralString, NoReturn, cast
+from typing import Annotated, Any, Final, Literal, NoReturn, cast
 
 import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
+from afterword.cases.notice_texts import Subject, notice
 from afterword.core.messaging import notices
 from afterword.core.messaging.notices import Digest as DigestRecord
 from afterword.core.messaging.notices import NoticeChannels
 from afterword.core.organizations.access import Caller
-from afterword.core.wire.lists import Page, Rows
-from afterword.core.wire.site import API_PREFIX
+from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
 from afterword.events import service
 from afterword.events.service import Event
-from afterword.kit.db import Database, Row
+from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
-from afterword.kit.texts import Texts, texts
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns.api import route_of
+from afterword.kit.nouns.declaration import Change, Given, Hidden, Noun, Operation, OwnRecord
+from afterword.kit.nouns.structs import listing_of, resource_of
 from afterword.kit.web import fields
-from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.pipelines.resources import summary_of
-from afterword.sending.pipelines.store import Pipeline
 from afterword.tenants import mails
 from afterword.tenants.mails import MailKey
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotificationRecord:
-    """A notification of one user. `web`: it is in the list; false: it goes by mail alone."""
+class Notification(OwnRecord, kw_only=True):
+    """A notification of an event to a user. `link` is the API path of its subject."""
 
-    organization_id: str
-    notification_id: str
-    user_id: str
-    event_id: str
+    notification_id: fields.Id
+    user_id: fields.Id
+    event_id: fields.Id
     type: str
     title: str
     body: str
     link: str | None
-    web: bool
-    mail_id: str | None
+    web: Annotated[bool, Hidden()]  # false: it goes by mail alone
+    mail_id: Annotated[str | None, Hidden()]
+    read: Annotated[bool, Given(sql="t.read_time is not null")] = False
     read_time: datetime | None
     version: int
-    created_time: datetime
-
-    @property
-    def read(self) -> bool:
-        return self.read_time is not None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, notification_id, user_id, event_id, type, title, body, link,
-  web, mail_id, read_time, version, created_time"""
+def _allow(caller: Caller, _operation: Operation) -> None:
+    """Test tokens have none: no notification is about a test."""
+    if caller.test:
+        raise errors.NotFound(NOTIFICATION.nothing)
+
+
+async def _check(change: Change[Notification]) -> None:
+    read = change.columns.pop("read", change.row.read)
+    if read != change.row.read:
+        change.columns["read_time"] = change.now if read else None
+
+
+NOTIFICATION = Noun(
+    record=Notification,
+    table="notification",
+    one="notification",
+    many="notifications",
+    tag="Notifications",
+    path="/notification",
+    scope="Notification",
+    about_update="Marks a notification as read, or as unread.",
+    operations=("list", "update"),
+    shape="envelope",
+    visible="t.user_id = $2 and t.web",
+    is_personal=True,
+    filled_later=("read_time",),
+    check=_check,
+    allow=_allow,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +94,6 @@ class Subscription:
 Watch = tuple[str, str]  # entity, entity_id
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    application_id: str | None
-    alert_title: str | None
-    questionnaire_name: str | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
     """A user who may be notified of the event at `position`."""
@@ -95,31 +109,8 @@ class Recipient:
     digest: str
 
 
-async def _get_notification(
-    db: Database, *, organization_id: str, user_id: str, notification_id: str
-) -> NotificationRecord | None:
-    row = await db.fetch_row(
-        f"""select {_COLUMNS} from notification
-           where organization_id = $1 and user_id = $2 and notification_id = $3 and web""",
-        *(organization_id, user_id, notification_id),
-    )
-    return _notification(row) if row else None
-
-
-async def list_notification_records(
-    db: Database, *, organization_id: str, user_id: str, page: Page
-) -> Rows[NotificationRecord]:
-    rows = await db.fetch_list(
-        f"""select {_COLUMNS}, read_time is not null as read from notification
-           where organization_id = $1 and user_id = $2 and web""",
-        *(organization_id, user_id),
-        page=page,
-    )
-    return rows.map(_notification)
-
-
 async def _insert_notifications(  # any tenant: a batch of events serves many organizations
-    db: Database, *, notifications: Sequence[NotificationRecord]
+    db: Database, *, notifications: Sequence[Notification]
 ) -> int:
     """Insert them, at most one for an event and user; return the count."""
     return await db.execute(
@@ -131,18 +122,6 @@ async def _insert_notifications(  # any tenant: a batch of events serves many or
            on conflict (organization_id, user_id, event_id) do nothing""",
         notifications,
     )
-
-
-async def _update_read(
-    db: Database, *, organization_id: str, user_id: str, notification_id: str, read_time: datetime | None
-) -> NotificationRecord | None:
-    row = await db.fetch_row(
-        f"""update notification set read_time = $4, version = version + 1
-           where organization_id = $1 and user_id = $2 and notification_id = $3 and web
-             and (read_time is null) <> ($4::timestamptz is null) returning {_COLUMNS}""",
-        *(organization_id, user_id, notification_id, read_time),
-    )
-    return _notification(row) if row else None
 
 
 async def get_subscription_record(db: Database, *, organization_id: str, user_id: str) -> Subscription | None:
@@ -335,115 +314,6 @@ async def _list_recipients(  # any tenant: a batch of events serves many organiz
     return [Recipient(**dict(row)) for row in rows]
 
 
-def _notification(row: Row) -> NotificationRecord:
-    columns: dict[str, Any] = {name: row[name] for name in NotificationRecord.__dataclass_fields__}
-    return NotificationRecord(**columns)
-
-
-TITLE_CHARACTERS_MAX: Final = 300
-BODY_CHARACTERS_MAX: Final = 2_000
-
-# By event type. Those of alerts take the alert's title.
-TITLES: Final[Mapping[str, str]] = {
-    "alert_instance.created": "New alert: {title}", "alert_instance.repeated": "Alert again: {title}",
-    "alert_instance.assigned": "Alert assigned: {title}",
-    "alert_instance.status_changed": "Alert has another status: {title}",
-    "alert_instance.resolved": "Alert resolved: {title}", "alert_instance.reopened": "Alert open again: {title}",
-    "alert_instance.commented": "Comment on an alert: {title}",
-    "alert_instance.answered": "The customer answered on an alert: {title}",
-    "alert_instance.recovery_answered": "The customer was asked again and answered: {title}",
-    "alert_instance.overdue": "An alert is overdue: {title}",
-    "alert_instance.escalated": "An alert has been open for too long: {title}",
-    "alert_instance.mentioned": "You are mentioned on an alert: {title}",
-    "questionnaire.created": "A questionnaire was created", "questionnaire.updated": "A questionnaire was changed",
-    "questionnaire.published": "A questionnaire was published",
-    "questionnaire.archived": "A questionnaire was archived", "pipeline.created": "A pipeline was created",
-    "pipeline.updated": "A pipeline was changed", "pipeline.paused": "A pipeline was paused",
-    "pipeline.resumed": "A pipeline was resumed", "pipeline.deleted": "A pipeline was deleted",
-    "import.finished": "An import is finished", "import.failed": "An import failed",
-    "export.finished": "An export is finished", "export.failed": "An export failed",
-    "plan.low_credits": "Credits are running low", "plan.credits_exhausted": "Credits are used up",
-    "plan.renewed": "A plan was renewed", "plan.expired": "A plan has expired",
-    "webhook.disabled": "A webhook was switched off after lasting failure", "user.invited": "A user was invited",
-    "user.removed": "A user was removed", "token.created": "A token was created",
-    "token.revoked": "A token was revoked", "queue_item.created": "A message was queued",
-    "queue_item.updated": "A queued message was changed", "queue_item.waiting": "A message waits",
-    "queue_item.retried": "A message is sent again after a failure", "queue_item.sent": "A message was sent",
-    "queue_item.delivered": "A message was delivered", "queue_item.bounced": "A message bounced",
-    "queue_item.complained": "A recipient reported a message as spam",
-    "queue_item.failed": "A message could not be sent", "queue_item.aborted": "A message was cancelled",
-    "queue_item.ignored": "A message was not sent, by the rules", "queue_item.deleted": "A message was deleted",
-    "questionnaire_instance.created": "A response was requested",
-    "questionnaire_instance.viewed": "A questionnaire was opened",
-    "questionnaire_instance.submitted": "A response has begun",
-    "questionnaire_instance.updated": "A response was changed",
-    "questionnaire_instance.completed": "A response was completed",
-    "questionnaire_instance.reopened": "A response was reopened",
-    "questionnaire_instance.expired": "A request for a response has expired",
-    "questionnaire_instance.deleted": "A response was deleted",
-    "questionnaire_instance.accepted": "A response that was held back was accepted",
-    "questionnaire_instance.rejected": "A response that was held back was rejected",
-    "answer.confirmed": "An answer was confirmed", "answer.changed": "An answer was changed",
-    "responder.created": "A responder was added", "responder.updated": "A responder was changed",
-    "responder.unsubscribed": "A responder unsubscribed", "responder.erased": "A responder was erased",
-    "suppression.created": "An address was suppressed", "suppression.deleted": "An address is no longer suppressed",
-    "tag.added": "A tag was added", "tag.removed": "A tag was removed",
-    "sequence.queued": "A sequence queued a message", "sequence.skipped": "A sequence skipped a response",
-}  # fmt: skip
-SEVERITIES: Final[Mapping[str, str]] = {
-    "low": "Severity: low", "normal": "Severity: normal", "high": "Severity: high", "critical": "Severity: critical",
-}  # fmt: skip
-SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
-SAID_LANGUAGES: Final = ("en", "el")  # those in which the console, and so the sentences, are written
-_NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "token")  # whose name or title says which it is
-
-
-def notice(
-    type_name: str, *, data: Mapping[str, Any], subject: Subject, locale: str, time_zone: str = "UTC"
-) -> tuple[str, str, str | None]:
-    """Title, body and link of an event, in the reader's language."""
-    words = texts("notices", locale)
-    if type_name.startswith("alert_instance."):
-        return _of_case(type_name, data=data, subject=subject, words=words, time_zone=time_zone)
-    family = type_name.partition(".")[0]
-    title = words(TITLES[type_name])
-    name = str(data.get("display_name") or data.get("title") or "") if family in _NAMED else ""
-    body = " · ".join(dict.fromkeys(filter(None, [name, subject.questionnaire_name])))
-    if type_name in SAID and words.language in SAID_LANGUAGES:
-        body = f"{body}\n{_sentences(data, locale=locale, time_zone=time_zone)}".rstrip()
-    return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], None
-
-
-def case_link(alert_instance_id: str) -> str:
-    return f"{API_PREFIX}/alert/instance/{alert_instance_id}"
-
-
-def _sentences(data: Mapping[str, Any], *, locale: str, time_zone: str) -> str:
-    """The pipeline of an event; empty for one that was logged before a column was added."""
-    try:
-        pipeline = msgspec.convert({"deleted_time": None, **data}, Pipeline)
-    except msgspec.ValidationError:
-        return ""
-    return summary_of(texts("console", locale), pipeline, time_zone=time_zone)
-
-
-def _of_case(
-    type_name: str, *, data: Mapping[str, Any], subject: Subject, words: Texts, time_zone: str
-) -> tuple[str, str, str | None]:
-    title = words(TITLES[type_name]).replace("{title}", subject.alert_title or "")
-    lines = [subject.questionnaire_name or "", words(SEVERITIES[data["severity"]])]
-    if data["occurrences"] > 1:
-        lines.append(words.plural("Occurred {n} time", "Occurred {n} times", data["occurrences"]))
-    if data["resolved_time"] is None:
-        if data["due_time"] is not None:
-            moment = words.moment(datetime.fromisoformat(data["due_time"]), time_zone=time_zone)
-            lines.append(words("Due: {moment}", moment=moment))
-        if data["assigned_user_id"] is None:
-            lines.append(words("No owner yet"))
-    body = " · ".join(filter(None, lines))
-    return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], case_link(data["alert_instance_id"])
-
-
 READER: Final = "notifications"
 WATCHES_MAX: Final = 500
 
@@ -474,41 +344,6 @@ async def _handle(db: Database, read: Sequence[Event], *, now: datetime) -> None
     pending = await _pending_notices(db, fresh) if fresh else []
     if pending:
         await _write(db, pending, now=now)
-
-
-async def get(db: Database, *, caller: Caller, notification_id: str) -> NotificationRecord:
-    """The caller's own notification. Raises NotFound, also for test tokens: none is about a test."""
-    found = (
-        caller.user_id
-        and not caller.test
-        and await _get_notification(
-            db, organization_id=caller.organization_id, user_id=caller.user_id, notification_id=notification_id
-        )
-    )
-    return found or _refuse_unknown("There is no such notification.")
-
-
-async def mark_read(
-    db: Database,
-    *,
-    caller: Caller,
-    notification_id: str,
-    read: bool | None,
-    now: datetime,
-    expect: errors.Expect = errors.ANY,
-) -> NotificationRecord:
-    before = await get(db, caller=caller, notification_id=notification_id)
-    expect(before.version)
-    if read is None:
-        return before
-    after = await _update_read(
-        db,
-        organization_id=before.organization_id,
-        user_id=before.user_id,
-        notification_id=notification_id,
-        read_time=now if read else None,
-    )
-    return after or before
 
 
 async def subscription_of(db: Database, *, caller: Caller) -> tuple[Subscription, list[Watch]]:
@@ -611,7 +446,7 @@ async def _write(db: Database, pending: Sequence[_PendingNotice], *, now: dateti
     due = {position: _mail_key(one, now=now) for position, one in enumerate(pending) if one.channels.email}
     mail_ids = await mails.schedule(db, keys=due.values(), now=now)
     texts_by_key: dict[tuple[str, str, str, str], tuple[str, str, str | None]] = {}
-    written: list[NotificationRecord] = []
+    written: list[Notification] = []
     for position, one in enumerate(pending):
         event, recipient = one.event, one.recipient
         key = event.organization_id, event.event_id, recipient.locale, recipient.time_zone
@@ -622,7 +457,7 @@ async def _write(db: Database, pending: Sequence[_PendingNotice], *, now: dateti
         title, body, link = texts_by_key[key]
         made_time = now + timedelta(microseconds=position)  # apart, so that a list has the order of their events
         written.append(
-            NotificationRecord(
+            Notification(
                 organization_id=event.organization_id,
                 notification_id=ids.ordered(made_time),
                 user_id=recipient.user_id,
@@ -660,27 +495,6 @@ DEFAULTS: Final = (
 )
 
 Digest = Literal["none", "daily", "weekly"]
-
-
-class NotificationUpdate(fields.Request):
-    """Marks a notification as read, or as unread."""
-
-    read: bool | UnsetType = UNSET
-
-
-class Notification(fields.Resource):
-    """A notification of an event to a user. `link` is the API path of its subject."""
-
-    notification_id: fields.Id
-    user_id: fields.Id
-    event_id: fields.Id
-    type: str
-    title: str
-    body: str
-    link: str | None
-    read: bool
-    read_time: fields.DateTime | None
-    created_time: fields.DateTime
 
 
 class NotificationWays(fields.Request):
@@ -740,35 +554,19 @@ class NotificationSubscription(fields.Answer):
 @routes.list(
     "/notification",
     scope="Notification.Read",
-    answer=Notification,
+    answer=resource_of(NOTIFICATION),
+    listing=listing_of(NOTIFICATION),
     summary="Get all notifications",
     description="Those of the token's user; a token of the organization has none, nor has one for tests.",
 )
-async def list_notifications(call: Call[None], db: Database) -> Answer:
-    if call.caller.user_id is None or call.caller.test:
-        return Answer(Rows([], 0 if call.page.with_total else None))
-    rows = await list_notification_records(
-        db, organization_id=call.caller.organization_id, user_id=call.caller.user_id, page=call.page
+async def list_notifications(call: Call[None], db: Database) -> Rows[Notification]:
+    user_id = None if call.caller.test else call.caller.user_id
+    return await nouns.rows(
+        NOTIFICATION, db, organization_id=call.caller.organization_id, user_id=user_id, page=call.page
     )
-    return Answer(Notification.of_rows(rows, call.zone))
 
 
-@routes.patch(
-    "/notification/{notification_id}",
-    scope="Notification.Update",
-    body=NotificationUpdate,
-    answer=Notification,
-    summary="Update Notification",
-)
-async def update_notification(call: Call[NotificationUpdate], db: Database) -> NotificationRecord:
-    return await mark_read(
-        db,
-        caller=call.caller,
-        **call.ids,
-        read=None if call.body.read is UNSET else call.body.read,
-        now=call.now,
-        expect=call.expect,
-    )
+routes.all.append(route_of(NOTIFICATION, "update"))
 
 
 @routes.get(

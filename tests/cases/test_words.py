@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
-from afterword.cases import notifications
-from afterword.cases.notifications import Subject
+from afterword.cases import notice_texts
+from afterword.cases.notice_texts import Subject
 from afterword.core.messaging import notices
 from afterword.kit import texts
 from afterword.tenants import mails
@@ -16,7 +16,7 @@ from tests.sending.pipelines.test_resources import PLAIN
 
 SOURCE = Path(texts.__file__).parents[1]
 BLANKS = re.compile(r"\{\w+\}")
-MODULES = ("tenants/mails.py", "cases/notifications.py")
+MODULES = ("tenants/mails.py", "cases/notice_texts.py")
 NOTHING = Subject(None, None, None)
 CASE = {
     "alert_instance_id": "i", "severity": "high", "occurrences": 1, "due_time": "2026-11-28T15:00:00Z",
@@ -25,7 +25,7 @@ CASE = {
 
 
 def shown() -> set[str]:
-    found = {*notifications.TITLES.values(), *notifications.SEVERITIES.values()}
+    found = {*notice_texts.TITLES.values(), *notice_texts.SEVERITIES.values()}
     found |= {text for pair in mails.LINKS.values() for text in pair}
     for name in MODULES:
         for call in ast.walk(ast.parse((SOURCE / name).read_text(encoding="utf-8"))):
@@ -49,7 +49,7 @@ def _all(texts: object) -> list[str]:
 
 
 def test_every_type_has_words() -> None:
-    assert notices.TYPES == notifications.TITLES.keys()
+    assert notices.TYPES == notice_texts.TITLES.keys()
 
 
 class TestNotice:
@@ -57,18 +57,16 @@ class TestNotice:
         """Nothing of a message, response or person is in it."""
         data = {"responder_channel_identifier": "ann@example.com", "display_name": "Ann", "title": "Ms"}
         for name in notices.MASS_TYPES:
-            title, body, link = notifications.notice(name, data=data, subject=NOTHING, locale="en")
-            assert (notifications.TITLES[name], "", None) == (title, body, link)
+            title, body, link = notice_texts.notice(name, data=data, subject=NOTHING, locale="en")
+            assert (notice_texts.TITLES[name], "", None) == (title, body, link)
 
     def test_in_the_language_of_the_reader(self) -> None:
-        title, *_ = notifications.notice("questionnaire_instance.completed", data={}, subject=NOTHING, locale="de")
+        title, *_ = notice_texts.notice("questionnaire_instance.completed", data={}, subject=NOTHING, locale="de")
         assert "Eine Antwort wurde abgeschlossen" == title
 
     def test_name(self) -> None:
         subject = Subject("a", None, "After delivery")
-        title, body, _ = notifications.notice(
-            "pipeline.paused", data={"title": "By mail"}, subject=subject, locale="en"
-        )
+        title, body, _ = notice_texts.notice("pipeline.paused", data={"title": "By mail"}, subject=subject, locale="en")
         assert ("A pipeline was paused", "By mail · After delivery") == (title, body)
 
     def test_sentences_of_a_pipeline(self) -> None:
@@ -77,7 +75,7 @@ class TestNotice:
         times = dict.fromkeys(("created_time", "updated_time"), "2026-11-26T10:00:00Z")
         data = {**PLAIN, **dict.fromkeys(names, "i"), **times, "version": 1, "title": "By mail", "delay_cap_days": 2}
         for locale, text in (("en", "2 days"), ("el", "2 ημέρες"), ("de", ""), ("en", "")):
-            _, body, _ = notifications.notice("pipeline.updated", data=data, subject=NOTHING, locale=locale)
+            _, body, _ = notice_texts.notice("pipeline.updated", data=data, subject=NOTHING, locale=locale)
             assert text in body
             assert bool(text) is (len(body) > len("By mail"))
             if locale == "de":
@@ -95,7 +93,7 @@ class TestNotice:
     def test_whether_to_act_now(self, changes: dict[str, object], body: str) -> None:
         """The due time where the reader is, and a case that waits for an owner; neither of one that is closed."""
         subject = Subject("a", "Unhappy", "Shop")
-        _, said, _ = notifications.notice(
+        _, said, _ = notice_texts.notice(
             "alert_instance.created", data=CASE | changes, subject=subject, locale="en", time_zone="Europe/Athens"
         )
         assert body == re.sub("[\u2068\u2069]", "", said).replace("\u202f", " ")
@@ -104,7 +102,7 @@ class TestNotice:
         """Braces are no blanks, and what is long is cut."""
         data = {**CASE, "severity": "low", "occurrences": 3}
         subject = Subject("a", "{0.__class__} {title}" + "x" * 400, None)
-        title, body, link = notifications.notice("alert_instance.repeated", data=data, subject=subject, locale="el")
+        title, body, link = notice_texts.notice("alert_instance.repeated", data=data, subject=subject, locale="el")
         assert title.startswith("Ξανά ειδοποίηση: {0.__class__} {title}x")
         assert (300, "/v3.2/alert/instance/i") == (len(title), link)
         assert "Συνέβη 3 φορές" in body

@@ -11,7 +11,8 @@ from afterword import errors
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import notifications
-from afterword.cases.notifications import NotificationRecord, Subscription, Watch
+from afterword.cases.notice_texts import TITLES
+from afterword.cases.notifications import NOTIFICATION, Notification, Subscription, Watch
 from afterword.cases.rules import ALERT
 from afterword.console.inputs import placed, read_as, same_version
 from afterword.console.screens import Form, Screens, Visit
@@ -27,7 +28,7 @@ from afterword.tenants.organizations.users import USERS, list_users
 from afterword.tenants.screens import members
 
 NOTICES: Final = "/console/notifications"
-LISTING: Final = fields.listing_of(notifications.Notification)
+LISTING: Final = structs.listing_of(NOTIFICATION)
 
 routes = Screens()
 
@@ -36,7 +37,8 @@ routes = Screens()
 async def list_notices(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await notifications.list_notification_records(
+        found = await service.rows(
+            NOTIFICATION,
             db,
             organization_id=visit.caller.organization_id,
             user_id=visit.session.user_id,
@@ -61,13 +63,11 @@ async def mark_as_read(visit: Visit) -> Response:
     async with visit.write() as db:
         for notification_id in visit.form.all("id")[:ROWS]:
             with suppress(errors.NotFound):  # pruned since the page was shown
-                await notifications.mark_read(
-                    db, caller=visit.caller, notification_id=notification_id, read=True, now=visit.now
-                )
+                await service.update(NOTIFICATION, db, key=notification_id, changes={"read": True}, **visit.acting)
     return html.redirect(f"{NOTICES}?done=notices_read")
 
 
-def _row(visit: Visit, one: NotificationRecord) -> dict[str, Any]:
+def _row(visit: Visit, one: Notification) -> dict[str, Any]:
     return {
         "title": one.title,
         "body": one.body,
@@ -248,7 +248,7 @@ def _groups(visit: Visit, types: Sequence[str], choice: _Choice) -> list[dict[st
         rows = [
             {
                 "type": name,
-                "text": visit.words(CASES[name]) if name in CASES else said(notifications.TITLES[name]),
+                "text": visit.words(CASES[name]) if name in CASES else said(TITLES[name]),
                 "email": name in choice.email,
                 "web": name in choice.web,
             }

@@ -331,6 +331,11 @@ class Noun(Generic[R]):
         return (*own, *(self.filled_later if later else self.filled))
 
     @property
+    def stamps_later(self) -> int:
+        """How many of `updated_time` and `updated_by` an update writes: a record has none, the time, or both."""
+        return len({"updated_time", "updated_by"}.intersection(self.record.__struct_fields__))
+
+    @property
     def nothing(self) -> str:
         return f"There is no such {'organization' if self.is_single else self.one}."
 

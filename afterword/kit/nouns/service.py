@@ -196,7 +196,8 @@ async def update(
     columns = change.columns
     if noun.may_be_absent:
         columns = {**{name: getattr(before, name) for name in noun.written(later=True)}, **columns}
-    values = (caller.organization_id, key, _document(columns), now, caller.actor_id or None)
+    stamps = (now, caller.actor_id or None)[: noun.stamps_later]
+    values = (caller.organization_id, key, _document(columns), *stamps)
     with _keys(noun):
         row = await db.fetch_row(statements_of(noun).update, *values)
     return noun.record(**row) if row else before

@@ -30,7 +30,7 @@ class Statements:
     list: LiteralString = ""
     list_of: LiteralString = ""  # the id of the parent last
     count: LiteralString = ""
-    insert: LiteralString = ""  # $2 key, $3 columns as JSON, $4 now, $5 who where the record has that
+    insert: LiteralString = ""  # $2 key, $3 columns as JSON, $4 now, $5 who where the record has these
     update: LiteralString = ""  # likewise
     delete: LiteralString = ""
 
@@ -119,9 +119,11 @@ def _update(noun: Noun[Any], taken: LiteralString) -> LiteralString:
     changed: LiteralString = ", ".join(noun.written(later=True))
     live: LiteralString = f" and {noun.live}" if noun.live else ""
     also: LiteralString = f",\n  {noun.also_set}" if noun.also_set else ""
+    stamps: tuple[LiteralString, ...] = ("updated_time = greatest(t.updated_time, $4)", "updated_by = $5")
+    stamps = stamps[: noun.stamps_later]
     return f"""update {noun.table} t
 set {assigned(changed, "s")}{also},
-  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+  {", ".join(["version = t.version + 1", *stamps])}
 from {noun.table} o, jsonb_populate_record(o, $3::jsonb) s
 where t.organization_id = $1 and t.{noun.key} = $2 and o.organization_id = $1 and o.{noun.key} = $2{live}
   and ({qualified(changed, "t")}) is distinct from ({qualified(changed, "s")})

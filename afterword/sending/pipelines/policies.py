@@ -44,10 +44,12 @@ Country = Annotated[
 ]
 
 Exceeded = Literal["wait", "skip"]
-Options = Sequence[tuple[str, Marked]]
-_YES_OR_NO: Final[Options] = (("1", "yes"), ("", "no"))
-_COUNTED: Final[Options] = (("1", "for its address"), ("", "for all known addresses of the person"))
-_BEYOND: Final[Options] = (("skip", "is not sent"), ("wait", "waits"))
+_YES_OR_NO: Final[Sequence[tuple[str, Marked]]] = (("1", "yes"), ("", "no"))
+_COUNTED: Final[Sequence[tuple[str, Marked]]] = (
+    ("1", "for its address"),
+    ("", "for all known addresses of the person"),
+)
+_BEYOND: Final[Sequence[tuple[str, Marked]]] = (("skip", "is not sent"), ("wait", "waits"))
 
 
 def _clock(label: Marked, hint: Marked = "") -> Editable:
@@ -125,15 +127,14 @@ class ContactPolicy(SettingsRecord, kw_only=True):
         return DaysOff(self.holiday_country, frozenset(self.holidays))
 
 
+def _of_policy(columns: LiteralString) -> LiteralString:
+    return ", ".join(f"cp.{name} as policy_{name}" for name in columns.split(", "))
+
+
 # Of a row with the organization `o` and its policy `cp`, if it has one.
 _STORED: Final[LiteralString] = columns_of(ContactPolicy, without={"organization_id", "updated_time"})
-POLICY_COLUMNS: Final[LiteralString] = ", ".join(
-    [
-        "o.organization_id as policy_organization_id",
-        "coalesce(cp.updated_time, o.created_time) as policy_updated_time",
-        *(f"cp.{name} as policy_{name}" for name in _STORED.split(", ")),
-    ]
-)
+POLICY_COLUMNS: Final[LiteralString] = f"""o.organization_id as policy_organization_id,
+  coalesce(cp.updated_time, o.created_time) as policy_updated_time, {_of_policy(_STORED)}"""
 
 
 @dataclass(frozen=True, slots=True)

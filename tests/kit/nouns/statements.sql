@@ -351,6 +351,30 @@ returning t.metadata_id, t.kind, t.name, t.title, t.type, t.anonymize, t.level, 
 -- metadata_definition: delete
 delete from metadata_definition t where t.organization_id = $1 and t.metadata_id = $2;
 
+-- notification: get
+select t.notification_id, t.user_id, t.event_id, t.type, t.title, t.body, t.link, t.web, t.mail_id, t.read_time is not null as read, t.read_time, t.organization_id, t.version, t.created_time
+from notification t
+where t.organization_id = $1 and t.user_id = $2 and t.web and t.notification_id = $3;
+
+-- notification: get_locked
+select t.notification_id, t.user_id, t.event_id, t.type, t.title, t.body, t.link, t.web, t.mail_id, t.read_time is not null as read, t.read_time, t.organization_id, t.version, t.created_time
+from notification t
+where t.organization_id = $1 and t.user_id = $2 and t.web and t.notification_id = $3 for no key update of t;
+
+-- notification: list
+select t.notification_id, t.user_id, t.event_id, t.type, t.title, t.body, t.link, t.web, t.mail_id, t.read_time is not null as read, t.read_time, t.organization_id, t.version, t.created_time
+from notification t
+where t.organization_id = $1 and t.user_id = $2 and t.web;
+
+-- notification: update
+update notification t
+set read_time = s.read_time,
+  version = t.version + 1
+from notification o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.notification_id = $2 and o.organization_id = $1 and o.notification_id = $2
+  and (t.read_time) is distinct from (s.read_time)
+returning t.notification_id, t.user_id, t.event_id, t.type, t.title, t.body, t.link, t.web, t.mail_id, t.read_time is not null as read, t.read_time, t.organization_id, t.version, t.created_time;
+
 -- organization: get
 select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t

@@ -59,7 +59,7 @@ async def test_rows_of_others_stay(noun: Noun[Any], pool: db.Pool, house: House)
         if found.count:
             assert 0 == await database.fetch_value(found.count, caller.organization_id)
         if found.update:
-            values = (caller.organization_id, key, {}, now, caller.actor_id)
+            values = (caller.organization_id, key, {}, *(now, caller.actor_id)[: noun.stamps_later])
             assert await database.fetch_row(found.update, *values) is None
         if found.delete:
             assert 0 == await database.execute(found.delete, caller.organization_id, key)
