@@ -11,26 +11,23 @@ from afterword.asking.questionnaires import condition_rows, metadata
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Row, Subject, Subjects
 from afterword.cases import assignments
-from afterword.cases.rules import Alert
+from afterword.cases.rules import ALERT, Alert
 from afterword.cases.screens import assignment_rows
 from afterword.cases.screens.figures import with_load
 from afterword.cases.screens.timeline import SEVERITIES
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console.conditions import json_of, with_seen
-from afterword.console.inputs import theirs_of
+from afterword.console.inputs import read_as, theirs_of
 from afterword.console.screens import Form, Marked, Visit
 from afterword.core.wire.lists import Page
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service, structs
 from afterword.kit.web import fields
 
 LISTED_MAX: Final = 100
 USERS_MAX: Final = 200
 VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
-HOURS_MAX: Final = 720
-TITLE_CHARACTERS_MAX: Final = 200
-DESCRIPTION_CHARACTERS_MAX: Final = 2_000
 USERS: Final = fields.listing_of(assignments.AlertAssignee)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 TRIGGERS: Final[Mapping[str, Marked]] = {
@@ -39,7 +36,6 @@ TRIGGERS: Final[Mapping[str, Marked]] = {
     "schedule": "once a day, at the figures",
     "call_back": "when a customer asks for a call",
 }
-HOURS: Final = ("due_hours", "fold_hours", "escalation_hours")
 LABELS: Final[Mapping[str, Marked]] = {
     "title": "Title", "description": "Description", "questionnaire_ids": "Questionnaires", "trigger": "Checked",
     "conditions": "Conditions", "severity": "Severity", "status_id": "Status", "assigned_user_id": "Case owner",
@@ -189,49 +185,32 @@ def typed_draft(form: Form) -> Draft:
 
 
 def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]:
-    """The rule of the form. Raises Invalid."""
-    words, texts, wrong = visit.words, draft.texts, list[FieldError]()
-    if not 0 < len(texts["title"]) <= TITLE_CHARACTERS_MAX:
-        wrong.append(FieldError("out_of_range", words("Write a title of up to 200 characters."), pointer="/title"))
-    hours = {name: _hours(texts[name]) for name in HOURS}
-    for name, value in hours.items():
-        lowest = 0 if name == "fold_hours" else 1
-        if texts[name] and (value is None or not lowest <= value <= HOURS_MAX):
-            message = words("0 to 720 hours.") if lowest == 0 else words("1 to 720 hours.")
-            wrong.append(FieldError("out_of_range", message, pointer=f"/{name}"))
-    for name, known in (
-        ("severity", SEVERITIES),
-        ("escalation_severity", {"": "", **SEVERITIES}),
-        ("trigger", TRIGGERS),
-    ):
-        if texts[name] not in known:
-            wrong.append(FieldError("unknown_value", words("Choose one of these."), pointer=f"/{name}"))
-    status_id = _hours(texts["status_id"])
-    if status_id is None:
-        wrong.append(FieldError("unknown_value", words("Choose one of these."), pointer="/status_id"))
+    """The rule of the form, without its application. Raises Invalid."""
+    words, texts = visit.words, draft.texts
+    wrong = assignment_rows.errors_of(words, draft.assignment)
     conditions = condition_rows.document_of(draft.group, draft.rows, subjects)
     if draft.document:
         try:
             conditions = json.loads(draft.document)
         except (ValueError, RecursionError):
             wrong.append(FieldError("invalid_format", words("A condition as JSON is expected."), pointer="/document"))
-    wrong += assignment_rows.errors_of(words, draft.assignment)
-    errors.check(wrong)
-    return {
-        **{name: texts[name] or None for name in ("description", "assigned_user_id", "escalation_user_id")},
-        **hours,
+    document = {
+        **{name: texts[name] or None for name in TEXTS},
         "title": texts["title"],
-        "questionnaire_ids": list(dict.fromkeys(draft.questionnaire_ids)),
-        "subscriber_user_ids": list(dict.fromkeys(draft.subscriber_user_ids)),
-        "trigger": texts["trigger"],
+        "fold_hours": texts["fold_hours"] or 0,
+        "active": texts["active"] == "1",
+        "questionnaire_ids": list(draft.questionnaire_ids),
+        "subscriber_user_ids": list(draft.subscriber_user_ids),
         "conditions": conditions,
         "assignment": assignment_rows.document_of(draft.assignment, subjects),
-        "severity": texts["severity"],
-        "status_id": status_id,
-        "fold_hours": hours["fold_hours"] or 0,
-        "active": texts["active"] == "1",
-        "escalation_severity": texts["escalation_severity"] or None,
     }
+    try:
+        request = read_as(structs.update_of(ALERT), document, visit)
+    except errors.Invalid as invalid:
+        errors.check([*wrong, *invalid.errors])
+        raise
+    errors.check(wrong)
+    return structs.written(ALERT, request.named())
 
 
 def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
@@ -282,7 +261,3 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "1" if value else ""
     return "" if value is None else str(value)
-
-
-def _hours(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None  # noqa: PLR2004

@@ -27,6 +27,7 @@ from afterword.tenants.screens import members as settings
 PATH: Final = "/console/settings/alerts"
 NEW: Final = f"{PATH}/new"
 RULE: Final = f"{PATH}/{{alert_id}}"
+HOURS_MAX: Final = 720
 ALERTS: Final = structs.listing_of(ALERT)
 
 routes = Screens()
@@ -121,7 +122,7 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
             if form.text("then") == "preview":
                 tried = await _tried(visit, db, columns, choices)
             elif form.text("then") == "check" and rule:
-                hours = columns["escalation_hours"] or alert_rule_form.HOURS_MAX
+                hours = columns["escalation_hours"] or HOURS_MAX
                 touched = await escalation.touched(
                     db, caller=visit.caller, alert_id=rule.alert_id, hours=hours, now=visit.now
                 )
