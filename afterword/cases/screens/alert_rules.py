@@ -1,31 +1,358 @@
 """Alert rules: the list, the form with a try on the newest responses before saving, and the removal."""
 
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
-from afterword.cases import escalation, previews, rules
+from afterword.asking.questionnaires import api as questionnaires_api
+from afterword.asking.questionnaires import condition_rows, metadata
+from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.condition_rows import (
+    BLANK_ROWS,
+    COMPARISONS,
+    Row,
+    Subject,
+    Subjects,
+    sentence_of,
+    with_named,
+)
+from afterword.cases import assignments, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
-from afterword.cases.screens import alert_rule_form
-from afterword.cases.screens.alert_rule_form import Choices, Draft
+from afterword.cases.screens.figures import with_load
 from afterword.cases.screens.timeline import SEVERITIES
+from afterword.cases.statuses import STATUS, title_of
 from afterword.console import conditions
-from afterword.console.inputs import require_same
+from afterword.console.conditions import json_of, with_seen
+from afterword.console.inputs import read_as, require_same, theirs_of
 from afterword.console.removals import removal
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, ResponseFilter
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import alerts as core_alerts
+from afterword.core.wire.lists import Page
+from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.nouns import service, structs
+from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import NOTHING
-from afterword.kit.web import html
+from afterword.kit.web import fields, html
 from afterword.tenants.screens import members as settings
 
+ROWS_MAX: Final = 100
+CANDIDATES_MAX: Final = 50
+FAMILIES: Final = ("question:", "questionnaire_metadata:", "responder_metadata:")
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentDraft:
+    """`pairs`: of value and user; `candidate_ids`: users for all other cases."""
+
+    field: str
+    pairs: Sequence[tuple[str, str]]
+    candidate_ids: Sequence[str]
+
+    @property
+    def shown_pairs(self) -> Sequence[tuple[str, str]]:
+        filled = [pair for pair in self.pairs if any(pair)]
+        return [*filled, *[("", "")] * min(BLANK_ROWS, ROWS_MAX - len(filled))]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.field or self.candidate_ids or any(map(any, self.pairs)))
+
+
+def stored_assignment(assignment: Mapping[str, Any] | None, subjects: Subjects) -> AssignmentDraft:
+    if assignment is None:
+        return AssignmentDraft("", (), ())
+    subject = subjects.get(assignment["subject"])
+    pairs = [
+        (condition_rows.choice_text(choice["value"], subject), user_id)
+        for choice in assignment["choices"]
+        for user_id in choice["user_ids"]
+    ]
+    return AssignmentDraft(assignment["subject"] or "", pairs, assignment["user_ids"])
+
+
+def typed_assignment(form: Form) -> AssignmentDraft:
+    pairs = [(form.text(f"of-{index}"), form.text(f"user-{index}")) for index in range(ROWS_MAX)]
+    return AssignmentDraft(form.text("field"), pairs, form.all("candidate_ids")[:CANDIDATES_MAX])
+
+
+def assignment_errors(words: Texts, draft: AssignmentDraft) -> list[FieldError]:
+    """The rows with a value alone, or a person alone."""
+    return [
+        FieldError("required", words("Give a value and a person."), pointer=f"/{'user' if value else 'of'}-{index}")
+        for index, (value, user_id) in enumerate(draft.shown_pairs)
+        if bool(value) != bool(user_id)
+    ]
+
+
+def assignment_of(draft: AssignmentDraft, subjects: Subjects) -> dict[str, Any] | None:
+    """The assignment of the rows: several users beside one value share its cases."""
+    if draft.is_empty:
+        return None
+    choices: dict[str, list[str]] = {}
+    for text, user_id in draft.pairs:
+        if text and user_id:
+            choices.setdefault(condition_rows.choice_of(text, subjects.get(draft.field)), []).append(user_id)
+    return {
+        "subject": draft.field or None,
+        "choices": [{"value": value, "user_ids": list(dict.fromkeys(users))} for value, users in choices.items()],
+        "user_ids": list(dict.fromkeys(draft.candidate_ids)),
+    }
+
+
+def assignment_sentence(assignment: Mapping[str, Any] | None, subjects: Subjects, names: Mapping[str, str]) -> str:
+    """The assignment in words; `names`: of users by their ids."""
+    draft = stored_assignment(assignment, subjects)
+    pairs = [f"{value}: {names.get(user_id, user_id)}" for value, user_id in draft.pairs]
+    return ", ".join([*pairs, *(names.get(user_id, user_id) for user_id in draft.candidate_ids)])
+
+
+LISTED_MAX: Final = 100
+USERS_MAX: Final = 200
+VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
+USERS: Final = fields.listing_of(assignments.AlertAssignee)
+QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
+TRIGGERS: Final[Mapping[str, Marked]] = {
+    "completed": "when a response is completed",
+    "submitted": "at the first answer, and when it is completed",
+    "schedule": "once a day, at the figures",
+    "call_back": "when a customer asks for a call",
+}
+LABELS: Final[Mapping[str, Marked]] = {
+    "title": "Title", "description": "Description", "questionnaire_ids": "Questionnaires", "trigger": "Checked",
+    "conditions": "Conditions", "severity": "Severity", "status_id": "Status", "assigned_user_id": "Case owner",
+    "due_hours": "Due in business hours", "fold_hours": "Hours in which a repeat counts on the open case",
+    "subscriber_user_ids": "Who is told", "active": "The alert is on", "assignment": "Owner by a field",
+    "escalation_hours": "After business hours", "escalation_severity": "Raise the severity to",
+    "escalation_user_id": "Owner from then on",
+}  # fmt: skip
+TEXTS: Final = tuple(
+    name for name in LABELS if name not in {"questionnaire_ids", "subscriber_user_ids", "conditions", "assignment"}
+)
+NEW: Final[Mapping[str, Any]] = {"trigger": "completed", "severity": "normal", "status_id": 1, "active": True}
+Options = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The fields of the form. `document`: a condition as JSON, in place of the rows."""
+
+    texts: Mapping[str, str]
+    questionnaire_ids: Sequence[str]
+    subscriber_user_ids: Sequence[str]
+    group: str
+    rows: Sequence[Row]
+    document: str
+    assignment: AssignmentDraft
+
+    @property
+    def shown_rows(self) -> Sequence[condition_rows.Fieldset]:
+        return condition_rows.shown_rows(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The options of the form, as pairs of value and text."""
+
+    questionnaires: Options
+    users: Options
+    loaded: Options
+    statuses: Options
+    subjects: Subjects
+    labels: Options
+
+    @property
+    def fields(self) -> Options:
+        """The subjects that an owner can be chosen by."""
+        return [(key, one.text) for key, one in self.subjects.items() if key.startswith(FAMILIES)]
+
+    @property
+    def grouped(self) -> Sequence[tuple[str, Options]]:
+        return condition_rows.grouped(self.subjects)
+
+
+async def choices_of(
+    visit: Visit, db: Database, *, application_id: str, questionnaire_ids: Sequence[str], condition: object
+) -> Choices:
+    """The choices for a rule of this application; questions are those of its questionnaires (none: of all)."""
+    organization_id = visit.caller.organization_id
+    questionnaires = await questionnaires_store.list_questionnaires(
+        db,
+        organization_id=organization_id,
+        application_ids=[application_id],
+        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+    )
+    users = await assignments.list_assignees(
+        db,
+        organization_id=organization_id,
+        application_id=application_id,
+        application_ids=visit.caller.application_ids,
+        page=Page.first(USERS, limit=USERS_MAX),
+    )
+    named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
+    statuses = await service.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
+    asked = [
+        each.published_version_id
+        for each in questionnaires.items
+        if each.published_version_id and (not questionnaire_ids or each.questionnaire_id in questionnaire_ids)
+    ]
+    subjects = condition_rows.with_named(
+        await _subjects(visit, db, application_ids=[application_id], version_ids=asked), condition
+    )
+    subjects = await with_seen(visit, db, subjects)
+    return Choices(
+        questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
+        users=[(user_id, name) for user_id, name, _ in named],
+        loaded=[(user_id, with_load(visit.words, name, count)) for user_id, name, count in named],
+        statuses=[(str(each.status_id), title_of(visit.words, each.status_id, each.title)) for each in statuses],
+        subjects=subjects,
+        labels=condition_rows.suggestions(visit.words, subjects),
+    )
+
+
+async def subjects_of(visit: Visit, db: Database, rules: Sequence[Alert]) -> Subjects:
+    """The subjects of the applications of these rules, as far as words for conditions need them."""
+    application_ids = sorted({one.application_id for one in rules})
+    if not application_ids:
+        return {}
+    questionnaires = await questionnaires_store.list_questionnaires(
+        db,
+        organization_id=visit.caller.organization_id,
+        application_ids=application_ids,
+        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+    )
+    version_ids = [one.published_version_id for one in questionnaires.items if one.published_version_id]
+    return await _subjects(visit, db, application_ids=application_ids, version_ids=version_ids)
+
+
+async def _subjects(
+    visit: Visit, db: Database, *, application_ids: Sequence[str], version_ids: Sequence[str]
+) -> Subjects:
+    place, found = {"organization_id": visit.caller.organization_id}, dict[str, Subject]()
+    versions = [
+        await questionnaires_store.get_version(db, **place, version_id=each) for each in version_ids[:VERSIONS_MAX]
+    ]
+    for application_id in application_ids:
+        declared = await metadata.declared(db, **place, application_id=application_id)
+        definitions = [each.definition for each in versions]
+        found |= condition_rows.subjects_of(visit.words, definitions=definitions, declared=declared)
+    return found
+
+
+def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
+    values = {name: getattr(rule, name) if rule else NEW.get(name) for name in LABELS}
+    found = condition_rows.rows_of(values["conditions"], subjects)
+    group, rows = found or ("all", [])
+    return Draft(
+        texts={name: _text(values[name]) for name in TEXTS},
+        questionnaire_ids=values["questionnaire_ids"] or (),
+        subscriber_user_ids=values["subscriber_user_ids"] or (),
+        group=group,
+        rows=rows,
+        document="" if found else json_of(values["conditions"]),
+        assignment=stored_assignment(values["assignment"], subjects),
+    )
+
+
+def typed_draft(form: Form) -> Draft:
+    return Draft(
+        texts={name: form.text(name) for name in TEXTS},
+        questionnaire_ids=form.all("questionnaire_ids")[:LISTED_MAX],
+        subscriber_user_ids=form.all("subscriber_user_ids")[:LISTED_MAX],
+        group=form.text("group"),
+        rows=condition_rows.typed_rows(form.text),
+        document=form.text("document"),
+        assignment=typed_assignment(form),
+    )
+
+
+def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]:
+    """The rule of the form, without its application. Raises Invalid."""
+    words, texts = visit.words, draft.texts
+    wrong = assignment_errors(words, draft.assignment)
+    conditions = condition_rows.document_of(draft.group, draft.rows, subjects)
+    if draft.document:
+        try:
+            conditions = json.loads(draft.document)
+        except (ValueError, RecursionError):
+            wrong.append(FieldError("invalid_format", words("A condition as JSON is expected."), pointer="/document"))
+    document = {
+        **{name: texts[name] or None for name in TEXTS},
+        "title": texts["title"],
+        "fold_hours": texts["fold_hours"] or 0,
+        "active": texts["active"] == "1",
+        "questionnaire_ids": list(draft.questionnaire_ids),
+        "subscriber_user_ids": list(draft.subscriber_user_ids),
+        "conditions": conditions,
+        "assignment": assignment_of(draft.assignment, subjects),
+    }
+    try:
+        request = read_as(structs.update_of(ALERT), document, visit)
+    except errors.Invalid as invalid:
+        errors.check([*wrong, *invalid.errors])
+        raise
+    errors.check(wrong)
+    return structs.written(ALERT, request.named())
+
+
+def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
+
+    def place(pointer: str) -> str:
+        head, *parts = pointer.removeprefix("/").split("/")
+        if head in {"questionnaire_ids", "subscriber_user_ids"}:
+            return f"/{head}"
+        if head == "assignment":
+            return "/candidate_ids" if parts[:1] == ["user_ids"] else "/field"
+        if head != "conditions":
+            return pointer
+        if draft.document:
+            return "/document"
+        return f"/{condition_rows.place_of(parts, draft.rows)}"
+
+    wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
+    return errors.Invalid(refusal.detail, errors=wrong)
+
+
+def differences(visit: Visit, rule: Alert, columns: Mapping[str, Any], choices: Choices) -> list[tuple[str, str]]:
+    """The name and the stored value of each field that the form has otherwise."""
+    words = visit.words
+    named = {
+        **{name: dict(choices.users) for name in ("assigned_user_id", "escalation_user_id", "subscriber_user_ids")},
+        "questionnaire_ids": dict(choices.questionnaires),
+        "status_id": dict(choices.statuses),
+        **{
+            name: {key: words(text) for key, text in SEVERITIES.items()} for name in ("severity", "escalation_severity")
+        },
+        "trigger": {key: words(text) for key, text in TRIGGERS.items()},
+        "active": {"1": words("yes"), "": words("no")},
+    }
+
+    def shown_as(name: str, stored: Any) -> str:
+        if name == "conditions":
+            return condition_rows.sentence_of(words, stored, choices.subjects)
+        if name == "assignment":
+            return assignment_sentence(stored, choices.subjects, dict(choices.users))
+        each = stored if isinstance(stored, list) else [stored]
+        return ", ".join(named.get(name, {}).get(_text(one), _text(one)) for one in each)
+
+    stored = {name: getattr(rule, name) for name in LABELS if name in columns}
+    return theirs_of(words, LABELS, stored, columns, shown_as)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "1" if value else ""
+    return "" if value is None else str(value)
+
+
 PATH: Final = "/console/settings/alerts"
-NEW: Final = f"{PATH}/new"
+NEW_PATH: Final = f"{PATH}/new"
 RULE: Final = f"{PATH}/{{alert_id}}"
 HOURS_MAX: Final = 720
 ALERTS: Final = structs.listing_of(ALERT)
@@ -38,12 +365,12 @@ async def list_rules(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         found = await service.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
-        subjects = await alert_rule_form.subjects_of(visit, db, found.items)
+        subjects = await subjects_of(visit, db, found.items)
     may_add = "Alert.Create" in visit.caller.scopes
     return visit.page(
         "alert_rules.html",
         title=words("Alerts"),
-        new_url=NEW if may_add else "",
+        new_url=NEW_PATH if may_add else "",
         rules=Listing(
             rows=[
                 {
@@ -56,19 +383,19 @@ async def list_rules(visit: Visit) -> Response:
                 for one in found.items
             ],
             empty=words("No alert yet. An alert opens a case when a response meets its conditions."),
-            empty_link=(words("New alert"), NEW) if may_add else None,
+            empty_link=(words("New alert"), NEW_PATH) if may_add else None,
             **page_links(found, visit.query, PATH),
         ),
     )
 
 
-@routes.get(NEW, scope="Alert.Create")
+@routes.get(NEW_PATH, scope="Alert.Create")
 async def new_rule_page(visit: Visit) -> Response:
     visit.caller.require("Alert.Update")
     return await _show(visit, rule=None)
 
 
-@routes.post(NEW, scope="Alert.Create")
+@routes.post(NEW_PATH, scope="Alert.Create")
 async def make_rule(visit: Visit) -> Response:
     visit.caller.require("Alert.Update")
     return await _answer(visit, rule=None)
@@ -109,14 +436,14 @@ removal(
 
 async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
     """Save the form, or only try it: on the newest responses, or its escalation on the open cases."""
-    form, draft = visit.form, alert_rule_form.typed_draft(visit.form)
+    form, draft = visit.form, typed_draft(visit.form)
     application_id = rule.application_id if rule else form.text("application_id")
     tried, touched = None, None
     try:
         async with visit.read() as db:
             choices = await _choices(visit, db, application_id, draft, rule)
             columns: dict[str, Any] = {
-                **alert_rule_form.columns_of(visit, draft, choices.subjects),
+                **columns_of(visit, draft, choices.subjects),
                 "application_id": application_id,
             }
             if form.text("then") == "preview":
@@ -130,7 +457,7 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
             return await _show(visit, rule=rule, draft=draft, tried=tried, touched=touched)
         return await _save(visit, rule=rule, columns=columns)
     except errors.Invalid as invalid:
-        return await _show(visit, rule=rule, draft=draft, refusal=alert_rule_form.placed(invalid, draft))
+        return await _show(visit, rule=rule, draft=draft, refusal=placed(invalid, draft))
     except errors.Stale as stale:
         return await _show(visit, rule=await _rule(visit), draft=draft, refusal=stale)
 
@@ -187,7 +514,7 @@ def _owners(visit: Visit, found: previews.Preview, choices: Choices) -> str:
 
 
 def _found(visit: Visit, columns: dict[str, Any]) -> str:
-    ids, condition = columns["questionnaire_ids"], alert_rule_form.json_of(columns["conditions"])
+    ids, condition = columns["questionnaire_ids"], json_of(columns["conditions"])
     if (
         len(ids) > 1
         or len(condition) > CONDITION_CHARACTERS_MAX
@@ -201,7 +528,7 @@ def _found(visit: Visit, columns: dict[str, Any]) -> str:
 
 async def _choices(visit: Visit, db: Database, application_id: str, draft: Draft | None, rule: Alert | None) -> Choices:
     chosen = draft.questionnaire_ids if draft else rule.questionnaire_ids if rule else ()
-    return await alert_rule_form.choices_of(
+    return await choices_of(
         visit, db, application_id=application_id, questionnaire_ids=chosen, condition=rule.conditions if rule else None
     )
 
@@ -222,11 +549,11 @@ async def _show(
         given = visit.form.text("application_id") or visit.query.get("application", "")
         application_id = rule.application_id if rule else given if given in known else known[0] if known else ""
         choices = await _choices(visit, db, application_id, draft, rule)
-    shown = draft or alert_rule_form.stored_draft(rule, choices.subjects)
+    shown = draft or stored_draft(rule, choices.subjects)
     theirs: list[tuple[str, str]] = []
     if rule and draft and is_stale:
-        columns = alert_rule_form.columns_of(visit, draft, choices.subjects)
-        theirs = alert_rule_form.differences(visit, rule, columns, choices)
+        columns = columns_of(visit, draft, choices.subjects)
+        theirs = differences(visit, rule, columns, choices)
     severities = [(name, words(text)) for name, text in SEVERITIES.items()]
     seen = visit.form.text("seen") if draft and not is_stale else rule.updated_time.isoformat() if rule else ""
     return visit.page(
@@ -234,7 +561,7 @@ async def _show(
         title=rule.title if rule else words("New alert"),
         status=refusal.status if refusal else 200,
         rule_id=rule.alert_id if rule else "",
-        path=f"{PATH}/{rule.alert_id}" if rule else NEW,
+        path=f"{PATH}/{rule.alert_id}" if rule else NEW_PATH,
         value=shown.texts,
         draft=shown,
         choices=choices,
@@ -242,7 +569,7 @@ async def _show(
         application_id=application_id,
         seen=seen,
         theirs=theirs,
-        triggers=[(name, words(text)) for name, text in alert_rule_form.TRIGGERS.items()],
+        triggers=[(name, words(text)) for name, text in TRIGGERS.items()],
         groups=[(name, words(text)) for name, text in conditions.GROUPS.items()],
         comparisons=[(name, words(text)) for name, text in COMPARISONS.items()],
         severities=severities,

@@ -332,7 +332,7 @@ class Noun(Generic[R]):
 
     @property
     def stamps_later(self) -> int:
-        """How many of `updated_time` and `updated_by` an update writes: a record has none, the time, or both."""
+        """The number of stamps that an update writes: none, `updated_time`, or also `updated_by`."""
         return len({"updated_time", "updated_by"}.intersection(self.record.__struct_fields__))
 
     @property

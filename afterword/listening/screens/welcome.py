@@ -251,7 +251,7 @@ async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
         *([test] if has_starter else []),
         *([connect] if all(one.kind == kinds.DEFAULT for one in accounts.items) else []),
         await _way_out(visit, db, questionnaire),
-        (words("Be told of unhappy customers: make an alert"), alert_rules.NEW),
+        (words("Be told of unhappy customers: make an alert"), alert_rules.NEW_PATH),
         (words("Make a token, by which your shop sends questionnaires"), "/console/settings/tokens"),
         (words("Invite colleagues"), "/console/settings/people"),
         (words("Take another questionnaire"), QUESTIONNAIRE),

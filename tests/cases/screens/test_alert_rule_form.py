@@ -3,7 +3,7 @@
 import pytest
 
 from afterword import errors
-from afterword.cases.screens.alert_rule_form import placed, typed_draft
+from afterword.cases.screens.alert_rules import placed, typed_draft
 from afterword.console.screens import Form
 
 ROWS = {"subject-0": [""], "subject-4": ["question:q"], "value-4": ["6"]}

@@ -1,7 +1,13 @@
 """The owner by a field as rows: several people beside one value share it, and a half row is refused."""
 
 from afterword.asking.questionnaires.condition_rows import Subject
-from afterword.cases.screens.assignment_rows import document_of, errors_of, sentence_of, stored_draft, typed_draft
+from afterword.cases.screens.alert_rules import (
+    assignment_errors,
+    assignment_of,
+    assignment_sentence,
+    stored_assignment,
+    typed_assignment,
+)
 from afterword.console.screens import Form
 from afterword.kit import texts
 
@@ -17,16 +23,16 @@ DOCUMENT = {
 
 
 def test_rows() -> None:
-    assert DOCUMENT == document_of(typed_draft(Form(FORM)), SUBJECTS)
-    shown = stored_draft(DOCUMENT, SUBJECTS)
+    assert DOCUMENT == assignment_of(typed_assignment(Form(FORM)), SUBJECTS)
+    shown = stored_assignment(DOCUMENT, SUBJECTS)
     assert [("Shop", "ann"), ("Shop", "ben"), ("9", "ann"), ("", ""), ("", "")] == list(shown.shown_pairs)
-    assert DOCUMENT == document_of(shown, SUBJECTS)
-    assert "Shop: Ann, Shop: ben, 9: Ann, eva" == sentence_of(DOCUMENT, SUBJECTS, {"ann": "Ann"})
+    assert DOCUMENT == assignment_of(shown, SUBJECTS)
+    assert "Shop: Ann, Shop: ben, 9: Ann, eva" == assignment_sentence(DOCUMENT, SUBJECTS, {"ann": "Ann"})
 
 
 def test_empty_and_half() -> None:
     words = texts.texts("console", "en")
-    assert document_of(typed_draft(Form({})), SUBJECTS) is None
-    assert "" == sentence_of(None, SUBJECTS, {})
-    half = typed_draft(Form({"of-7": ["Shop"], "user-9": ["ann"]}))
-    assert ["/user-0", "/of-1"] == [one.pointer for one in errors_of(words, half)]
+    assert assignment_of(typed_assignment(Form({})), SUBJECTS) is None
+    assert "" == assignment_sentence(None, SUBJECTS, {})
+    half = typed_assignment(Form({"of-7": ["Shop"], "user-9": ["ann"]}))
+    assert ["/user-0", "/of-1"] == [one.pointer for one in assignment_errors(words, half)]
