@@ -17,13 +17,10 @@ from afterword.cases import (
 from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.resources import (
-    AlertComment,
     AlertCommentRequest,
     AlertCommentUpdate,
-    AlertHistoryEntry,
     AlertInstance,
     AlertInstanceUpdate,
-    AlertMessage,
     AlertMessageRequest,
 )
 from afterword.cases.rules import ALERT
@@ -89,8 +86,8 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
 @instance_routes.list(
     f"{CASE}/history",
     scope="Alert Instance.Read",
-    answer=AlertHistoryEntry,
-    listing=listing_of(AlertHistoryEntry, order=(("created_time", "asc"),)),
+    answer=history.RESOURCE,
+    listing=listing_of(history.RESOURCE, order=(("created_time", "asc"),)),
     summary="Get the history of an alert instance",
     description="Its opening, every change and every comment, in the order of time.",
 )
@@ -105,7 +102,7 @@ async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Ent
     f"{CASE}/message",
     scope="Alert Instance.Update",
     body=AlertMessageRequest,
-    answer=AlertMessage,
+    answer=messages.RESOURCE,
     summary="Reply to the customer",
     description=(
         "The mail leaves by the account and sender address of the pipeline that asked the customer; its state stands "
@@ -126,11 +123,14 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
         now=call.now,
         expect=call.expect,
     )
-    return Answer(AlertMessage.of(message, call.zone))
+    return Answer(messages.RESOURCE.of(message, call.zone))
 
 
 @instance_routes.list(
-    f"{CASE}/comment", scope="Alert Instance.Read", answer=AlertComment, summary="Get all comments of an alert instance"
+    f"{CASE}/comment",
+    scope="Alert Instance.Read",
+    answer=cases_store.COMMENT,
+    summary="Get all comments of an alert instance",
 )
 async def list_alert_comments(call: Call[None], db: Database) -> Rows[service.Comment]:
     case = await service.get(db, caller=call.caller, **call.ids)
@@ -143,7 +143,7 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[service.Co
     f"{CASE}/comment",
     scope="Alert Instance.Update",
     body=AlertCommentRequest,
-    answer=AlertComment,
+    answer=cases_store.COMMENT,
     summary="Create new comment",
 )
 async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> service.Comment:
@@ -154,7 +154,7 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
     COMMENT,
     scope="Alert Instance.Update",
     body=AlertCommentUpdate,
-    answer=AlertComment,
+    answer=cases_store.COMMENT,
     summary="Update comment",
     description="Only its author may.",
 )

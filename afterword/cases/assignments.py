@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Protocol
 
+import msgspec
+
 from afterword import errors
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Call, Routes
 from afterword.tenants.organizations import checks
@@ -18,13 +21,17 @@ from afterword.tenants.organizations import checks
 OPEN_CASES_MAX: Final = 1_000  # counted of one user
 
 
-@dataclass(frozen=True, slots=True)
-class Assignee:
-    user_id: str
+class Assignee(msgspec.Struct, frozen=True):
+    """A user who may take cases."""
+
+    user_id: fields.Id
     email: str
     display_name: str | None
-    open_cases: int
+    open_cases: fields.Computed[int]
     created_time: datetime
+
+
+RESOURCE: Final = shown_as("AlertAssignee", Assignee)
 
 
 async def list_assignees(
@@ -118,22 +125,12 @@ class AssigneeQuery(fields.Request):
     application_id: fields.Id | None = None
 
 
-class AlertAssignee(fields.Resource):
-    """A user who may take cases."""
-
-    user_id: fields.Id
-    email: str
-    display_name: str | None
-    open_cases: fields.Computed[int]
-    created_time: fields.DateTime
-
-
 @routes.list(
     PATH,
     scope="Alert.Read",
     more_scopes=("User.Read",),
     query=AssigneeQuery,
-    answer=AlertAssignee,
+    answer=RESOURCE,
     summary="Get the users who may take cases",
     description=f"Each with the cases that are open with this user, {OPEN_CASES_MAX:,} at most.",
 )

@@ -257,32 +257,19 @@ async def get_case_figures(call: Call[None], db: Database) -> Answer:
         group_by=query.group_by,
         now=call.now,
     )
-    return Answer(_shown(found, call))
-
-
-def _shown(found: Figures, call: Call[None]) -> CaseFigures:
-    return CaseFigures(
+    shown = CaseFigures.of(
+        found,
         from_time=times.format_time(found.period.from_time, zone=call.zone),
         to_time=times.format_time(found.period.to_time, zone=call.zone),
-        group_by=found.group_by,
         total=_counts(found.total),
         rows=[_counts(row) for row in found.rows],
         truncated=found.is_cut,
     )
+    return Answer(shown)
 
 
 def _counts(row: Row) -> CaseCounts:
-    return CaseCounts(
-        key=row.key,
-        title=row.title,
-        opened=row.opened,
-        closed=row.closed,
-        in_time=_share(row.in_time),
-        median_hours=row.median_hours,
-        measured=row.measured,
-        answered=row.answered,
-        won_back=_share(row.won_back),
-    )
+    return CaseCounts.of(row, in_time=_share(row.in_time), won_back=_share(row.won_back))
 
 
 def _share(measure: Measure) -> CaseShare:

@@ -1,32 +1,35 @@
 """Writes entries of the history of cases. They hold ids, times and choices, nothing of the person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
 
 from afterword import ids
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
+from afterword.kit.web import fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """`kind`: opened, changed, commented, message_sent, message_received. `changes`: of a mail its particulars.
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened in a case. `changes`: what changed, each with `from` and `to`; `body`: of a comment."""
 
-    `user_name`, and `owner_name` of whom the case was given to: of a user, also a removed one.
-    """
-
-    history_id: str
-    alert_instance_id: str
-    kind: str
-    user_id: str | None
-    user_name: str | None
-    owner_name: str | None
-    body: str | None
-    changes: dict[str, Any]
+    history_id: fields.Id
+    alert_instance_id: fields.Id
+    kind: str  # opened, changed, commented, message_sent, message_received
+    user_id: fields.Id | None
+    user_name: Annotated[str | None, Hidden()]  # also of a removed user
+    owner_name: Annotated[str | None, Hidden()]  # of the user whom the case was given to, also a removed one
+    body: fields.Computed[str | None]
+    changes: fields.Computed[dict[str, Any]]  # of a mail its particulars
     created_time: datetime
+
+
+RESOURCE: Final = shown_as("AlertHistoryEntry", Entry)
 
 
 async def _insert_entry(
@@ -75,7 +78,7 @@ async def list_entries(db: Database, *, organization_id: str, alert_instance_id:
         *(organization_id, alert_instance_id),
         page=page,
     )
-    return rows.map(lambda row: Entry(**{name: row[name] for name in Entry.__dataclass_fields__}))
+    return rows.map(lambda row: Entry(**{name: row[name] for name in Entry.__struct_fields__}))
 
 
 KEPT: Final = (

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.cases.alert_instances import service
@@ -16,41 +18,42 @@ from afterword.core.wire.site import Site
 from afterword.events import service as events
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.transport.base import Message as Mail
 from afterword.kit.transport.mime import one_line
-from afterword.kit.web import html
+from afterword.kit.web import fields, html
 from afterword.sending.channels.answers import Answer
 from afterword.sending.messages.email import SenderNotAllowed
 from afterword.sending.queue.lanes import LaneSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """A mail. `state`: waiting, claimed, sending, sent, failed, unknown (it may have arrived), or received.
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """A mail between an agent and the customer of a case."""
 
-    `whole`: all of a received mail, where `body` is not all. `other_sender`: not an address of the customer.
-    """
-
-    organization_id: str
-    message_id: str
-    alert_instance_id: str
+    organization_id: Annotated[str, Hidden()]
+    message_id: fields.Id
+    alert_instance_id: fields.Id
     incoming: bool
-    user_id: str | None = None
-    pipeline_id: str | None = None
+    user_id: fields.Id | None = None
+    pipeline_id: Annotated[str | None, Hidden()] = None
     address: str
     subject: str
     body: str
-    locale: str
-    key: str | None
-    state: str
-    attempts: int = 0
-    epoch: int = 0
+    locale: Annotated[str, Hidden()]
+    key: Annotated[str | None, Hidden()]
+    state: str  # waiting, claimed, sending, sent, failed, unknown (it may have arrived), or received
+    attempts: Annotated[int, Hidden()] = 0
+    epoch: Annotated[int, Hidden()] = 0
     error: str | None = None
     created_time: datetime
     finished_time: datetime | None = None
-    whole: str | None = None
-    other_sender: bool = False
+    whole: str | None = None  # all of a received mail, where `body` is not all
+    other_sender: bool = False  # not an address of the customer
+
+
+RESOURCE: Final = shown_as("AlertMessage", Message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +231,7 @@ async def _delete_messages_of(  # any tenant: a batch of events serves many orga
 
 
 def _message(row: Row) -> Message:
-    return Message(**{name: row[name] for name in Message.__dataclass_fields__})
+    return Message(**{name: row[name] for name in Message.__struct_fields__})
 
 
 def compose(

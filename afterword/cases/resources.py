@@ -1,6 +1,6 @@
 """The request and answer structs of alerts, their statuses, cases and comments."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -107,18 +107,6 @@ class AlertInstance(fields.Resource):
     updated_by: fields.Id | None
 
 
-class AlertHistoryEntry(fields.Resource):
-    """One thing that happened in a case. `changes`: what changed, each with `from` and `to`; `body`: of a comment."""
-
-    history_id: fields.Id
-    alert_instance_id: fields.Id
-    kind: str
-    user_id: fields.Id | None
-    body: fields.Computed[str | None]
-    changes: fields.Computed[dict[str, Any]]
-    created_time: fields.DateTime
-
-
 class AlertMessageRequest(fields.Request):
     """A reply to the customer by mail, and changes of the case that go with it."""
 
@@ -128,24 +116,6 @@ class AlertMessageRequest(fields.Request):
     status_id: StatusId | UnsetType = UNSET
     cause: Choice | UnsetType | None = UNSET
     remedy: Choice | UnsetType | None = UNSET
-
-
-class AlertMessage(fields.Resource):
-    """A mail between an agent and the customer of a case."""
-
-    message_id: fields.Id
-    alert_instance_id: fields.Id
-    incoming: bool
-    user_id: fields.Id | None
-    address: str
-    subject: str
-    body: str
-    state: str
-    error: str | None
-    created_time: fields.DateTime
-    finished_time: fields.DateTime | None
-    whole: str | None
-    other_sender: bool
 
 
 class AlertCommentRequest(fields.Request):
@@ -158,14 +128,3 @@ class AlertCommentUpdate(fields.Request):
     """The new text of the caller's own comment."""
 
     body: Text5000 | UnsetType = UNSET
-
-
-class AlertComment(fields.Resource):
-    """A comment on a case; `user_id` is null for a token of the organization."""
-
-    comment_id: fields.Id
-    alert_instance_id: fields.Id
-    user_id: fields.Id | None
-    body: str
-    created_time: fields.DateTime
-    updated_time: fields.DateTime

@@ -15,9 +15,10 @@ from afterword.asking.instances import responders, tags, values
 from afterword.asking.instances.resources import held_instance_of
 from afterword.asking.instances.responders import ShownResponder
 from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance
+from afterword.cases import messages as case_messages
 from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.messages import MESSAGE_COLUMNS_M, Message
-from afterword.cases.resources import AlertComment, AlertInstance, AlertMessage
+from afterword.cases.resources import AlertInstance
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.core.wire.lists import Criterion, Listing, Page, Rows
@@ -430,7 +431,7 @@ class SubjectQuery(fields.Request):
 
 TIMELINE: Final = fields.listing_of(TimelineEntry, order=(("time", "desc"),))
 CASES: Final = fields.listing_of(AlertInstance)
-COMMENTS: Final = fields.listing_of(AlertComment)
+COMMENTS: Final = fields.listing_of(cases_store.COMMENT)
 
 
 @routes.list(
@@ -607,11 +608,11 @@ class _Copy:
     async def _comments(self) -> AsyncGenerator[msgspec.Struct, None]:
         read = partial(cases_store.list_comments, self.db, organization_id=self.responder.organization_id)
         async for comment in rows_of(read, COMMENTS, alert_instance_ids=self.case_ids):
-            yield AlertComment.of(comment, self.zone)
+            yield cases_store.COMMENT.of(comment, self.zone)
 
     async def _messages(self) -> AsyncGenerator[msgspec.Struct, None]:
         async for message in messages_of(self.db, **self._person):
-            yield AlertMessage.of(message, self.zone)
+            yield case_messages.RESOURCE.of(message, self.zone)
 
     async def _suppressions(self) -> AsyncGenerator[msgspec.Struct, None]:
         for one in await list_suppressions_of(self.db, **self._person):

@@ -199,7 +199,6 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
 
 
 async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
-    """Change the call of a case, which is locked, as the customer wishes."""
     after = await store.update_call(
         db, organization_id=before.organization_id, alert_instance_id=before.alert_instance_id, changes=call, now=now
     )

@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString
+
+import msgspec
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, assigned, columns_of, qualified
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
+from afterword.kit.web import fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +88,21 @@ OPEN_COUNTS: Final[LiteralString] = f"""select count(*) as open, count(*) filter
   from ({_VISIBLE} and i.resolved_time is null) c"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comment:
-    organization_id: str
-    comment_id: str
-    alert_instance_id: str
-    author_id: str
-    user_id: str | None
+class Comment(msgspec.Struct, frozen=True, kw_only=True):
+    """A comment on a case; `user_id` is null for a token of the organization."""
+
+    organization_id: Annotated[str, Hidden()]
+    comment_id: fields.Id
+    alert_instance_id: fields.Id
+    author_id: Annotated[str, Hidden()]
+    user_id: fields.Id | None
     body: str
-    version: int
+    version: Annotated[int, Hidden()]
     created_time: datetime
     updated_time: datetime
+
+
+COMMENT: Final = shown_as("AlertComment", Comment)
 
 
 _COMMENT_COLUMNS: Final = columns_of(Comment)
@@ -127,7 +136,6 @@ async def get_application_id(db: Database, *, organization_id: str, alert_id: st
 async def list_cases(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[Case]:
-    """A page of the organization's cases, of these applications (none: all). Test data have no cases."""
     rows = await db.fetch_list(_VISIBLE, organization_id, list(application_ids), test_only, page=page)
     return rows.map(Case.of)
 
@@ -149,7 +157,6 @@ async def count_cases(
 async def list_cases_of_alert(
     db: Database, *, organization_id: str, alert_id: str, test_only: bool, page: Page
 ) -> Rows[Case]:
-    """A page of one alert's cases. Test data have no cases."""
     rows = await db.fetch_list(
         f"select {_SHOWN} from alert_instance i where i.organization_id = $1 and i.alert_id = $2 and not $3",
         *(organization_id, alert_id, test_only),

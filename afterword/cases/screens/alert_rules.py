@@ -22,8 +22,8 @@ from afterword.asking.questionnaires.condition_rows import (
 )
 from afterword.cases import assignments, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
+from afterword.cases.screens.cases import SEVERITIES
 from afterword.cases.screens.figures import with_load
-from afterword.cases.screens.timeline import SEVERITIES
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console import conditions
 from afterword.console.conditions import json_of, with_seen
@@ -116,7 +116,7 @@ def assignment_sentence(assignment: Mapping[str, Any] | None, subjects: Subjects
 LISTED_MAX: Final = 100
 USERS_MAX: Final = 200
 VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
-USERS: Final = fields.listing_of(assignments.AlertAssignee)
+USERS: Final = fields.listing_of(assignments.RESOURCE)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",

@@ -298,7 +298,7 @@ class Noun(Generic[R]):
         own = [name for name in self.record.__struct_fields__ if name not in STAMPS]
         stamps = [name for name in STAMPS if name in self.record.__struct_fields__]
         names = [stamps[0], *own, *stamps[1:]] if self.is_single else [*own, *stamps]
-        return tuple(_member(name, hints[name], is_required=name in required) for name in names)
+        return tuple(member_of(name, hints[name], is_required=name in required) for name in names)
 
     @property
     def may_be_absent(self) -> bool:
@@ -364,7 +364,7 @@ def members_of(request: type[msgspec.Struct]) -> tuple[Member, ...]:
     """Of a request that is not made of a noun."""
     hints = get_type_hints(request, include_extras=True)
     return tuple(
-        _member(one.name, hints[one.name], is_required=one.required) for one in msgspec.structs.fields(request)
+        member_of(one.name, hints[one.name], is_required=one.required) for one in msgspec.structs.fields(request)
     )
 
 
@@ -376,7 +376,7 @@ def _role_in(hint: Any) -> Role | None:
     return None
 
 
-def _member(name: str, hint: Any, *, is_required: bool) -> Member:
+def member_of(name: str, hint: Any, *, is_required: bool) -> Member:
     written = cast("LiteralString", name)  # names of members stand in source code
     if not hasattr(hint, "__metadata__"):
         return Member(written, hint, _role_in(hint), is_required)

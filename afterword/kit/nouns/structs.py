@@ -6,14 +6,14 @@ import types
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from afterword.core.wire.lists import Listing
 from afterword.core.wire.times import Moment
-from afterword.kit.nouns.declaration import Editable, Hidden, Member, Noun, Role, ShownOnce, is_unseen
+from afterword.kit.nouns.declaration import Editable, Hidden, Member, Noun, Role, ShownOnce, is_unseen, member_of
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 
@@ -66,10 +66,14 @@ def resource_of(noun: Noun[Any]) -> type[fields.Resource]:
             shown[one.name] = _shown(_wire(one))
         if one.name == noun.key and noun.shows_organization:
             shown["organization_id"] = fields.Id
-    made = msgspec.defstruct(
-        noun.record.__name__, list(shown.items()), bases=(fields.Resource,), namespace=_about(noun.record.__doc__)
-    )
-    return cast("type[fields.Resource]", made)
+    return _resource(noun.record.__name__, shown, noun.record)
+
+
+def shown_as(name: str, record: type[msgspec.Struct]) -> type[fields.Resource]:
+    """The resource of a record that is no noun: its members in their order, without the `Hidden` ones."""
+    hints = get_type_hints(record, include_extras=True)
+    members = [member_of(each, hints[each], is_required=True) for each in record.__struct_fields__]
+    return _resource(name, {one.name: _shown(one.type) for one in members if not isinstance(one.role, Hidden)}, record)
 
 
 @cache
@@ -93,6 +97,11 @@ def _written(role: Role | None, value: Any) -> Any:
 
 def _wire(one: Member) -> Any:
     return (one.role.wire if isinstance(one.role, Editable) else None) or one.type
+
+
+def _resource(name: str, members: Mapping[str, Any], record: type[msgspec.Struct]) -> type[fields.Resource]:
+    made = msgspec.defstruct(name, list(members.items()), bases=(fields.Resource,), namespace=_about(record.__doc__))
+    return cast("type[fields.Resource]", made)
 
 
 def _request(name: str, declared: list[Any], about: str) -> type[fields.Request]:

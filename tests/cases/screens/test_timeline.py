@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword.cases.history import Entry
-from afterword.cases.screens.timeline import Timeline
+from afterword.cases.screens.cases import Timeline
 from afterword.kit.texts import texts
 
 NOW = datetime(2026, 11, 25, 10, tzinfo=UTC)
