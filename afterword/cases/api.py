@@ -14,8 +14,7 @@ from afterword.cases import (
     settings,
     statuses,
 )
-from afterword.cases.alert_instances import service
-from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.alert_instances import service, store
 from afterword.cases.resources import (
     AlertCommentRequest,
     AlertCommentUpdate,
@@ -41,7 +40,7 @@ COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
     "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
 async def list_alert_instances(call: Call[None], db: Database) -> Rows[service.Case]:
-    found = await cases_store.list_cases(db, **call.caller.reach, page=call.page)
+    found = await store.list_cases(db, **call.caller.reach, page=call.page)
     return found.map(lambda case: service.visible(case, call.caller))
 
 
@@ -53,7 +52,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[service.C
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[service.Case]:
     alert = await nouns.get(ALERT, db, caller=call.caller, key=call.ids["alert_id"])
-    found = await cases_store.list_cases_of_alert(
+    found = await store.list_cases_of_alert(
         db, organization_id=alert.organization_id, alert_id=alert.alert_id, test_only=call.caller.test, page=call.page
     )
     return found.map(lambda case: service.visible(case, call.caller))
@@ -129,12 +128,12 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
 @instance_routes.list(
     f"{CASE}/comment",
     scope="Alert Instance.Read",
-    answer=cases_store.COMMENT,
+    answer=store.COMMENT,
     summary="Get all comments of an alert instance",
 )
 async def list_alert_comments(call: Call[None], db: Database) -> Rows[service.Comment]:
     case = await service.get(db, caller=call.caller, **call.ids)
-    return await cases_store.list_comments(
+    return await store.list_comments(
         db, organization_id=case.organization_id, alert_instance_ids=[case.alert_instance_id], page=call.page
     )
 
@@ -143,7 +142,7 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[service.Co
     f"{CASE}/comment",
     scope="Alert Instance.Update",
     body=AlertCommentRequest,
-    answer=cases_store.COMMENT,
+    answer=store.COMMENT,
     summary="Create new comment",
 )
 async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> service.Comment:
@@ -154,7 +153,7 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
     COMMENT,
     scope="Alert Instance.Update",
     body=AlertCommentUpdate,
-    answer=cases_store.COMMENT,
+    answer=store.COMMENT,
     summary="Update comment",
     description="Only its author may.",
 )

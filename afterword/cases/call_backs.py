@@ -19,8 +19,7 @@ from afterword.asking.instances.triggers import facts_of
 from afterword.asking.links.widgets import PATH as WIDGET
 from afterword.asking.links.widgets import placement_of
 from afterword.cases import assignments, rules, settings
-from afterword.cases.alert_instances import service
-from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.alert_instances import service, store
 from afterword.cases.rules import Alert
 from afterword.core.answers.suspicion import is_token
 from afterword.core.messaging import alerts as core_alerts
@@ -51,7 +50,7 @@ async def request_call(db: Database, *, context: AnswerContext, call: Read, now:
         "due_time": call.window[1],
     }
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    before = await cases_store.get_case_of_call(db, **key)
+    before = await store.get_case_of_call(db, **key)
     if before is None:
         await _open(db, context=context, columns=columns, now=now)
         return

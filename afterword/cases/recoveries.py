@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.asking.instances import triggers
 from afterword.asking.instances.resources import DEPTH_MAX
 from afterword.cases import history
-from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import service, store
 from afterword.cases.alert_instances.store import CASE_COLUMNS_I, Case
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
@@ -70,20 +70,6 @@ async def _update_recovered(  # any tenant: a batch of events serves many organi
     return [Case.of(row) for row in rows]
 
 
-async def _update_recovery_item(
-    db: Database, *, organization_id: str, alert_instance_id: str, item_id: str, now: datetime, updated_by: str | None
-) -> Case:
-    """Set the item of a case that the caller has locked; the answer to an earlier one is forgotten."""
-    row = await db.fetch_one(
-        f"""update alert_instance i
-           set recovery_item_id = $3, recovery_instance_id = null, recovery_time = null, recovered = null,
-             version = i.version + 1, updated_time = greatest(i.updated_time, $4), updated_by = $5
-           where i.organization_id = $1 and i.alert_instance_id = $2 returning {CASE_COLUMNS_I}""",
-        *(organization_id, alert_instance_id, item_id, now, updated_by),
-    )
-    return Case.of(row)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryAnswer:
     """A case and the response to its recovery item, with the scores of the first response and of this one."""
@@ -124,28 +110,6 @@ async def _list_recovery_answers(  # any tenant: the log's reader serves all
     ]
 
 
-async def _update_recovery_answer(
-    db: Database,
-    *,
-    organization_id: str,
-    alert_instance_id: str,
-    instance_id: str,
-    submitted_time: datetime,
-    recovered: bool | None,
-    now: datetime,
-) -> Case | None:
-    row = await db.fetch_row(
-        f"""update alert_instance i
-           set recovery_instance_id = $3, recovery_time = $4, recovered = $5, version = i.version + 1,
-             updated_time = greatest(i.updated_time, $6)
-           where i.organization_id = $1 and i.alert_instance_id = $2
-             and (i.recovery_instance_id, i.recovery_time, i.recovered) is distinct from ($3, $4, $5)
-           returning {CASE_COLUMNS_I}""",
-        *(organization_id, alert_instance_id, instance_id, submitted_time, recovered, now),
-    )
-    return Case.of(row) if row else None
-
-
 def _score(columns: Sequence[str | None]) -> tuple[str | None, int | None, int | None, str | None]:
     kind, value, highest, band = columns
     return kind, int(value) if value else None, int(highest) if highest else None, band
@@ -159,14 +123,16 @@ async def record_recoveries(db: Database, *, recoveries: Sequence[tuple[str, str
 
 
 async def record_asked_again(db: Database, *, caller: Caller, case: Case, item_id: str, now: datetime) -> Case:
-    after = await _update_recovery_item(
-        db,
-        organization_id=case.organization_id,
-        alert_instance_id=case.alert_instance_id,
-        item_id=item_id,
-        now=now,
-        updated_by=caller.actor_id or None,
-    )
+    """Set the recovery item of a case that the caller has locked; the answer to an earlier one is forgotten."""
+    changes = {
+        "recovery_item_id": item_id,
+        "recovery_instance_id": None,
+        "recovery_time": None,
+        "recovered": None,
+        "updated_by": caller.actor_id or None,
+    }
+    place = {"organization_id": case.organization_id, "alert_instance_id": case.alert_instance_id}
+    after = errors.found(await store.update_case(db, **place, changes=changes, now=now), service.NO_CASE)
     await _record_recovery(db, case=after, caller=caller, now=now)
     return after
 
@@ -174,15 +140,13 @@ async def record_asked_again(db: Database, *, caller: Caller, case: Case, item_i
 async def record_recovery_answers(db: Database, *, keys: Sequence[tuple[str, str]], now: datetime) -> None:
     """Note which of these responses (organization, instance) answer recovery items, and who is won back."""
     for one in await _list_recovery_answers(db, keys=keys):
-        after = await _update_recovery_answer(
-            db,
-            organization_id=one.case.organization_id,
-            alert_instance_id=one.case.alert_instance_id,
-            instance_id=one.instance_id,
-            submitted_time=one.submitted_time,
-            recovered=core_alerts.is_recovered(core_alerts.score_of(*one.before), core_alerts.score_of(*one.after)),
-            now=now,
-        )
+        changes = {
+            "recovery_instance_id": one.instance_id,
+            "recovery_time": one.submitted_time,
+            "recovered": core_alerts.is_recovered(core_alerts.score_of(*one.before), core_alerts.score_of(*one.after)),
+        }
+        place = {"organization_id": one.case.organization_id, "alert_instance_id": one.case.alert_instance_id}
+        after = await store.update_case(db, **place, changes=changes, now=now)
         if after is not None and one.case.recovery_instance_id is None:
             await history.record_change(db, before=one.case, after=after, caller=None, now=now)
             await events.record(db, events=[service.event(after, "recovery_answered", now=now)])

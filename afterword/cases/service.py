@@ -9,8 +9,7 @@ from typing import Final
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.triggers import Response, matched, responses_of
 from afterword.cases import assignments, messages, recoveries, rules
-from afterword.cases.alert_instances import service
-from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.alert_instances import service, store
 from afterword.cases.alert_instances.store import Case
 from afterword.cases.rules import ActiveAlert, Alert
 from afterword.core.messaging import alerts as core_alerts
@@ -210,7 +209,7 @@ async def _list_foldable(db: Database, *, found: Sequence[_Found], now: datetime
     if not folding:
         return {}
     hours = max(one.rule.alert.fold_hours for one in found)
-    cases = await cases_store.list_open_cases(db, keys=folding, since=now - timedelta(hours=hours))
+    cases = await store.list_open_cases(db, keys=folding, since=now - timedelta(hours=hours))
     return {(case.organization_id, case.alert_id, case.responder_id): case for case in cases}
 
 

@@ -16,7 +16,7 @@ from afterword.asking.instances.resources import held_instance_of
 from afterword.asking.instances.responders import ShownResponder
 from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance
 from afterword.cases import messages as case_messages
-from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.alert_instances import store
 from afterword.cases.messages import MESSAGE_COLUMNS_M, Message
 from afterword.cases.resources import AlertInstance
 from afterword.core.organizations.access import Caller
@@ -431,7 +431,7 @@ class SubjectQuery(fields.Request):
 
 TIMELINE: Final = fields.listing_of(TimelineEntry, order=(("time", "desc"),))
 CASES: Final = fields.listing_of(AlertInstance)
-COMMENTS: Final = fields.listing_of(cases_store.COMMENT)
+COMMENTS: Final = fields.listing_of(store.COMMENT)
 
 
 @routes.list(
@@ -600,15 +600,15 @@ class _Copy:
                 yield tags.Tag.of(tag, self.zone)
 
     async def _cases(self) -> AsyncGenerator[msgspec.Struct, None]:
-        read = partial(cases_store.list_cases, self.db, **self.caller.reach)
+        read = partial(store.list_cases, self.db, **self.caller.reach)
         async for case in rows_of(read, CASES, among={"responder_id": self.responder.responder_id}):
             self.case_ids.append(case.alert_instance_id)
             yield AlertInstance.of(case, self.zone)
 
     async def _comments(self) -> AsyncGenerator[msgspec.Struct, None]:
-        read = partial(cases_store.list_comments, self.db, organization_id=self.responder.organization_id)
+        read = partial(store.list_comments, self.db, organization_id=self.responder.organization_id)
         async for comment in rows_of(read, COMMENTS, alert_instance_ids=self.case_ids):
-            yield cases_store.COMMENT.of(comment, self.zone)
+            yield store.COMMENT.of(comment, self.zone)
 
     async def _messages(self) -> AsyncGenerator[msgspec.Struct, None]:
         async for message in messages_of(self.db, **self._person):

@@ -17,7 +17,7 @@ from afterword.asking.instances import responders, tags
 from afterword.asking.instances import store as instances_store
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.alert_instances import store
 from afterword.cases.resources import AlertInstance
 from afterword.core.wire.site import Site
 from afterword.events.service import Event
@@ -155,10 +155,8 @@ async def _responder(db: Database, look: RenderedEvent) -> msgspec.Struct | dict
 
 async def _case(db: Database, look: RenderedEvent) -> msgspec.Struct:
     """The case, with what it matched and the number to call as long as they are there."""
-    case = look.read(cases_store.Case)
-    kept = await cases_store.get_case(
-        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id
-    )
+    case = look.read(store.Case)
+    kept = await store.get_case(db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id)
     if kept is not None:
         case = replace(
             case, matched=kept.matched, call_back_number=kept.call_back_number, call_back_note=kept.call_back_note

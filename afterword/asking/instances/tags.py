@@ -18,7 +18,7 @@ from afterword.core.answers import instances as rules
 from afterword.core.answers.instances import INSTANCE_TAGS_MAX, TAG_CHARACTERS_MAX, InvalidTag
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
-from afterword.errors import FieldError, Sentence
+from afterword.errors import Sentence
 from afterword.events import service
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
@@ -175,10 +175,7 @@ class TagExists(errors.Conflict):
 
 async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime) -> TagRecord:
     """Returns the tag, new or existing. Raises NotFound, Invalid."""
-    try:
-        tag = rules.normalise(text)
-    except InvalidTag as error:
-        raise errors.Invalid.of(FieldError(error.code, str(error), pointer="/tag")) from None
+    tag = _normalised(text)
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
     actor = Actor.of(caller)
     return await tag_instance(db, instance=instance, tag=tag, now=now, actor=actor)
@@ -237,10 +234,7 @@ async def rename(
     caller.require_whole()
     caller.require_real()
     tag = named(text)
-    try:
-        wanted = rules.normalise(to)
-    except InvalidTag as error:
-        raise errors.Invalid.at("/tag", error.code, str(error)) from None
+    wanted = _normalised(to)
     key = {"organization_id": caller.organization_id}
     found = await list_instance_ids(db, **key, tag=tag, limit=RENAMED_MAX + 1)
     if not found:
@@ -276,6 +270,14 @@ async def remove(
     if not await _change(db, instance, named(text), adds=False, actor=Actor.of(caller), now=now):
         raise errors.NotFound(NO_TAG)
     expect(VERSION)
+
+
+def _normalised(text: str) -> str:
+    """Raises Invalid for what is no tag."""
+    try:
+        return rules.normalise(text)
+    except InvalidTag as error:
+        raise errors.Invalid.at("/tag", error.code, str(error)) from None
 
 
 def named(text: str) -> str:

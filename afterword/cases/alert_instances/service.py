@@ -124,15 +124,13 @@ async def update(
     if columns["call_back_time"] != before.call_back_time:
         columns["call_back_until_time"] = None  # it was of the customer's wish
     columns |= await _clock(db, before, waits=waits, closes=closes, due_time=columns["due_time"], now=now)
+    columns |= {"resolved_time": resolved_time, "resolved_by": resolved_by, "updated_by": caller.actor_id or None}
     after = await store.update_case(
         db,
         organization_id=before.organization_id,
         alert_instance_id=alert_instance_id,
         changes=columns,
-        resolved_time=resolved_time,
-        resolved_by=resolved_by,
         now=now,
-        updated_by=caller.actor_id or None,
     )
     if after is None:
         return before
@@ -199,10 +197,9 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
 
 
 async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
-    after = await store.update_call(
-        db, organization_id=before.organization_id, alert_instance_id=before.alert_instance_id, changes=call, now=now
-    )
-    await history.record_change(db, before=before, after=after, caller=None, now=now)
+    place = {"organization_id": before.organization_id, "alert_instance_id": before.alert_instance_id}
+    if after := await store.update_case(db, **place, changes=call, now=now):
+        await history.record_change(db, before=before, after=after, caller=None, now=now)
 
 
 async def erase_answers(

@@ -8,10 +8,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.cases import assignments, messages, recoveries, work
+from afterword.cases import assignments, messages, recoveries
 from afterword.cases import history as history_store
-from afterword.cases.alert_instances import service
-from afterword.cases.alert_instances import store as cases_store
+from afterword.cases.alert_instances import service, store
+from afterword.cases.alert_instances.store import WorkItem
 from afterword.cases.assignments import Assignee
 from afterword.cases.history import Entry
 from afterword.cases.messages import Route
@@ -19,7 +19,6 @@ from afterword.cases.screens import figures as case_figures
 from afterword.cases.screens.figures import CASES, outcome_text, row_of, with_load
 from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
-from afterword.cases.work import WorkItem
 from afterword.console.answers import ShownResponse, answers_of, note_person
 from afterword.console.inputs import same_version
 from afterword.console.screens import DOMAIN, Screens, Visit
@@ -230,7 +229,7 @@ ID_CHARACTERS_MAX: Final = 22
 FIGURES_DAYS: Final = 30
 ENTRIES_MAX: Final = 500
 USERS_MAX: Final = 200
-CLOSED: Final = timedelta(days=work.CLOSED_DAYS)
+CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
 CHOICE_CHARACTERS_MAX: Final = 100
 SUBJECT_CHARACTERS_MAX: Final = 200
@@ -255,7 +254,7 @@ async def list_cases(visit: Visit) -> Response:
         own = reach["application_ids"]
         reach["application_ids"] = [application if not own or application in own else ""]
     async with visit.read() as db:
-        counts = await cases_store.count_cases(db, **reach, user_id=visit.caller.user_id, now=visit.now)
+        counts = await store.count_cases(db, **reach, user_id=visit.caller.user_id, now=visit.now)
         found = await _listed(visit, db, tab, reach)
         figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None)
     rows = [row_of(visit, one) for one in found[:ROWS]]
@@ -276,7 +275,7 @@ async def list_cases(visit: Visit) -> Response:
         filters=[(visit.words("One application"), address(CASES, tab=tab))] if application else [],
         next_url=address(CASES, tab=tab, application=application, after=_key_of(last, tab)) if last else "",
         first_url=address(CASES, tab=tab, application=application) if "after" in visit.query else "",
-        closed_days=work.CLOSED_DAYS,
+        closed_days=store.CLOSED_DAYS,
         tab=tab,
         figures=case_figures.short(visit, figures),
         figures_url=case_figures.FIGURES,
@@ -409,7 +408,7 @@ async def comment(visit: Visit) -> Response:
 
 async def _update(
     visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = errors.ANY
-) -> cases_store.Case:
+) -> store.Case:
     return await service.update(db, caller=visit.caller, **visit.ids, changes=changes, now=visit.now, expect=expect)
 
 
@@ -421,25 +420,25 @@ async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[Wo
     key = read_key(visit.query.get("after", ""))
     if tab == "closed":
         before, since = key[0] if key else visit.now, visit.now - CLOSED
-        return await work.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
-    return await work.list_work(
+        return await store.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
+    return await store.list_work(
         db,
         **reach,
         tab=tab,
         user_id=visit.caller.user_id,
         now=visit.now,
-        after=(min(key[0], work.NEVER), key[1]) if key else None,
+        after=(min(key[0], store.NEVER), key[1]) if key else None,
         limit=ROWS + 1,
     )
 
 
 def _key_of(item: WorkItem, tab: str) -> str:
     time = item.resolved_time if tab == "closed" else item.due_time
-    return key_of(time or work.NEVER, item.alert_instance_id)
+    return key_of(time or store.NEVER, item.alert_instance_id)
 
 
 async def _item(visit: Visit, db: Database) -> WorkItem:
-    item = await work.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
+    item = await store.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
     return errors.found(item, "There is no such case.")
 
 

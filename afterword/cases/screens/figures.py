@@ -7,10 +7,11 @@ from typing import Any, Final, cast, get_args
 
 from starlette.responses import Response
 
-from afterword.cases import figures, work
+from afterword.cases import figures
+from afterword.cases.alert_instances import store
+from afterword.cases.alert_instances.store import SELECTIONS, Selection, WorkItem
 from afterword.cases.figures import BUCKETS, Figures, Group, Row
 from afterword.cases.statuses import SYSTEM_TITLES, title_of
-from afterword.cases.work import SELECTIONS, Selection, WorkItem
 from afterword.console.response_list import BANDS, excerpt
 from afterword.console.screens import Screens, Visit
 from afterword.core.figures import periods
@@ -140,7 +141,7 @@ async def found_cases(visit: Visit) -> Response:
     from_time, to_time = (_time(visit, query.get(each, "")) for each in ("from", "to"))
     to_time = to_time or visit.now
     async with visit.read() as db:
-        rows = await work.list_selected(
+        rows = await store.list_selected(
             db,
             **visit.caller.reach,
             selection=selection,

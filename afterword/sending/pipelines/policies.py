@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Annotated, Any, Final, Literal, LiteralString
 
@@ -137,17 +136,8 @@ POLICY_COLUMNS: Final[LiteralString] = f"""o.organization_id as policy_organizat
   coalesce(cp.updated_time, o.created_time) as policy_updated_time, {_of_policy(_STORED)}"""
 
 
-@dataclass(frozen=True, slots=True)
-class DailyWindow:
-    start: time
-    end: time
-    title: str
-
-    def leaves_time(self, quiet: Hours) -> bool:
-        return windows.leaves_time(window=Hours(self.start, self.end), weekdays=windows.WEEKDAYS_ALL, quiet=quiet)
-
-
-async def _list_windows(db: Database, *, organization_id: str) -> list[DailyWindow]:
+async def _list_windows(db: Database, *, organization_id: str) -> list[tuple[Hours, str]]:
+    """The hours in which pipelines send, each with the title of one of them."""
     rows = await db.fetch(
         """select dispatch_start_time as start, dispatch_end_time as end, min(title) as title from pipeline
            where organization_id = $1 and dispatch_start_time is not null and deleted_time is null
@@ -155,7 +145,7 @@ async def _list_windows(db: Database, *, organization_id: str) -> list[DailyWind
            group by dispatch_start_time, dispatch_end_time order by dispatch_start_time, dispatch_end_time""",
         organization_id,
     )
-    return [DailyWindow(**row) for row in rows]
+    return [(Hours(row["start"], row["end"]), row["title"]) for row in rows]
 
 
 def _fixed(caller: Caller, _policy: ContactPolicy) -> None:
@@ -177,7 +167,7 @@ async def _check(change: Change[ContactPolicy]) -> None:
 
 
 def _errors(
-    change: Change[ContactPolicy], pipelines: list[DailyWindow], *, regions: Sequence[str]
+    change: Change[ContactPolicy], pipelines: Sequence[tuple[Hours, str]], *, regions: Sequence[str]
 ) -> Iterator[FieldError]:
     start: time | None = change.after("quiet_start_time")
     end: time | None = change.after("quiet_end_time")
@@ -188,9 +178,12 @@ def _errors(
     if quiet is not None and quiet.start == quiet.end:
         yield FieldError("out_of_range", "Quiet hours of a whole day leave no time.", pointer="/quiet_end_time")
     elif quiet is not None:
-        shut = next((each for each in pipelines if not each.leaves_time(quiet)), None)
-        if shut is not None:
-            text = Sentence("These hours leave no time for the pipeline “{pipeline}”.", pipeline=shut.title)
+        days = windows.WEEKDAYS_ALL
+        shut = [
+            title for hours, title in pipelines if not windows.leaves_time(window=hours, weekdays=days, quiet=quiet)
+        ]
+        if shut:
+            text = Sentence("These hours leave no time for the pipeline “{pipeline}”.", pipeline=shut[0])
             yield FieldError("out_of_range", text, pointer="/quiet_start_time")
     country: str | None = change.after("holiday_country")
     if country is not None and not windows.is_known(country):

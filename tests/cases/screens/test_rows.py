@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
+from afterword.cases.alert_instances.store import WorkItem
 from afterword.cases.screens.figures import outcome_text
 from afterword.cases.statuses import title_of
-from afterword.cases.work import WorkItem
 from afterword.kit.texts import texts
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)

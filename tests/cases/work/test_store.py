@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from afterword.cases import work
-from afterword.cases.work import WorkItem
+from afterword.cases.alert_instances import store
+from afterword.cases.alert_instances.store import WorkItem
 from afterword.kit import db
 from tests.cases.conftest import Desk
 from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
@@ -23,7 +23,7 @@ async def test_order(desk: Desk) -> None:
         )
     assert [ids[2], ids[3], ids[1], ids[0]] == [one.alert_instance_id for one in await listed(desk)]
     assert [ids[2]] == [one.alert_instance_id for one in await listed(desk, tab="overdue")]
-    assert [] == await listed(desk, after=(work.NEVER, ids[0]))
+    assert [] == await listed(desk, after=(store.NEVER, ids[0]))
 
 
 async def test_closed(desk: Desk) -> None:
@@ -33,14 +33,14 @@ async def test_closed(desk: Desk) -> None:
     assert [] == await listed(desk)
     async with db.connection(desk.pool) as database:
         given: dict[str, Any] = {**desk.house.caller.reach, "since": now - timedelta(days=1), "limit": 5}
-        found = await work.list_closed(database, **given, before=now + timedelta(seconds=1))
+        found = await store.list_closed(database, **given, before=now + timedelta(seconds=1))
         assert [case["alert_instance_id"]] == [one.alert_instance_id for one in found]
-        assert [] == await work.list_closed(database, **given, before=now)
+        assert [] == await store.list_closed(database, **given, before=now)
 
 
 async def listed(desk: Desk, *, tab: str = "open", after: tuple[datetime, str] | None = None) -> list[WorkItem]:
     async with db.connection(desk.pool) as database:
-        return await work.list_work(
+        return await store.list_work(
             database,
             **desk.house.caller.reach,
             tab=tab,
