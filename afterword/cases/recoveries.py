@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.asking.instances import triggers
 from afterword.asking.instances.resources import DEPTH_MAX
 from afterword.cases import history
-from afterword.cases.alert_instances import service, store
+from afterword.cases.alert_instances import service
 from afterword.cases.alert_instances.store import CASE_COLUMNS_I, Case
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
@@ -131,8 +131,7 @@ async def record_asked_again(db: Database, *, caller: Caller, case: Case, item_i
         "recovered": None,
         "updated_by": caller.actor_id or None,
     }
-    place = {"organization_id": case.organization_id, "alert_instance_id": case.alert_instance_id}
-    after = errors.found(await store.update_case(db, **place, changes=changes, now=now), service.NO_CASE)
+    after = errors.found(await service.change(db, before=case, changes=changes, now=now), service.NO_CASE)
     await _record_recovery(db, case=after, caller=caller, now=now)
     return after
 
@@ -145,8 +144,7 @@ async def record_recovery_answers(db: Database, *, keys: Sequence[tuple[str, str
             "recovery_time": one.submitted_time,
             "recovered": core_alerts.is_recovered(core_alerts.score_of(*one.before), core_alerts.score_of(*one.after)),
         }
-        place = {"organization_id": one.case.organization_id, "alert_instance_id": one.case.alert_instance_id}
-        after = await store.update_case(db, **place, changes=changes, now=now)
+        after = await service.change(db, before=one.case, changes=changes, now=now)
         if after is not None and one.case.recovery_instance_id is None:
             await history.record_change(db, before=one.case, after=after, caller=None, now=now)
             await events.record(db, events=[service.event(after, "recovery_answered", now=now)])

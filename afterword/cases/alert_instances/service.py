@@ -125,19 +125,19 @@ async def update(
         columns["call_back_until_time"] = None  # it was of the customer's wish
     columns |= await _clock(db, before, waits=waits, closes=closes, due_time=columns["due_time"], now=now)
     columns |= {"resolved_time": resolved_time, "resolved_by": resolved_by, "updated_by": caller.actor_id or None}
-    after = await store.update_case(
-        db,
-        organization_id=before.organization_id,
-        alert_instance_id=alert_instance_id,
-        changes=columns,
-        now=now,
-    )
+    after = await change(db, before=before, changes=columns, now=now)
     if after is None:
         return before
     await _count(db, changed=[(after, before.resolved_time is not None)])
     await history.record_change(db, before=before, after=after, caller=caller, now=now)
     await service.record(db, events=of_update(before, after, caller=caller, now=now))
     return after
+
+
+async def change(db: Database, *, before: Case, changes: Mapping[str, Any], now: datetime) -> Case | None:
+    """Change a case that the caller has locked, without history and events; None if nothing changes."""
+    place = {"organization_id": before.organization_id, "alert_instance_id": before.alert_instance_id}
+    return await store.update_case(db, **place, changes=changes, now=now)
 
 
 async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> None:
@@ -197,8 +197,7 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
 
 
 async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
-    place = {"organization_id": before.organization_id, "alert_instance_id": before.alert_instance_id}
-    if after := await store.update_case(db, **place, changes=call, now=now):
+    if after := await change(db, before=before, changes=call, now=now):
         await history.record_change(db, before=before, after=after, caller=None, now=now)
 
 
