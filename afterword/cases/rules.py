@@ -21,6 +21,7 @@ from afterword.cases.resources import (
     Trigger,
     unique,
 )
+from afterword.core.figures.reports import METRICS_OF_A_QUESTION
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
@@ -151,7 +152,7 @@ async def _assignment_errors(db: Database, *, organization_id: str, columns: Map
     leaf = {"subject": assignment["subject"], "operator": "is_not_empty"}
     scope = await _scope(db, organization_id=organization_id, columns={**columns, "conditions": leaf})
     findings = Findings(strict=True)
-    conditions.read(leaf, "/assignment", findings, replace(scope, tags=False, metrics=False))
+    conditions.read(leaf, "/assignment", findings, replace(scope, tags=False, metrics=None))
     return findings.errors
 
 
@@ -188,7 +189,8 @@ async def _scope(db: Database, *, organization_id: str, columns: Mapping[str, An
             kinds |= question.kinds
     declared = await metadata.declared(db, organization_id=organization_id, application_id=columns["application_id"])
     is_daily = columns["trigger"] == "schedule"
-    return Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=not is_daily, metrics=is_daily)
+    metrics = METRICS_OF_A_QUESTION if is_daily else None
+    return Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=not is_daily, metrics=metrics)
 
 
 def _unknown_ids(name: str, given: Sequence[str], known: set[str], what: str) -> list[FieldError]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from afterword.console.screens import Marked, Visit
 from afterword.core.figures import periods
 from afterword.core.questionnaires.conditions import Node, leaves_of
+from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
 from afterword.kit.db import Database
@@ -35,7 +36,6 @@ CONDITION_CHARACTERS_MAX: Final = 2_000
 COMMENT_CHARACTERS_MAX: Final = 300  # of a row
 BEFORE_HIT: Final = 60
 CHANNELS: Final[Mapping[int | None, Marked]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
-SCORES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
 BAND_CHIPS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
 BANDS: Final[Mapping[str, Marked]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
 Pieces = Sequence[tuple[str, bool]]
@@ -218,7 +218,7 @@ def chips_of(visit: Visit, choice: ResponseFilter, node: Node | None) -> list[tu
             ("search", words("Words: {words}", words=choice.search)),
             ("word", words("In the comment: {word}", word=choice.word)),
             ("between", _between(visit, choice)),
-            ("score", words("With {score}", score=SCORES.get(choice.score, ""))),
+            ("score", words("With {score}", score=SCORES[choice.score].label if choice.score else "")),
             ("band", words(BAND_CHIPS[choice.band]) if choice.band else ""),
             ("tag", words("Tag: {tag}", tag=choice.tag)),
             ("channel", words(channel) if channel else ""),

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from afterword.core.answers import values
-from afterword.core.questionnaires.conditions import METRICS_OF_A_QUESTION, WITHOUT_VALUE, Kind, boolean_of
+from afterword.core.questionnaires.conditions import WITHOUT_VALUE, Kind, boolean_of
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.question_types import SCORES
 from afterword.kit.texts import Marked, Texts
 
 ROWS_MAX: Final = 20
@@ -77,8 +78,8 @@ def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: De
             text = rows.get(name, question.plain_title)
             if ":" not in name or name in rows:
                 found.append(Subject(f"question:{name}", text, kind, answers, yes if kind == "boolean" else labels))
-        if question.type in METRICS_OF_A_QUESTION:
-            text = f"{question.type.upper()} · {question.plain_title}"
+        if (score := SCORES.get(question.type)) is not None:
+            text = f"{score.label} · {question.plain_title}"
             found.append(Subject(f"metric:{question.type}:{question.question_id}", text, "metric", numbers))
     for group, members, title in (
         ("questionnaire_metadata", declared.questionnaire, words("Of the order")),

@@ -132,7 +132,7 @@ def score(metric: str, counts: Mapping[int, int], *, level: float = LEVEL_DEFAUL
         for name, low, high in reversed(question_type.segments)
     }
     n = sum(parts.values())
-    if metric == "nps":
+    if question_type.score is not None and question_type.score.is_net:
         return nps(parts["promoter"], parts["detractor"], n, level=level, effect=effect)
     hits = next(iter(parts.values()))
     return share(hits, n, metric=metric, level=level, scale=question_type.scale, parts=parts, effect=effect)
@@ -226,7 +226,7 @@ def change(now: Measure, before: Measure) -> Change | None:
     z: float | None = None
     p: float | None = None
     method: Test = "none"
-    if now.metric == "nps" and now.parts and before.parts:
+    if now.unit == "points" and now.parts and before.parts:
         z, p = nps_z(_ends(now), _ends(before))
         method = "nps_z"
     elif now.hits is not None and before.hits is not None:

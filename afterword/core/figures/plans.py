@@ -175,8 +175,6 @@ def plan_template(
     context = queries.guarded(context, query, parameters.metadata)
     template_id: str | None = template.template_id
     match template_id:
-        case "trend" | "by_metadata" | "nps" | "csat" | "ces":
-            query, template_id = _table_query(template, query, parameters, findings), None
         case "distribution":
             types = core_cells.DISTRIBUTED
             queries.require_question(parameters.question_id, context, findings, path="question_id", types=types)
@@ -195,10 +193,12 @@ def plan_template(
                 findings.check()
         case templates.COMMENTS:
             _check_comments(query, parameters, context, findings)
-        case _:
+        case "drivers":
             if context.protected:
                 findings.error("outcome_question_id", "unknown_value", f"{PROTECTED}there are no drivers.")
             parameters = _driver_parameters(parameters, context, findings)
+        case _:
+            query, template_id = _table_query(template, query, parameters, findings), None
     return plan(query, context, parameters, template_id=template_id, now=now, findings=findings)
 
 

@@ -11,7 +11,7 @@ from afterword.core.figures import metrics
 from afterword.core.figures.cells import Cell, Coordinates, Effects, Histogram, People, answers_in, key_of
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Base, Change, Measure, Scale
-from afterword.core.questionnaires.question_types import TYPES, Question
+from afterword.core.questionnaires.question_types import SCORES, TYPES, Question, ScoreName
 
 QUESTIONNAIRES_MAX: Final = 50
 METRICS_MAX: Final = 5
@@ -19,8 +19,10 @@ GROUPS_MAX: Final = 3
 ROWS_MAX: Final = 1_000
 
 SuppressedReason = Literal["few_people", "few_pairs"]
-Metric = Literal["nps", "csat", "ces", "mean", "response", "completion"]
-TYPE_OF: Final[Mapping[str, str]] = {"nps": "nps", "csat": "csat", "csat_mean": "csat", "ces": "ces", "ces_mean": "ces"}
+Metric = Literal[ScoreName, "mean", "response", "completion"]
+MEANS: Final[Mapping[str, str]] = {f"{name}_mean": name for name, score in SCORES.items() if score.mean}
+TYPE_OF: Final[Mapping[str, str]] = {**{name: name for name in SCORES}, **MEANS}
+METRICS_OF_A_QUESTION: Final = (*SCORES, "mean")
 EACH_QUESTION: Final = "question_id"  # a group of templates alone: a row for each question
 
 STAGES: Final = ("created", "sent", "delivered", "viewed", "started", "submitted", "completed")

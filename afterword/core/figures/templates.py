@@ -6,6 +6,7 @@ from typing import Final
 
 from afterword.core.figures import metrics
 from afterword.core.figures.reports import BOUNCED, RATES, STAGES
+from afterword.core.questionnaires.question_types import SCORES
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +53,9 @@ _METRIC: Final = Parameter("metric", "nps, csat, ces, mean, response or completi
 TEMPLATES: Final[Mapping[str, Template]] = {
     each.template_id: each
     for each in (
-        Template(
-            "nps",
-            "Net Promoter Score",
-            "Promoters (9, 10) less detractors (0 to 6) of all answers on 0-10, in points; a row for each question.",
-            (_QUESTION,),
-            ("nps",),
-        ),
-        Template(
-            "csat",
-            "Customer satisfaction",
-            "The share of 4 and 5 on 1-5, in percent, and the mean; a row for each question.",
-            (_QUESTION,),
-            ("csat", "csat_mean"),
-        ),
-        Template(
-            "ces",
-            "Customer effort",
-            "The share of 5 to 7 on 1-7, in percent, and the mean; high is easy. A row for each question.",
-            (_QUESTION,),
-            ("ces", "ces_mean"),
+        *(
+            Template(name, one.report, one.description, (_QUESTION,), (name, *([f"{name}_mean"] if one.mean else [])))
+            for name, one in SCORES.items()
         ),
         Template(
             "distribution",

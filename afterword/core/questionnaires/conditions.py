@@ -338,7 +338,8 @@ class Scope:
     `questions`: kind of answer by question id, and by `{question_id}:{row_id}` for the parts of an answer; `keys`: the
     same ids by the author's keys; `values`: by question id the values of its choices or scale, as far as they are
     checked; `metadata`: the declared types by subject, such as `responder_metadata:age`;
-    `undeclared`: the kind of other names, `text` where the declarations are known, since they are kept as text.
+    `undeclared`: the kind of other names, `text` where the declarations are known, since they are kept as text;
+    `metrics`: those of a question, None where none may be named.
     """
 
     questions: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
@@ -347,7 +348,7 @@ class Scope:
     metadata: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
     undeclared: Kind = "any"
     tags: bool = False
-    metrics: bool = False
+    metrics: Collection[str] | None = None
     cases: bool = False
 
 
@@ -380,7 +381,7 @@ ANY_QUESTION: Final = Scope(questions=_Ids(), tags=True, cases=True)
 
 def read_saved(document: object) -> Node | None:
     """The tree of conditions that were checked when they were saved; a question that has gone since has no answers."""
-    return read(document, "", Findings(), Scope(questions=_Ids(), tags=True, metrics=True))
+    return read(document, "", Findings(), Scope(questions=_Ids(), tags=True, metrics=_Ids()))
 
 
 _GROUPS: Final = ("all", "any", "not")
@@ -473,7 +474,7 @@ def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
             return subject, "presence"
         case "case" if scope.cases and name in OUTCOMES:
             return subject, "text"
-        case "metric" if scope.metrics and name:
+        case "metric" if scope.metrics is not None and name:
             return _check_metric(members, subject, scope), "metric"
         case _:
             if subject:
@@ -483,7 +484,7 @@ def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
 
 def _known_subjects(scope: Scope) -> str:
     others = [*(["question:ID"] if scope.questions else []), *(["tag:TAG"] if scope.tags else [])]
-    others += ["metric:NAME"] if scope.metrics else []
+    others += [] if scope.metrics is None else ["metric:NAME"]
     others += [f"case:{name}" for name in OUTCOMES] if scope.cases else []
     known = ", ".join(["questionnaire_metadata:NAME", "responder_metadata:NAME", *others])
     return Sentence("Conditions cannot speak of this here. They know {known}.", known=known)
@@ -496,13 +497,12 @@ def _by_key(scope: Scope, name: str) -> str:
     return scope.keys.get(f"{key}:{part}", f"{question_id}:{part}") if colon else question_id
 
 
-METRICS_OF_A_QUESTION: Final = ("nps", "csat", "ces", "mean")
 _METRICS: Final = ("response", "completion")
 
 
 def _check_metric(members: Members, subject: str, scope: Scope) -> str:
     _, metric, *rest = subject.split(":")
-    if metric in METRICS_OF_A_QUESTION and len(rest) == 1:
+    if metric in (scope.metrics or ()) and len(rest) == 1:
         known = rest[0] in scope.questions or (not scope.questions and ids.is_id(rest[0]))
         if not known:
             members.error("subject", "unknown_id", "There is no question with this id.")

@@ -20,6 +20,8 @@ Shape = Literal[
     "scale", "choice", "choices", "yes_no", "matrix", "ranking", "text", "number", "date", "time", "date_time",
     "consent", "contact", "files", "none",
 ]  # fmt: skip
+ScoreName = Literal["nps", "csat", "ces"]  # types with a score
+ScaleName = Literal[ScoreName, "smileys", "rating"]
 TITLE_CHARACTERS_MAX: Final = 500
 DESCRIPTION_CHARACTERS_MAX: Final = 2000
 DISPLAY_NAME_CHARACTERS_MAX: Final = 200
@@ -56,6 +58,29 @@ class Style(NamedTuple):
     control: str
 
 
+class Score(NamedTuple):
+    """The figure of all answers: the share of the top segment, or less that of the lowest one where it `is_net`.
+
+    `report` and `description`: its ready report in the reference of the API; `text`: in the console. `mean`: the label
+    of its mean, empty where that is not shown.
+    """
+
+    label: Marked
+    text: Marked
+    report: str
+    description: str
+    mean: Marked = ""
+    is_net: bool = False
+
+    @property
+    def unit(self) -> str:
+        return "" if self.is_net else " %"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return (-100, 100) if self.is_net else (0, 100)
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionType:
     """One type. Its texts are in English, as keys of our catalogues.
@@ -65,7 +90,8 @@ class QuestionType:
     `seconds`: to give an answer; of a matrix each row, of a ranking each place, of a contact each field.
     `form`: names of MEMBERS that its form in the builder has beside those of all types and its own. `labels`: where
     the form calls a member otherwise. `members`: readers of the members that only this type has.
-    `scale`: its fixed ends. `segments`: name, low, high. `ends`: labels of the ends if the author gave none.
+    `scale`: its fixed ends. `segments`: name, low, high, from the lowest; `score`: their figure. `ends`:
+    labels of the ends if the author gave none.
     `faces`: by the number of keys an emoji and a label for each. `parts`: the names of fields that it may have.
     `identifies`: an answer says who gave it.
     """
@@ -85,6 +111,7 @@ class QuestionType:
     has_rows: bool = False
     scale: tuple[int, int] | None = None
     segments: tuple[tuple[str, int, int], ...] = ()
+    score: Score | None = None
     ends: tuple[str, str] = ("", "")
     faces: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict[int, Sequence[tuple[str, str]]])
     parts: tuple[str, ...] = ()
@@ -424,6 +451,14 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "Recommendation, 0 to 10 (NPS)",
             scale=(0, 10),
             segments=(("detractor", 0, 6), ("passive", 7, 8), ("promoter", 9, 10)),
+            score=Score(
+                "NPS",
+                "Promoters less detractors, of each question.",
+                "Net Promoter Score",
+                description="Promoters (9, 10) less detractors (0 to 6) of all answers on 0-10, in points; a row for "
+                "each question.",
+                is_net=True,
+            ),
             ends=("Not at all likely", "Extremely likely"),
         ),
         _scale(
@@ -431,6 +466,13 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "Satisfaction, 1 to 5 (CSAT)",
             scale=(1, 5),
             segments=(("dissatisfied", 1, 2), ("neutral", 3, 3), ("satisfied", 4, 5)),
+            score=Score(
+                "CSAT",
+                "The share of satisfied customers, of each question.",
+                "Customer satisfaction",
+                description="The share of 4 and 5 on 1-5, in percent, and the mean; a row for each question.",
+                mean="CSAT, mean",
+            ),
             ends=("Very dissatisfied", "Very satisfied"),
         ),
         _scale(
@@ -438,6 +480,14 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "Effort, 1 to 7 (CES)",
             scale=(1, 7),
             segments=(("hard", 1, 3), ("neutral", 4, 4), ("easy", 5, 7)),
+            score=Score(
+                "CES",
+                "The share of those for whom it was easy, of each question.",
+                "Customer effort",
+                description="The share of 5 to 7 on 1-7, in percent, and the mean; high is easy. A row for each "
+                "question.",
+                mean="CES, mean",
+            ),
             ends=("Strongly disagree", "Strongly agree"),
         ),
         _scale(
@@ -555,3 +605,4 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         ),
     )
 }
+SCORES: Final[Mapping[str, Score]] = {name: row.score for name, row in TYPES.items() if row.score is not None}

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from afterword.core.figures.reports import Metric
+from afterword.core.questionnaires.question_types import ScoreName
 from afterword.extras.assistants.client import Api, Refused
 from afterword.extras.assistants.tools import Arguments, Cursor, Id, Limit, Moment, Page, Tool, document_at
 
@@ -105,7 +107,7 @@ class Overview(Arguments):
 
 class Figures(Arguments):
     template: Annotated[
-        Literal["nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers"],
+        Literal[ScoreName, "distribution", "funnel", "sending", "trend", "by_metadata", "drivers"],
         Meta(
             description="distribution needs question_id; trend needs metric; by_metadata needs metric and metadata; "
             "drivers needs outcome_question_id."
@@ -116,7 +118,7 @@ class Figures(Arguments):
     to_time: Until | None = None
     question_id: Id | None = None
     outcome_question_id: Id | None = None
-    metric: Literal["nps", "csat", "ces", "mean", "response", "completion"] | None = None
+    metric: Metric | None = None
     metadata: (
         Annotated[str, Meta(max_length=300, description="questionnaire_metadata:NAME or responder_metadata:NAME")]
         | None

@@ -19,6 +19,7 @@ from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX
 from afterword.core.figures.reports import Figure as FigureRecord
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.web import fields
@@ -199,7 +200,6 @@ async def get_needs(
 
 
 APPLICATIONS_MAX: Final = 100
-SCORES: Final = ("nps", "csat", "ces")
 BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
 BIN_DAYS: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 30}
 BINS_MIN: Final = 3  # fewer points are no trend

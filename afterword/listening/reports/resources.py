@@ -10,6 +10,7 @@ from afterword import errors
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric, SuppressedReason
+from afterword.core.questionnaires.question_types import ScoreName
 from afterword.kit.web import fields
 
 FILTER_CHARACTERS_MAX = 12_000
@@ -23,7 +24,7 @@ Condition = Annotated[
 
 
 TemplateId = Literal[
-    "nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers", "comments"
+    ScoreName, "distribution", "funnel", "sending", "trend", "by_metadata", "drivers", "comments"
 ]  # fmt: skip
 By = Literal["bucket", "channel", "pipeline"]
 Band = Literal["detractor", "passive", "promoter"]

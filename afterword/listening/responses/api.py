@@ -10,6 +10,7 @@ from afterword import errors
 from afterword.asking.links.public_links import LINK
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.question_types import ScaleName
 from afterword.core.text import words
 from afterword.errors import FieldError
 from afterword.kit.db import Database
@@ -25,7 +26,6 @@ FOUND_ROWS_MAX: Final = 100
 routes = Routes(tag="Responses")
 
 Band = Literal["detractor", "passive", "promoter"]
-Kind = Literal["nps", "csat", "ces", "smileys", "rating"]
 
 
 def _about(text: str) -> Meta:
@@ -43,7 +43,7 @@ class ResponseQuery(fields.Request):
         Literal["comment", "unhappy"] | None, _about("With words of the person; or of the band detractor.")
     ] = None
     band: Annotated[Band | None, _about("The segment of the score.")] = None
-    score_kind: Annotated[Kind | None, _about("The type of the question with the score.")] = None
+    score_kind: Annotated[ScaleName | None, _about("The type of the question with the score.")] = None
     tag: Annotated[
         Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX)] | None, _about("One of its tags.")
     ] = None
@@ -90,7 +90,7 @@ class Response(fields.Resource):
     responder_id: fields.Id | None
     external_reference: str | None
     score_question_id: Annotated[fields.Id | None, _about("The question with the score.")]
-    score_kind: Annotated[Kind | None, _about("The type of the question with the score.")]
+    score_kind: Annotated[ScaleName | None, _about("The type of the question with the score.")]
     score: Annotated[
         int | None, _about("Of the key question; else of the first answered of nps, csat, ces, smileys, rating.")
     ]

@@ -7,11 +7,11 @@ that an erasure has emptied. A row is always made anew from the instance and its
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, get_args
 
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import recoveries
-from afterword.core.questionnaires.question_types import TYPES, Shape
+from afterword.core.questionnaires.question_types import TYPES, ScaleName, Shape
 from afterword.core.questionnaires.questions import Question
 from afterword.core.text import words
 from afterword.events import service
@@ -192,9 +192,8 @@ SAMPLED_MAX: Final = 100  # instances of each part
 SETTLED_AFTER: Final = timedelta(minutes=10)  # what changed since may not have been followed yet
 COMMENT_CHARACTERS_MAX: Final = 1_000
 ANSWERED, REFERENCE, VALUES, PERSON = words.WEIGHTS  # the parts of a row that a search may look in
-SCORES: Final = ("nps", "csat", "ces", "smileys", "rating")  # without a key question the first that was answered
-UNHAPPY: Final = frozenset({"detractor", "dissatisfied", "hard"})
-HAPPY: Final = frozenset({"promoter", "satisfied", "easy"})
+SCALES: Final[tuple[str, ...]] = get_args(ScaleName)  # without a key question the first that was answered
+BANDS: Final = ("detractor", "passive", "promoter")
 _COPIED: Final = tuple(
     name
     for name in Source.__dataclass_fields__
@@ -338,12 +337,12 @@ def _shape(questions: Mapping[str, Question], answer: Mapping[str, Any]) -> Shap
 
 
 def _score(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
-    """The columns of the score: of the key question where it was answered, else of the first in the order of SCORES."""
+    """The columns of the score: of the key question where it was answered, else of the first in the order of SCALES."""
     places = {question_id: place for place, question_id in enumerate(questions)}
     given = [
-        (answer["question_id"] != source.key_question_id, SCORES.index(kind), places[answer["question_id"]], answer)
+        (answer["question_id"] != source.key_question_id, SCALES.index(kind), places[answer["question_id"]], answer)
         for answer in source.answers
-        if (kind := _type(questions, answer)) in SCORES and isinstance(answer["value"], int)
+        if (kind := _type(questions, answer)) in SCALES and isinstance(answer["value"], int)
     ]
     if not given:
         return {}
@@ -360,9 +359,9 @@ def _score(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
 
 def band_of(kind: str, score: int) -> str | None:
     """`detractor`, `passive` or `promoter`, as the segments of this kind have it; None without segments."""
-    for name, low, high in TYPES[kind].segments:
+    for band, (_, low, high) in zip(BANDS, TYPES[kind].segments, strict=False):
         if low <= score <= high:
-            return "detractor" if name in UNHAPPY else "promoter" if name in HAPPY else "passive"
+            return band
     return None
 
 

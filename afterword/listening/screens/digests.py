@@ -11,6 +11,7 @@ from afterword.console.response_list import CHANNELS
 from afterword.console.screens import DOMAIN, HOME, LANGUAGES, Guest, Screens, Visit
 from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service
@@ -80,9 +81,9 @@ async def _overview(
     sections: list[Section] = []
     for score in found.scores:
         if score.figure.measure.n:
-            figure = figure_text(words, score.figure, unit=overview.UNITS[score.metric])
+            figure = figure_text(words, score.figure, unit=SCORES[score.metric].unit)
             change = change_word(words, score.figure, days=None if found.is_of_months else days)[1]
-            sections.append(_section(overview.NAMES[score.metric], [figure, change]))
+            sections.append(_section(SCORES[score.metric].label, [figure, change]))
     if not sections:
         sections.append(_section("", [words("No answers in this period.")]))
     stages = overview.funnel(words, found)

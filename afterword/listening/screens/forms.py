@@ -13,6 +13,7 @@ from afterword.core.figures import templates
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
 from afterword.core.questionnaires.metadata import MetadataDefinition
+from afterword.core.questionnaires.question_types import SCORES
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import address
 from afterword.listening.reports.custom_reports import CustomReport
@@ -25,9 +26,7 @@ DAYS_DEFAULT: Final = 90
 CONDITION_CHARACTERS_MAX: Final = 2_000
 # Name and sentence of each template.
 READY_TEXTS: Final[Mapping[str, tuple[Marked, Marked]]] = {
-    "nps": ("NPS", "Promoters less detractors, of each question."),
-    "csat": ("CSAT", "The share of satisfied customers, of each question."),
-    "ces": ("CES", "The share of those for whom it was easy, of each question."),
+    **{name: (score.label, score.text) for name, score in SCORES.items()},
     "trend": ("Trend", "A score by day, week, month or quarter."),
     "by_metadata": ("Groups side by side", "A score of each branch or product, and which differ from the others."),
     "distribution": ("Distribution", "How often each answer was given to a question."),
@@ -36,9 +35,11 @@ READY_TEXTS: Final[Mapping[str, tuple[Marked, Marked]]] = {
     "drivers": ("Drivers", "Which ratings go together with an outcome."),
 }
 METRICS: Final[Mapping[str, Marked]] = {
-    "nps": "NPS", "csat": "CSAT", "ces": "CES", "mean": "Mean of a question", "response": "Answered of sent",
+    **{name: score.label for name, score in SCORES.items()},
+    "mean": "Mean of a question",
+    "response": "Answered of sent",
     "completion": "Completed of started",
-}  # fmt: skip
+}
 BUCKETS: Final[Mapping[str, Marked]] = {"day": "Day", "week": "Week", "month": "Month", "quarter": "Quarter"}
 COMPARES: Final[Mapping[str, Marked]] = {
     "none": "Nothing",
@@ -173,10 +174,10 @@ def _questions(names: Names, types: frozenset[str]) -> list[tuple[str, str]]:
 
 def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str]) -> dict[str, Any]:
     """The parameters that a report needs and that the address does not name."""
-    scores = [metric for metric in ("nps", "csat", "ces") if context.of_types(metric)]
+    scores = [metric for metric in SCORES if context.of_types(metric)]
     metric = chosen.get("metric") or (scores[0] if scores else "response")
-    numeric = context.of_types(*("nps", "csat", "ces"), *sorted(core_cells.NUMERIC - {"nps", "csat", "ces"}))
-    scored = [each for kind in ("nps", "csat", "ces") for each in context.of_types(kind)] or list(numeric)
+    numeric = context.of_types(*SCORES, *sorted(core_cells.NUMERIC - {*SCORES}))
+    scored = [each for kind in SCORES for each in context.of_types(kind)] or list(numeric)
     match template_id:
         case "trend" | "by_metadata":
             found: dict[str, Any] = {"metric": metric}

@@ -14,6 +14,7 @@ from afterword.console import response_list as responses
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.core.figures import periods
 from afterword.core.figures.rows import Selection, buckets_of
+from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
@@ -185,9 +186,6 @@ def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
 PERIODS: Final = (7, 30, 90)
 DAYS_DEFAULT: Final = 30
 COMMENTS: Final = 5
-NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
-UNITS: Final[Mapping[str, str]] = {"nps": "", "csat": " %", "ces": " %"}
-BOUNDS: Final[Mapping[str, tuple[float, float]]] = {"nps": (-100, 100), "csat": (0, 100), "ces": (0, 100)}
 STAGES: Final[Mapping[str, Marked]] = {
     "sent": "Sent", "delivered": "Delivered", "viewed": "Opened", "started": "Answered", "completed": "Completed",
 }  # fmt: skip
@@ -253,7 +251,8 @@ def _score(
     words: Texts, score: Score, choice: responses.ResponseFilter, found: Overview, *, reads_answers: bool
 ) -> dict[str, Any]:
     """The sentence, chart and links of a score; the links lead to exactly the responses that are counted."""
-    figure, unit, bounds = score.figure, UNITS[score.metric], BOUNDS[score.metric]
+    kept, figure = SCORES[score.metric], score.figure
+    unit, bounds = kept.unit, kept.bounds
     kind, change = change_word(words, figure, days=None if found.is_of_months else choice.days)
     between = periods.text_of(found.period.from_time, found.period.to_time)
     choice = replace(choice, score=score.metric, between=between)
@@ -265,15 +264,15 @@ def _score(
         starts,
         bounds=bounds,
         unit=unit,
-        head=(words("From"), NAMES[score.metric]),
+        head=(words("From"), kept.label),
         finding=f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
         urls=[choice.url(between=periods.text_of(first, last)) for first, last in edges],
     )
-    has_parts = score.metric == "nps" and not figure.suppressed
+    has_parts = kept.is_net and not figure.suppressed
     return {
         "metric": score.metric,
         "url": choice.url(),
-        "name": NAMES[score.metric],
+        "name": kept.label,
         "figure": replace(shown_figure(words, figure, unit=unit, bounds=bounds), change_kind=kind, change=change),
         "view": replace(view, parts=charts.parts_of(words, figure, choice.url if reads_answers else None))
         if has_parts

@@ -8,9 +8,9 @@ from typing import Any, Final
 from afterword.core import charts as bars
 from afterword.core import charts as core_charts
 from afterword.core.figures import templates
-from afterword.core.figures.reports import RATES, STAGES, Figure
+from afterword.core.figures.reports import MEANS, RATES, STAGES, Figure
 from afterword.core.figures.rows import RowKey, Selection, stages_of
-from afterword.core.questionnaires.question_types import TYPES, Question
+from afterword.core.questionnaires.question_types import SCORES, TYPES, Question
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.charts import Entry, Text, View
@@ -73,11 +73,12 @@ def _points(words: Texts, found: Sequence[Counted]) -> Sequence[Entry]:
 
 
 METRICS: Final[Mapping[str, Marked]] = {
-    "nps": "NPS", "csat": "CSAT", "ces": "CES", "csat_mean": "CSAT, mean", "ces_mean": "CES, mean", "mean": "Mean",
-    "share": "Share", "correlation": "Correlation", "created": "Made", "sent": "Sent", "delivered": "Delivered",
-    "bounced": "Bounced", "viewed": "Opened", "started": "Answered", "submitted": "With an answer",
-    "completed": "Completed", "delivery": "Delivered of sent", "view": "Opened of delivered",
-    "response": "Answered of sent", "response_of_delivered": "Answered of delivered",
+    **{name: score.label for name, score in SCORES.items()},
+    **{mean: SCORES[name].mean for mean, name in MEANS.items()},
+    "mean": "Mean", "share": "Share", "correlation": "Correlation", "created": "Made", "sent": "Sent",
+    "delivered": "Delivered", "bounced": "Bounced", "viewed": "Opened", "started": "Answered",
+    "submitted": "With an answer", "completed": "Completed", "delivery": "Delivered of sent",
+    "view": "Opened of delivered", "response": "Answered of sent", "response_of_delivered": "Answered of delivered",
     "completion": "Completed of started", "rr1": "Response rate RR1", "rr2": "Response rate RR2",
 }  # fmt: skip
 BOOLEANS: Final[Mapping[str, Marked]] = {"true": "Yes", "false": "No"}

@@ -14,6 +14,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import recoveries
 from afterword.cases.rules import ALERT
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
+from afterword.core.questionnaires.question_types import SCORES, TYPES
 from afterword.core.questionnaires.questions import Question
 from afterword.core.scheduling.statuses import Item
 from afterword.kit.db import Database
@@ -175,11 +176,6 @@ CAPPED, DELIVERED, OPENED, ANSWERED, COMPLETED = 0.04, 0.94, 0.6, 0.38, 0.35  # 
 MOODS: Final = ("happy", "neutral", "unhappy")
 COMMENTED: Final[Mapping[str, float]] = {"happy": 0.45, "neutral": 0.5, "unhappy": 0.8}
 ORDER_FIRST: Final = 104_200
-SCORES: Final[Mapping[str, Mapping[str, Sequence[int]]]] = {  # of the most answers in a mood
-    "nps": {"happy": (8, 9, 9, 10, 10), "neutral": (7, 8), "unhappy": (0, 2, 3, 4, 5, 6)},
-    "csat": {"happy": (4, 5, 5, 5), "neutral": (3,), "unhappy": (1, 2, 2)},
-    "ces": {"happy": (5, 6, 7, 7), "neutral": (4,), "unhappy": (1, 2, 3)},
-}
 AGENTS: Final = (("maria@demo.example", "Maria Agathou"), ("ben@demo.example", "Ben Otieno"))
 
 
@@ -288,7 +284,7 @@ def _conditions(sent: Sequence[_Sent]) -> dict[str, Any]:
         {
             "subject": f"question:{one.score.question_id}",
             "operator": "less_equal",
-            "value": max(SCORES[one.score.type]["unhappy"]),
+            "value": max(_ratings(one.score, "unhappy")),
         }
         for one in sent
     ]
@@ -369,15 +365,23 @@ def _mood(shop: _Shop, message: Mapping[str, Any], *, part: float) -> str:
     return shop.chance.choices(MOODS, (happy, (1 - happy) * 0.4, (1 - happy) * 0.6))[0]
 
 
+def _ratings(question: Question, mood: str) -> Sequence[int]:
+    """The ratings of a mood: a segment; one of several of the happy ones misses the top by one."""
+    place = MOODS[::-1].index(mood)
+    _, low, high = TYPES[question.type].segments[place]
+    values = range(low, high + 1)
+    return [low - 1, *values, *values] if mood == "happy" else values
+
+
 def _respond(shop: _Shop, one: _Sent, message: Mapping[str, Any], *, mood: str) -> None:
     chance = shop.chance
     note = chance.choice(shop.words[message["locale"]][mood])
     for question in one.questions:
         if question.type in SCORES:
-            value: Any = chance.choice(SCORES[question.type][mood])
-        elif question.type == "text":
+            value: Any = chance.choice(_ratings(question, mood))
+        elif question.shape == "text":
             value = note if chance.random() < COMMENTED[mood] else None
-        elif question.type == "multiple_choice":
+        elif question.shape == "choices":
             value = sorted(chance.sample(range(1, 7), chance.choice((1, 1, 2))))
         else:
             value = {"happy": 1, "neutral": 2, "unhappy": 3}[mood]

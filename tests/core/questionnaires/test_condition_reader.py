@@ -155,7 +155,7 @@ class TestRead:
             assert Leaf("question:Q7:R1", "equal", 7) == read(leaf(subject, "equal", 7))
 
     def test_tags_and_metrics_where_they_are_allowed(self) -> None:
-        scope = Scope(questions={"Q1": "integer"}, tags=True, metrics=True)
+        scope = Scope(questions={"Q1": "integer"}, tags=True, metrics=("nps",))
         assert [] == problems(leaf("tag:vip", "is_not_empty", None), scope)
         assert [("/operator", "wrong_type")] == problems(leaf("tag:vip"), scope)
         assert [] == problems({**leaf("metric:nps:Q1", "less", 20), "window_days": 30}, scope)
