@@ -112,8 +112,7 @@ async def take(
         return Taken(context, wrong)
     given = {question_id: (one.value, one.other_text) for question_id, one in edit.after.items()}
     waiting.append(Waiting(ids.secret(), given))
-    key = {"organization_id": invitation.organization_id, "instance_id": invitation.instance_id}
-    await update_to_used(db, **key)
+    await update_to_used(db, **invitation.key)
     if invitation.test or len(waiting) >= TOGETHER_MIN:
         await pool.close([])
         await _publish(db, context, waiting, secret=secret, now=now)

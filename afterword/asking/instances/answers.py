@@ -27,7 +27,7 @@ from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.wire.lists import Page, Rows
 from afterword.events import service
 from afterword.events.service import NewEvent
-from afterword.kit.db import Database, Row
+from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.tenants.organizations import plans
 
@@ -49,6 +49,7 @@ class Answer:
 
 _COLUMNS: Final = columns_of(Answer)
 _COLUMNS_A: Final = qualified(_COLUMNS, "a")
+_NO_INSTANCE: Final = "There is no such questionnaire instance."
 
 
 async def list_answers(db: Database, *, organization_id: str, instance_id: str) -> list[Answer]:
@@ -56,7 +57,7 @@ async def list_answers(db: Database, *, organization_id: str, instance_id: str) 
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = $2 order by question_id",
         *(organization_id, instance_id),
     )
-    return [_answer(row) for row in rows]
+    return [Answer(**row) for row in rows]
 
 
 async def list_answers_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answer]:
@@ -64,7 +65,7 @@ async def list_answers_of_instances(db: Database, *, organization_id: str, insta
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = any($2::text[])",
         *(organization_id, list(instance_ids)),
     )
-    return [_answer(row) for row in rows]
+    return [Answer(**row) for row in rows]
 
 
 async def list_answers_of_question(
@@ -79,7 +80,7 @@ async def list_answers_of_question(
         *(organization_id, questionnaire_id, question_id, test_only),
         page=page,
     )
-    return rows.map(lambda row: (_answer(row), row["locale"]))
+    return rows.map(lambda row: (Answer(**{name: row[name] for name in Answer.__dataclass_fields__}), row["locale"]))
 
 
 async def count_responses(db: Database, *, organization_id: str, questionnaire_id: str, limit: int) -> int:
@@ -193,7 +194,7 @@ async def _update_progress(
         judgement,
         is_apart,
     )
-    return _there(row)
+    return Instance.of(errors.found(row, _NO_INSTANCE))
 
 
 async def _update_to_screened_out(
@@ -208,17 +209,7 @@ async def _update_to_screened_out(
            returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id, quota_id, now, SCORE),
     )
-    return _there(row)
-
-
-def _there(row: Row | None) -> Instance:
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire instance.")
-    return Instance.of(row)
-
-
-def _answer(row: Row) -> Answer:
-    return Answer(**{name: row[name] for name in Answer.__dataclass_fields__})
+    return Instance.of(errors.found(row, _NO_INSTANCE))
 
 
 class Expired(errors.Gone):
@@ -286,9 +277,7 @@ class Saved:
 
 async def read_context(db: Database, *, instance_id: str, is_locked: bool = False) -> AnswerContext:
     instance = await instances_store.get_public_instance(db, instance_id=instance_id, is_locked=is_locked)
-    if instance is None:
-        raise errors.NotFound("There is no such page.")
-    return await context_of(db, instance=instance)
+    return await context_of(db, instance=errors.found(instance, "There is no such page."))
 
 
 async def lock_context(db: Database, *, instance_id: str) -> AnswerContext:
@@ -310,7 +299,7 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
     declared = await metadata_service.declared(
         db, organization_id=organization_id, application_id=questionnaire.owner_application_id
     )
-    stored = await list_answers(db, organization_id=organization_id, instance_id=instance.instance_id)
+    stored = await list_answers(db, **instance.key)
     return AnswerContext(
         instance=instance,
         questionnaire=questionnaire,
@@ -318,7 +307,7 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
         responder_metadata=metadata,
         facts=instances.facts_of(instance.metadata, metadata, declared),
         answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
-        coupons=await coupon_pools.list_codes_of(db, organization_id=organization_id, instance_id=instance.instance_id)
+        coupons=await coupon_pools.list_codes_of(db, **instance.key)
         if instance.finalized and _gives_coupons(version.definition)
         else {},
     )
@@ -361,15 +350,13 @@ async def require_capacity(db: Database, *, issuable: Issuable) -> None:
 
 
 async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
-    instance = await instances_store.get_public_instance(db, instance_id=instance_id)
-    if instance is None:
-        raise errors.NotFound("There is no such questionnaire instance.")
+    found = await instances_store.get_public_instance(db, instance_id=instance_id)
+    instance = errors.found(found, _NO_INSTANCE)
     if instance.anonymity == "invitation":
         return  # the time of a view would narrow down whose answers came
     if instance.viewed_time is not None or instance.is_kept_apart or instances.is_expired(instance, now):
         return
-    key = {"organization_id": instance.organization_id, "instance_id": instance_id}
-    viewed = await _update_viewed(db, **key, now=now)
+    viewed = await _update_viewed(db, **instance.key, now=now)
     if viewed is not None:
         await service.record(db, events=[viewed.event("viewed", now=now)])
 
@@ -415,11 +402,10 @@ async def save_answers(
         )
         if full is not None:
             return Saved(await _screen_out(db, context=context, quota_id=full.ending_id, now=now))
-    key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
     await _write(db, context, edit, files, is_provisional=is_apart, now=now)
     after = await _update_progress(
         db,
-        **key,
+        **before.key,
         is_submitted=bool(edit.changed),
         is_complete=completes,
         score=edit.score,
@@ -429,27 +415,26 @@ async def save_answers(
         judgement=judgement,
         now=now,
     )
+    saved = replace(context, instance=after, answers=edit.after)
     if not is_apart:
-        recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
-        await service.record(db, events=recorded)
+        await service.record(db, events=_events(before, saved, now=now))
         if after.finalized and not after.test and _gives_coupons(context.definition):
             await _give_coupon(db, context=context, answers=edit.after, now=now)
     if is_first and questionnaire.credits_accountable:
         # Last in the transaction, because all answers of a plan lock one row.
         application_id = questionnaire.owner_application_id
         await plans.use_credit(db, organization_id=before.organization_id, application_id=application_id, now=now)
-    return Saved(replace(context, instance=after, answers=edit.after), wrong)
+    return Saved(saved, wrong)
 
 
 async def _write(
     db: Database, context: AnswerContext, edit: Edit, files: Sequence[NewFile], *, is_provisional: bool, now: datetime
 ) -> None:
     instance = context.instance
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
     if edit.changed:
         await _update_answers(
             db,
-            **key,
+            **instance.key,
             questionnaire_id=instance.questionnaire_id,
             version_id=instance.version_id,
             answers=instances.documents(edit.changed),
@@ -460,7 +445,7 @@ async def _write(
         if listing & edit.changed.keys():
             await files_service.keep(db, instance=instance, answers=edit.changed, files=files, now=now)
     if edit.removed:
-        await _delete_answers(db, **key, question_ids=edit.removed)
+        await _delete_answers(db, **instance.key, question_ids=edit.removed)
 
 
 def _gives_coupons(definition: Definition) -> bool:
@@ -474,17 +459,15 @@ async def _give_coupon(db: Database, *, context: AnswerContext, answers: Mapping
     for ending in sequence.possible_endings:
         if ending.coupon_pool is None:
             return
-        key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-        if await coupon_pools.claim_code(db, **key, key=ending.coupon_pool, now=now) is not None:
+        if await coupon_pools.claim_code(db, **instance.key, key=ending.coupon_pool, now=now) is not None:
             return
 
 
 async def _screen_out(db: Database, *, context: AnswerContext, quota_id: str, now: datetime) -> AnswerContext:
     """End a response that came too late for a quota. Its answers, which would count nowhere, are removed."""
     before = context.instance
-    key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
-    await _delete_answers(db, **key, question_ids=list(context.answers))
-    after = await _update_to_screened_out(db, **key, quota_id=quota_id, now=now)
+    await _delete_answers(db, **before.key, question_ids=list(context.answers))
+    after = await _update_to_screened_out(db, **before.key, quota_id=quota_id, now=now)
     recorded = [] if before.viewed_time else [after.event("viewed", now=now)]
     # With the time by which it counted until now, so that figures of that day are counted again.
     counted = structs.replace(after, submitted_time=before.submitted_time)
@@ -520,20 +503,18 @@ def _flags(
 
 def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> None:
     assert instance.anonymity != "invitation", "answers to it go to the pool"  # noqa: S101
-    unknown = [
-        errors.FieldError("unknown_id", "This question is not asked here.", pointer=f"/answers/{question_id}")
-        for question_id in answers
-        if question_id not in instance.question_ids
-    ]
-    if unknown:
-        raise errors.Invalid.of(*unknown)
+    errors.check(
+        [
+            errors.FieldError("unknown_id", "This question is not asked here.", pointer=f"/answers/{question_id}")
+            for question_id in answers
+            if question_id not in instance.question_ids
+        ]
+    )
 
 
-def _events(
-    before: Instance, after: Instance, edit: Edit, *, now: datetime, responder_metadata: Mapping[str, str]
-) -> list[NewEvent]:
+def _events(before: Instance, saved: AnswerContext, *, now: datetime) -> list[NewEvent]:
     """The events of saved answers, in order; only `completed` contains the response."""
-    events: list[NewEvent] = []
+    events, after = list[NewEvent](), saved.instance
     if before.viewed_time is None:
         events.append(after.event("viewed", now=now))
     if before.submitted_time is None and after.submitted_time is not None:
@@ -543,17 +524,12 @@ def _events(
     if before.finalized:
         events.append(after.event("updated", now=now))
     elif after.finalized:
-        events.append(_completed(after, edit.after, responder_metadata, now=now))
+        events.append(completed_event(saved, now=now))
     return events
 
 
 def completed_event(context: AnswerContext, *, now: datetime) -> NewEvent:
-    return _completed(context.instance, context.answers, context.responder_metadata, now=now)
-
-
-def _completed(
-    instance: Instance, answers: Mapping[str, Given], responder_metadata: Mapping[str, str], *, now: datetime
-) -> NewEvent:
-    metadata = {"questionnaire": instance.metadata, "responder": responder_metadata}
-    response = {"answers": instances.documents(answers), "metadata": metadata}
+    instance = context.instance
+    metadata = {"questionnaire": instance.metadata, "responder": context.responder_metadata}
+    response = {"answers": instances.documents(context.answers), "metadata": metadata}
     return instance.event("completed", now=now, response=response)

@@ -80,8 +80,7 @@ async def offered(
     is_kiosk = placement is not None and placement.kind == "kiosk"
     if ending is None or not ending.call_back or is_kiosk or instance.is_kept_apart:
         return None
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    call = await get_call(db, **key)
+    call = await get_call(db, **instance.key)
     here = answer_page.address(instance.instance_id)
     if call is not None and not call.is_open:
         return None

@@ -243,7 +243,7 @@ async def remove_strays(db: Database, *, file_folder: str, now: datetime) -> int
 
 
 async def without_known(db: Database, *, instance: Instance, received: Mapping[str, Received]) -> dict[str, Received]:
-    known = await _list_hashes(db, organization_id=instance.organization_id, instance_id=instance.instance_id)
+    known = await _list_hashes(db, **instance.key)
     return {
         question_id: [
             one for one in files if isinstance(one, RefusedFile) or (question_id, one.content_hash) not in known
@@ -255,7 +255,7 @@ async def without_known(db: Database, *, instance: Instance, received: Mapping[s
 async def keep(
     db: Database, *, instance: Instance, answers: Mapping[str, Given], files: Sequence[NewFile], now: datetime
 ) -> None:
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
+    key = instance.key
     new = {one.file_id: one for one in files}
     for question_id, given in answers.items():
         listed = _file_ids(given)
@@ -264,10 +264,8 @@ async def keep(
         for file_id in listed:
             if file_id in new:
                 await insert_file(db, **key, question_id=question_id, file=new[file_id], now=now)
-                is_kept = not new[file_id].is_in_folder or await _delete_stray(
-                    db, organization_id=instance.organization_id, file_id=file_id
-                )
-                if not is_kept:
+                stray = {"organization_id": instance.organization_id, "file_id": file_id}
+                if new[file_id].is_in_folder and not await _delete_stray(db, **stray):
                     raise errors.Unavailable("This took too long. Send it again.")
 
 
@@ -275,8 +273,7 @@ async def download(
     db: Database, *, caller: Caller, instance: Instance, file_id: str, site: Site, now: datetime
 ) -> Download:
     """Noted in the audit log. `instance`: one that the caller may read. Raises NotFound."""
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    found = await _get_file(db, **key, file_id=file_id)
+    found = await _get_file(db, **instance.key, file_id=file_id)
     content = found.content if found else None
     if found is not None and content is None and site.file_folder:
         key = {"organization_id": instance.organization_id, "file_id": file_id}

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking.instances import responders as instance_responders
-from afterword.asking.instances import service, store
+from afterword.asking.instances import store
 from afterword.asking.instances.answers import Closed, Inactive, require_capacity
 from afterword.asking.instances.store import (
     INSTANCE_COLUMNS,
@@ -176,7 +176,7 @@ async def issue(
     )
     # Its message may have been sent before the job finds these days.
     if request.sent_time is not None and request.valid_days:
-        await service.watch_expiry(db, valid_days=request.valid_days, now=now)
+        await store.insert_expiry_cursor(db, valid_days=request.valid_days, since=now)
     return await _insert(db, instance=instance, now=now, actor=actor), True
 
 

@@ -80,7 +80,7 @@ async def update(
     else:
         _require_few(after.metadata)
         if after.valid_days not in {0, before.valid_days}:
-            await watch_expiry(db, valid_days=after.valid_days, now=now)
+            await store.insert_expiry_cursor(db, valid_days=after.valid_days, since=now)
         await service.record(db, events=_events(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
@@ -95,11 +95,6 @@ async def update(
     return after
 
 
-async def watch_expiry(db: Database, *, valid_days: int, now: datetime) -> None:
-    """Look from now on for instances that end after so many days, before the job finds out that there are any."""
-    await store.insert_expiry_cursor(db, valid_days=valid_days, since=now)
-
-
 async def delete(
     db: Database, *, caller: Caller, instance_id: str, now: datetime, expect: errors.Expect = errors.ANY
 ) -> None:
@@ -111,15 +106,8 @@ async def delete(
 
 async def take_out(db: Database, *, caller: Caller, instance: Instance, now: datetime) -> None:
     """Delete as `delete` does, whether or not a legal hold has come meanwhile. Raises NotFound."""
-    deleted = await store.delete_instance(
-        db,
-        organization_id=instance.organization_id,
-        instance_id=instance.instance_id,
-        now=now,
-        updated_by=caller.actor_id,
-    )
-    if deleted is None:
-        raise errors.NotFound(NO_INSTANCE)
+    found = await store.delete_instance(db, **instance.key, now=now, updated_by=caller.actor_id)
+    deleted = errors.found(found, NO_INSTANCE)
     await service.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
 
 
@@ -128,12 +116,6 @@ async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: e
     instance = await get(db, caller=caller, instance_id=instance_id, is_locked=expect is not errors.ANY)
     expect(instance.version)
     return instance
-
-
-async def choose_language(db: Database, *, instance: Instance, locale: str, now: datetime) -> None:
-    await store.update_language(
-        db, organization_id=instance.organization_id, instance_id=instance.instance_id, locale=locale, now=now
-    )
 
 
 async def _matched(db: Database, *, instance: Instance, change: Change) -> str | None:

@@ -77,6 +77,10 @@ class Instance(ShownInstance, frozen=True):
     held_completed_time: datetime | None = None
 
     @property
+    def key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "instance_id": self.instance_id}
+
+    @property
     def is_kept_apart(self) -> bool:
         """Whether the response is held back or rejected: its times and answers count nowhere."""
         return self.judgement in {"held", "rejected"}
@@ -295,7 +299,7 @@ async def get_questionnaire_and_metadata(
            where q.organization_id = $1 and q.questionnaire_id = $2""",
         *(organization_id, questionnaire_id, responder_id),
     )
-    columns = dict(_there(row))
+    columns = dict(errors.found(row, "There is no such questionnaire instance."))
     metadata = columns.pop("responder_metadata")
     return PublicQuestionnaire(**columns), metadata
 
@@ -303,6 +307,7 @@ async def get_questionnaire_and_metadata(
 async def insert_expiry_cursor(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, since: datetime
 ) -> None:
+    """Look from now on for instances that end after so many days, before the job finds out that there are any."""
     await db.execute(
         "insert into expiry_cursor (valid_days, expired_until) values ($1, $2) on conflict do nothing",
         *(valid_days, since),
@@ -403,12 +408,6 @@ async def settle_times(  # any tenant: workers serve many organizations
 
 def _found(row: Row | None) -> Instance | None:
     return None if row is None else Instance.of(row)
-
-
-def _there(row: Row | None) -> Row:
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire instance.")
-    return row
 
 
 _values: Final = itemgetter(*Instance.__struct_fields__)

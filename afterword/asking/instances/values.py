@@ -1,39 +1,18 @@
 """The HTTP interface of metadata values."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
-from operator import itemgetter
+from datetime import tzinfo
 from typing import Final, LiteralString
-
-import msgspec
 
 from afterword.asking.instances import responders
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.responders import IS_WHOLE
 from afterword.asking.questionnaires import access, metadata
-from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
+from afterword.core.questionnaires.metadata import MetadataDefinition
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-
-
-class QuestionnaireValueRecord(msgspec.Struct, frozen=True):
-    questionnaire_id: str
-    instance_id: str
-    name: str
-    value: str
-    created_time: datetime
-    updated_time: datetime
-
-
-class ResponderValueRecord(msgspec.Struct, frozen=True):
-    responder_id: str
-    name: str
-    value: str
-    created_time: datetime
-    updated_time: datetime
-
 
 _QUESTIONNAIRE_VALUES: Final[LiteralString] = """i.questionnaire_id, i.instance_id, v.key as name, v.value,
     i.created_time, coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
@@ -47,27 +26,25 @@ _RESPONDER_VALUES: Final[LiteralString] = """r.responder_id, v.key as name, v.va
 
 async def list_questionnaire_value_records(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
-) -> Rows[QuestionnaireValueRecord]:
-    rows = await db.fetch_list(
+) -> Rows[Row]:
+    return await db.fetch_list(
         f"""select {_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.questionnaire_id = $2 and i.deleted_time is null
              and (i.test or not $3)""",
         *(organization_id, questionnaire_id, test_only),
         page=page,
     )
-    return rows.map(_questionnaire_value)
 
 
 async def _list_questionnaire_values_of_instance(
     db: Database, *, organization_id: str, instance_id: str, page: Page
-) -> Rows[QuestionnaireValueRecord]:
-    rows = await db.fetch_list(
+) -> Rows[Row]:
+    return await db.fetch_list(
         f"""select {_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null""",
         *(organization_id, instance_id),
         page=page,
     )
-    return rows.map(_questionnaire_value)
 
 
 async def list_responder_values_of_questionnaire(
@@ -78,8 +55,8 @@ async def list_responder_values_of_questionnaire(
     application_ids: Sequence[str],
     test_only: bool,
     page: Page,
-) -> Rows[ResponderValueRecord]:
-    rows = await db.fetch_list(
+) -> Rows[Row]:
+    return await db.fetch_list(
         f"""select {_RESPONDER_VALUES}
            cross join (select $4::text[] as application_ids, $3::boolean as test_only) reach
            where r.organization_id = $1 and exists (
@@ -90,31 +67,17 @@ async def list_responder_values_of_questionnaire(
         *(organization_id, questionnaire_id, test_only, list(application_ids)),
         page=page,
     )
-    return rows.map(_responder_value)
 
 
 async def list_responder_value_records(
     db: Database, *, organization_id: str, responder_id: str, is_shown: bool, page: Page
-) -> Rows[ResponderValueRecord]:
+) -> Rows[Row]:
     """A page of the values of one responder; of none unless `is_shown`."""
-    rows = await db.fetch_list(
+    return await db.fetch_list(
         f"select {_RESPONDER_VALUES} where r.organization_id = $1 and r.responder_id = $2 and $3::boolean",
         *(organization_id, responder_id, is_shown),
         page=page,
     )
-    return rows.map(_responder_value)
-
-
-_questionnaire_values: Final = itemgetter(*QuestionnaireValueRecord.__struct_fields__)
-_responder_values: Final = itemgetter(*ResponderValueRecord.__struct_fields__)
-
-
-def _questionnaire_value(row: Row) -> QuestionnaireValueRecord:
-    return QuestionnaireValueRecord(*_questionnaire_values(row))
-
-
-def _responder_value(row: Row) -> ResponderValueRecord:
-    return ResponderValueRecord(*_responder_values(row))
 
 
 routes = Routes(tag="Questionnaire Instances")
@@ -160,14 +123,8 @@ RESPONDER_VALUES: Final = fields.listing_of(ResponderValue, id="value_id")
 )
 async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, **call.ids)
-    rows = await list_questionnaire_value_records(
-        db,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
-        test_only=call.caller.test,
-        page=call.page,
-    )
-    declared = await _declared(db, questionnaire.organization_id, questionnaire.questionnaire_id)
+    rows = await list_questionnaire_value_records(db, **questionnaire.key, test_only=call.caller.test, page=call.page)
+    declared = await metadata.declared_of(db, **questionnaire.key)
     return _answer(call, QuestionnaireValue, rows, declared.questionnaire)
 
 
@@ -181,10 +138,10 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
 )
 async def list_instance_values(call: Call[None], db: Database) -> Answer:
     instance = await instances.get(db, caller=call.caller, **call.ids)
-    rows = await _list_questionnaire_values_of_instance(
-        db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
+    rows = await _list_questionnaire_values_of_instance(db, **instance.key, page=call.page)
+    declared = await metadata.declared_of(
+        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
     )
-    declared = await _declared(db, instance.organization_id, instance.questionnaire_id)
     return _answer(call, QuestionnaireValue, rows, declared.questionnaire)
 
 
@@ -200,7 +157,7 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
     rows = await list_responder_values_of_questionnaire(
         db, **call.caller.reach, questionnaire_id=questionnaire.questionnaire_id, page=call.page
     )
-    declared = await _declared(db, questionnaire.organization_id, questionnaire.questionnaire_id)
+    declared = await metadata.declared_of(db, **questionnaire.key)
     return _answer(call, ResponderValue, rows, declared.responder)
 
 
@@ -225,25 +182,16 @@ async def list_responder_values(call: Call[None], db: Database) -> Answer:
     return _answer(call, ResponderValue, rows, declared.responder)
 
 
-async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
-    return await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
-
-
 def _answer(
-    call: Call[None],
-    resource: type[fields.Resource],
-    rows: Rows[QuestionnaireValueRecord] | Rows[ResponderValueRecord],
-    known: Mapping[str, MetadataDefinition],
+    call: Call[None], resource: type[fields.Resource], rows: Rows[Row], known: Mapping[str, MetadataDefinition]
 ) -> Answer:
-    return Answer(rows.map(lambda value: shown(resource, value, known, call.zone)))
+    return Answer(rows.map(lambda row: shown(resource, row, known, call.zone)))
 
 
 def shown(
-    resource: type[fields.Resource],
-    value: QuestionnaireValueRecord | ResponderValueRecord,
-    known: Mapping[str, MetadataDefinition],
-    zone: tzinfo,
+    resource: type[fields.Resource], row: Row, known: Mapping[str, MetadataDefinition], zone: tzinfo
 ) -> fields.Resource:
     """The value with its declaration, if there is one."""
-    found = known.get(value.name)
-    return resource.of(value, zone, metadata_id=found and found.metadata_id, type=found.type if found else "text")
+    found = known.get(row["name"])
+    read = resource.row_reader("metadata_id", "type")
+    return read(row, zone, found and found.metadata_id, found.type if found else "text")

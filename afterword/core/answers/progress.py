@@ -89,27 +89,41 @@ class PageSequence:
         change.
         """
         found: dict[int, tuple[Question, ...]] = {}
-        question = self._first
-        while question is not None:
+        hidden = self.hidden
+        for question in self.path:
             number = self.numbers[question.question_id]
-            page = self.pages[number - 1]
-            found[number] = tuple(one for one in page[page.index(question) :] if one.question_id not in self.hidden)
-            while question is not None and self.numbers[question.question_id] == number:
-                question = self._after(question)
+            if number not in found:
+                page = self.pages[number - 1]
+                found[number] = tuple(one for one in page[page.index(question) :] if one.question_id not in hidden)
         return found
 
-    @property
+    @cached_property
     def path(self) -> list[Question]:
-        found: list[Question] = []
-        question = self._first
-        while question is not None:
-            found.append(question)
-            question = self._after(question)
-        return found
+        return [question for question, _ in self._way]
 
     @property
     def steps(self) -> list[tuple[str, int | None]]:
-        return [(question.question_id, self._jump_after(question)) for question in self.path]
+        return [(question.question_id, jump) for question, jump in self._way]
+
+    @cached_property
+    def _way(self) -> list[tuple[Question, int | None]]:
+        """The questions that the answers lead through, each with the number of its first jump that holds."""
+        known, hidden = self._decided
+        found: list[tuple[Question, int | None]] = []
+        next_id: str | None = None  # the target of a jump, which is a later question
+        for question in self.definition.questions():
+            question_id = question.question_id
+            next_id = None if question_id == next_id else next_id
+            if next_id is not None or question_id not in self.question_ids or question_id in hidden:
+                continue
+            holding = (n for n, jump in enumerate(question.jumps) if conditions.matches(jump.conditions, known))
+            jump = next(holding, None)
+            found.append((question, jump))
+            if jump is not None:
+                next_id = question.jumps[jump].target_question_id
+                if next_id is None:
+                    break
+        return found
 
     def questions_on(self, number: int) -> tuple[Question, ...]:
         return self.reachable.get(number, ())
@@ -186,13 +200,14 @@ class PageSequence:
     def _decided(self) -> tuple[Facts, frozenset[str]]:
         """The facts of the answers and the score so far, and the hidden questions; each depends on those before it."""
         known, hidden, total = dict(self.facts), set[str](), 0
-        has_points = any(question.has_points for question in self.definition.questions())
-        for question in self.definition.questions():
-            if not conditions.matches(question.show_if, known):
+        questions = self.definition.questions()
+        has_points = any(question.has_points for question in questions)
+        for question in questions:
+            if question.show_if is not None and not conditions.matches(question.show_if, known):
                 hidden.add(question.question_id)
             elif (given := self.answers.get(question.question_id)) is not None:
                 known |= facts_of(question, given.value)
-                total += points(question, given.value)
+                total += points(question, given.value) if has_points else 0
             if has_points:
                 known[SCORE_FACT] = total
         return known, frozenset(hidden)
@@ -202,27 +217,6 @@ class PageSequence:
         waiting = (question for page in self.pages for question in page if question.question_id in self.hidden)
         leaves = (leaf for question in waiting for leaf in conditions.leaves_of(question.show_if))
         return any(":".join(leaf.subject.split(":")[:2]) in subjects for leaf in leaves)
-
-    @property
-    def _first(self) -> Question | None:
-        return self._next(0)
-
-    def _next(self, position: int) -> Question | None:
-        rest = self.definition.questions()[position:]
-        asked = (one for one in rest if one.question_id in self.question_ids and one.question_id not in self.hidden)
-        return next(asked, None)
-
-    def _jump_after(self, question: Question) -> int | None:
-        found = (n for n, jump in enumerate(question.jumps) if conditions.matches(jump.conditions, self._known))
-        return next(found, None)
-
-    def _after(self, question: Question) -> Question | None:
-        """The next question: at the target of the first jump that holds, else after this one; None at the end."""
-        jump = self._jump_after(question)
-        if jump is None:
-            return self._next(self.definition.position(question.question_id) + 1)
-        target = question.jumps[jump].target_question_id
-        return None if target is None else self._next(self.definition.position(target))
 
 
 def _one_by_one(questions: Sequence[Question]) -> Iterator[list[Question]]:

@@ -88,7 +88,7 @@ def label(question: Question, value: object, locale: str) -> str | None:
 def facts_of(question: Question, value: object) -> dict[str, object]:
     """The facts of a stored answer: `question:{id}`, and `question:{id}:{part}` for each of its parts."""
     name = f"question:{question.question_id}"
-    if is_object(value):
+    if question.shape in {"matrix", "contact"} and is_object(value):
         return {name: value, **{f"{name}:{part}": one for part, one in value.items()}}
     if question.shape == "date" and is_date(value):
         return {name: date.fromisoformat(value)}

@@ -502,7 +502,7 @@ _METRICS: Final = ("response", "completion")
 
 def _check_metric(members: Members, subject: str, scope: Scope) -> str:
     _, metric, *rest = subject.split(":")
-    if metric in (scope.metrics or ()) and len(rest) == 1:
+    if scope.metrics is not None and metric in scope.metrics and len(rest) == 1:
         known = rest[0] in scope.questions or (not scope.questions and ids.is_id(rest[0]))
         if not known:
             members.error("subject", "unknown_id", "There is no question with this id.")

@@ -6,6 +6,7 @@ follows from the shape.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from afterword.core.questionnaires import conditions
@@ -182,7 +183,7 @@ class Translation:
     rows: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """A question in the default locale; fields of other types than its own are None or empty."""
 
@@ -228,7 +229,7 @@ class Question:
         """The title with the fallbacks of its variables, for lists and reports."""
         return placeholders.plain(self.title)
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         return TYPES[self.type].shape
 
@@ -236,19 +237,19 @@ class Question:
     def control(self) -> str:
         return TYPES[self.type].control_of(self.style)
 
-    @property
+    @cached_property
     def is_answered(self) -> bool:
         return self.shape != "none"
 
-    @property
+    @cached_property
     def has_points(self) -> bool:
         return self.scored or any(choice.points is not None for choice in self.choices)
 
-    @property
+    @cached_property
     def is_required(self) -> bool:
         return self.required and self.is_answered
 
-    @property
+    @cached_property
     def scale(self) -> range:
         """The keys of a scale from its low to its high end; empty for other shapes."""
         if self.shape != "scale":
@@ -287,7 +288,7 @@ class Question:
     def row(self, row_id: str) -> Row | None:
         return next((row for row in self.rows if row.row_id == row_id), None)
 
-    @property
+    @cached_property
     def other_choice(self) -> Choice | None:
         return next((choice for choice in self.choices if choice.other), None)
 
