@@ -145,7 +145,7 @@ def question_page(
 def _shown_first(head: Head, questions: list[QuestionView]) -> int | None:
     """The position of the first question that a box folds away, statements not counted; None: it shows all."""
     count = head.questionnaire.non_collapsed_questions_count
-    asked = [index for index, question in enumerate(questions) if question.kind != "statement"]
+    asked = [index for index, question in enumerate(questions) if question.shape != "none"]
     is_box = head.placement is not None and head.placement.kind == "box"
     return asked[count] if is_box and 0 < count < len(asked) else None
 
@@ -492,7 +492,6 @@ def logo_of(theme: Theme) -> Logo | None:
 
 
 VALUE_CHARACTERS_MAX: Final = 200  # of an answer in a sentence
-CHOSEN: Final = frozenset({"choice", "choices", "ranking"})
 
 
 def filled(answer_page: AnswerPage, text: str) -> str:
@@ -540,11 +539,11 @@ def _bare(answer_page: AnswerPage, name: str) -> str:
 
 def _answer(question: Question, given: Given, part: str, texts: Texts, locale: str) -> str:
     value = given.value
-    if question.shape == "contact":
+    if question.contact_fields:
         return _short(str(value.get(part or "name", ""))) if is_object(value) else ""
-    if question.shape in {"matrix", "files"}:
+    if question.rows or question.shape == "files":
         return _short(label(question, value, locale) or "")
-    if question.shape in CHOSEN:
+    if question.choices:
         shown, chosen = localized(question, locale), value if is_array(value) else [value]
         labels = [(one.other and given.other_text) or one.label for each in chosen if (one := shown.choice(each))]
         return _short(", ".join(labels))

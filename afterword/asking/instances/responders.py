@@ -22,7 +22,7 @@ from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -56,8 +56,7 @@ _KEY: Final[LiteralString] = """coalesce(m.metadata -> 'questionnaire' ->> 'tran
   m.metadata -> 'questionnaire' ->> 'booking_no', m.metadata -> 'questionnaire' ->> 'case_id')"""
 OF_ORDER_KEY: Final[LiteralString] = f"""m.organization_id = $1 and m.deleted_time is null and {_KEY} is not null
   and left({_KEY}, 100)"""  # of a queue item; as its index has it
-_COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, anonymized_time, version,
-  created_time, updated_time, created_by, updated_by"""
+_COLUMNS: Final = columns_of(ShownResponder, without=("is_whole",))
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
 IS_WHOLE: Final[LiteralString] = """((cardinality(reach.application_ids) = 0 and not reach.test_only) or not exists (
   select 1 from questionnaire_instance o
@@ -537,7 +536,9 @@ def responder_of(view: ResponderView, zone: tzinfo) -> Responder:
     return Responder.of(
         view.responder,
         zone,
-        identifiers=_identifiers(view.identifiers),
+        identifiers=[
+            ResponderIdentifier(channel_id=one.channel_id, identifier=one.identifier) for one in view.identifiers
+        ],
         suppressed=any(one.suppressed for one in view.identifiers),
         instances_count=view.figures.instances_count,
         last_contacted_time=times.format_optional(view.figures.last_contacted_time, zone=zone),
@@ -647,7 +648,3 @@ def _given(value: Value | UnsetType | None) -> Value | None:
 async def _answer(call: Call[Any], db: Database, responder: ShownResponder) -> Answer:
     views = await views_of(db, caller=call.caller, responders=[responder], now=call.now)
     return Answer(responder_of(views[responder.responder_id], call.zone), version=responder.version)
-
-
-def _identifiers(identifiers: Sequence[Identifier]) -> list[ResponderIdentifier]:
-    return [ResponderIdentifier(channel_id=one.channel_id, identifier=one.identifier) for one in identifiers]

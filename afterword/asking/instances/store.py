@@ -19,7 +19,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 
 
 class ShownInstance(msgspec.Struct, frozen=True):
@@ -121,15 +121,8 @@ class Instance(ShownInstance, frozen=True):
         )
 
 
-INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questionnaire_id, version_id, responder_id,
-  item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
-  valid_days, editable, finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time,
-  completed_time, processed_time, flow_time, deleted_time, version, created_time, updated_time, created_by, updated_by,
-  full_quota_id, link_id, flags, judgement, held_submitted_time, held_completed_time, anonymity"""
-
-SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
-  editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
-  processed_time, flow_time, created_time, updated_time, created_by, updated_by, full_quota_id, anonymity"""
+INSTANCE_COLUMNS: Final = columns_of(Instance)
+SHOWN_COLUMNS: Final = columns_of(ShownInstance)
 
 # True for instances `i` of these applications ($3; none: all).
 OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exists (

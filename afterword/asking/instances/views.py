@@ -156,7 +156,7 @@ def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown
             return Shown(frozenset([value]), parts=other)
         case list(entries) if question.shape == "files":
             return Shown(files=[_file(one, texts) for one in entries if isinstance(one, dict)])
-        case list(values) if question.shape == "ranking":
+        case list(values) if question.ranks:
             return Shown(parts={str(value): str(rank) for rank, value in enumerate(values, 1)})
         case list(values):
             return Shown(frozenset(one for one in values if isinstance(one, int)), parts=other)
@@ -210,7 +210,7 @@ def view_of(
         high=high,
         options=_options(question, kind, shown, texts=texts, ends=(low, high)),
         lines=_lines(question, shown, wrong, texts),
-        is_grid=kind == "matrix" and len(question.choices) <= GRID_COLUMNS_MAX,
+        is_grid=bool(question.rows) and len(question.choices) <= GRID_COLUMNS_MAX,
         is_searched=kind == "dropdown" and len(question.choices) >= SEARCHED_CHOICES_MIN,
         other_name=answer_forms.field_name(question.question_id, OTHER),
         other_text=shown.parts.get(OTHER, ""),
@@ -236,9 +236,9 @@ def _ends(question: Question, texts: Texts) -> tuple[str, str]:
 def _options(question: Question, kind: str, shown: Shown, *, texts: Texts, ends: tuple[str, str]) -> list[Option]:
     if question.shape == "consent":
         return [Option(1, question.title, 1 in shown.chosen)]
-    if question.shape == "yes_no":
+    if TYPES[question.type].subject == "boolean":
         return [Option(value, texts(text), value in shown.chosen) for value, text in YES_NO.items()]
-    if question.shape in {"choice", "choices", "matrix"}:
+    if question.choices and not question.ranks:
         return [
             Option(
                 choice.value,
@@ -263,14 +263,14 @@ def _options(question: Question, kind: str, shown: Shown, *, texts: Texts, ends:
 
 def _lines(question: Question, shown: Shown, wrong: Wrong | None, texts: Texts) -> list[Line]:
     found: list[Line] = []
-    needs_all = wrong is not None and question.is_required and question.shape in {"matrix", "contact"}
-    for part, label in _parts(question, texts):
+    needs_all = wrong is not None and question.is_required and bool(question.rows or question.contact_fields)
+    for part, label in answer_forms.parts(question).items():
         text = shown.parts.get(part, "")
         input_type, mode, autocomplete = CONTACT_INPUTS.get(part, ("text", "text", "off"))
         found.append(
             Line(
                 name=answer_forms.field_name(question.question_id, part),
-                label=label,
+                label=texts(CONTACT_LABELS[part]) if question.contact_fields else label,
                 text=text,
                 wrong=(wrong is not None and wrong.part == part) or (needs_all and not text.strip()),
                 options=_line_options(question, text),
@@ -282,24 +282,11 @@ def _lines(question: Question, shown: Shown, wrong: Wrong | None, texts: Texts) 
     return found
 
 
-def _parts(question: Question, texts: Texts) -> list[tuple[str, str]]:
-    match question.shape:
-        case "matrix":
-            return [(row.row_id, row.label) for row in question.rows]
-        case "ranking":
-            return [(str(choice.value), choice.label) for choice in question.choices]
-        case "contact":
-            return [(name, texts(CONTACT_LABELS[name])) for name in question.contact_fields]
-        case _:
-            return []
-
-
 def _line_options(question: Question, text: str) -> list[Option]:
-    if question.shape == "ranking":
-        return [Option(rank, str(rank), str(rank) == text) for rank in range(1, question.ranks + 1)]
-    if question.shape == "matrix":
-        return [Option(choice.value, choice.label, str(choice.value) == text) for choice in question.choices]
-    return []
+    labels = {choice.value: choice.label for choice in question.choices}
+    if question.ranks:
+        labels = {rank: str(rank) for rank in range(1, question.ranks + 1)}
+    return [Option(value, label, str(value) == text) for value, label in labels.items()]
 
 
 def _length_max(question: Question) -> int:
@@ -339,12 +326,12 @@ def _bounds(question: Question, texts: Texts) -> str:
             return _count(question, texts)
         case "files":
             return _files(question, texts)
-        case "ranking" if question.ranks == len(question.choices):
-            return texts("1 is the best place, {count} the last.", count=question.ranks)
-        case "ranking":
-            return texts("Choose your best {count}: 1 is the best place.", count=question.ranks)
-        case _:
+        case _ if not question.ranks:
             return ""
+        case _ if question.ranks == len(question.choices):
+            return texts("1 is the best place, {count} the last.", count=question.ranks)
+        case _:
+            return texts("Choose your best {count}: 1 is the best place.", count=question.ranks)
 
 
 def _count(question: Question, texts: Texts) -> str:

@@ -114,9 +114,10 @@ async def _insert_draft(
     return DraftRecord(**row)
 
 
-async def _update_base(
+async def update_base(
     db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, now: datetime
 ) -> None:
+    """Move an unchanged draft to the version that a file published."""
     await db.execute(
         """update questionnaire_draft d
            set base_version_id = v.version_id, definition = v.definition, revision = d.revision + 1,
@@ -262,13 +263,6 @@ async def settle(
             now=now,
             by=draft.updated_by,
         )
-
-
-async def follow(db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, now: datetime) -> None:
-    """Move an unchanged draft to the version that a file published."""
-    await _update_base(
-        db, organization_id=organization_id, questionnaire_id=questionnaire_id, version_id=version_id, now=now
-    )
 
 
 async def discard(db: Database, *, questionnaire: Questionnaire, expect: errors.Expect = errors.ANY) -> None:

@@ -359,7 +359,7 @@ async def _settle(
     if not is_new and all(getattr(before, name) == value for name, value in columns.items()):
         return before
     if is_new:
-        await drafts.follow(db, **before.key, version_id=version.version_id, now=now)
+        await drafts.update_base(db, **before.key, version_id=version.version_id, now=now)
     type_name = "questionnaire.published" if is_new else "questionnaire.updated"
     settings = {**columns, "published_version_id": version.version_id}
     return await _update(db, before, settings, type_name, now=now, actor=actor)

@@ -13,7 +13,7 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 
 VERSIONS_KEPT_MAX = 500
 VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of JSON; the objects take about ten times as much
@@ -69,17 +69,12 @@ class Version:
     published_by: str | None
 
 
-QUESTIONNAIRE_COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, owner_application_id, slug,
-  display_name, title, description, valid_days, editable, template_questionnaire_id, desktop_collapsed,
-  non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
-  locales, active, public_link, responses_max, published_version_id, archived_time, version, created_time,
-  updated_time, created_by, updated_by"""
+QUESTIONNAIRE_COLUMNS: Final = columns_of(Questionnaire)
 _SETTINGS: Final[LiteralString] = """display_name, title, description, valid_days, editable, desktop_collapsed,
   non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
   locales, public_link, responses_max"""
 _CHANGED: Final[LiteralString] = f"{_SETTINGS}, active, published_version_id, archived_time"
-VERSION_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition,
-  checksum, published_time, published_by"""
+VERSION_COLUMNS: Final = columns_of(Version)
 
 # Versions never change, so each process parses one once; with sizes, the least recently used first.
 _versions: OrderedDict[tuple[str, str], tuple[Version, int]] = OrderedDict()

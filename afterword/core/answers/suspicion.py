@@ -79,7 +79,7 @@ def is_straight(definition: Definition, answers: Mapping[str, Given]) -> bool:
     """Whether a matrix of at least ROWS_MIN answered rows has one answer alone."""
     for question in definition.questions():
         given = answers.get(question.question_id)
-        if question.shape == "matrix" and given is not None and isinstance(given.value, dict):
+        if question.rows and given is not None and isinstance(given.value, dict):
             rows: dict[str, Any] = given.value
             if len(rows) >= ROWS_MIN and len({str(value) for value in rows.values()}) == 1:
                 return True
@@ -91,7 +91,7 @@ def _giving_seconds(question: Question, given: Given) -> float:
     match given.value:
         case str() if question.shape == "text":
             return len(given.value.split()) / WORDS_A_SECOND
-        case dict() if question.shape == "matrix":
+        case dict() if question.rows:
             return TAP_SECONDS * len(given.value)
         case _:
             return TAP_SECONDS

@@ -357,16 +357,12 @@ def field_name(question_id: str, part: object = None) -> str:
     return f"q_{question_id}" if part is None else f"q_{question_id}_{part}"
 
 
-def parts(question: Question) -> list[str]:
-    match question.shape:
-        case "matrix":
-            return [row.row_id for row in question.rows]
-        case "ranking":
-            return [str(choice.value) for choice in question.choices]
-        case "contact":
-            return list(question.contact_fields)
-        case _:
-            return []
+def parts(question: Question) -> dict[str, str]:
+    """The parts that have a field each, with their labels; those of a contact are names."""
+    if question.ranks:
+        return {str(choice.value): choice.label for choice in question.choices}
+    rows = {row.row_id: row.label for row in question.rows}
+    return rows or {name: name for name in question.contact_fields}
 
 
 def read_form(question: Question, fields: Fields, *, point: str = "") -> Given | None:

@@ -125,7 +125,7 @@ def answers_in(counts: Histogram) -> int:
 
 def parts_of(question: Question) -> list[str]:
     """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
-    if question.shape == "ranking":
+    if question.ranks:
         return [str(rank) for rank in range(1, len(question.choices) + 1)]
     return [row.row_id for row in question.rows] or [""]
 
@@ -143,6 +143,6 @@ def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
 
 
 def values_of(question: Question) -> list[str]:
-    if question.shape in {"consent", "yes_no"}:
+    if TYPES[question.type].subject == "boolean":
         return ["true", "false"]
     return [str(value) for value in question.scale] or [str(choice.value) for choice in question.choices]

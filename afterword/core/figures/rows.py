@@ -51,7 +51,7 @@ def number_of(text: str) -> str | int:
 
 
 def part_key(question: Question, part: str) -> RowKey:
-    if question.shape == "ranking":
+    if question.ranks:
         return {"rank": int(part)}
     row = question.row(part) if part else None
     return {"row_id": part, "row": row.label if row else None} if part else {}
@@ -145,9 +145,9 @@ def selection_of(
 def answer_condition(question: Question, key: RowKey) -> Mapping[str, Any]:
     """The responses that gave this value; of a ranking all that answered, since a rank cannot be compared."""
     subject, value = f"question:{question.question_id}", key["value"]
-    if question.shape == "ranking":
+    if question.ranks:
         return {"subject": subject, "operator": "is_not_empty"}
-    if question.shape == "choices":
+    if question.is_several:
         return {"subject": subject, "operator": "contains", "value": value}
     return equal(f"{subject}:{key['row_id']}" if "row_id" in key else subject, value, question.type)
 

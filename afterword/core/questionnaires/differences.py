@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from afterword.core.questionnaires import conditions, endings, question_types
+from afterword.core.questionnaires import conditions, endings, question_types, questions
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Texts
 from afterword.core.questionnaires.endings import EndingTexts
 from afterword.core.questionnaires.question_types import TYPES, Question, Translation
@@ -64,7 +64,6 @@ MEMBERS: Final[Mapping[str, Marked]] = {
     "coupon_pool": "the coupon pool", "call_back": "the call-back form",
     "responses_max": "the greatest number of responses", "picture": "the picture",
 }  # fmt: skip
-QUESTION_TEXTS: Final = ("title", "description", "low_label", "high_label")
 OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize", "scored")
 OF_TYPES: Final = tuple(
     dict.fromkeys(name for one in TYPES.values() for name in one.fields if name not in {"choices", "rows"})
@@ -222,7 +221,7 @@ def _questions(earlier: Definition, later: Definition, locales: Sequence[str]) -
             yield make("question_retyped", f"{path}/type", values=(old.type, question.type))
         owners = (old, earlier), (question, later)
         yield from _translated_texts(
-            make, "question_text_changed", QUESTION_TEXTS, owners, Translation(), locales=locales, path=path
+            make, "question_text_changed", questions.TEXTS, owners, Translation(), locales=locales, path=path
         )
         yield from _question_changes(make, old, question, locales, path)
 

@@ -266,6 +266,11 @@ class Question:
     def known_values(self) -> Collection[int]:
         return [choice.value for choice in self.choices] or self.scale
 
+    @cached_property
+    def is_several(self) -> bool:
+        """Whether an answer is a list of choices."""
+        return TYPES[self.type].subject == "integers"
+
     @property
     def kinds(self) -> dict[str, Kind]:
         parts: dict[str, Kind] = {f"{self.question_id}:{row.row_id}": "integer" for row in self.rows}

@@ -204,7 +204,7 @@ class ExportTable:
     def _answer(self, question: Question, given: Sequence[Any]) -> dict[str, Any]:
         value, other_text = given
         answer: dict[str, Any] = {"type": question.type, "title": question.plain_title}
-        labels = _labels(question, value) if question.shape in {"choices", "ranking"} else []
+        labels = _labels(question, value) if question.is_several else []
         label = ", ".join(labels) or answer_values.label(question, value, self.locale)
         if self.values != "labels" or label is None:
             answer["value"] = value
@@ -237,9 +237,9 @@ class ExportTable:
     def _columns_of(self, question: Question, name: str) -> Iterator[tuple[Column, Callable[[Any], Cell]]]:
         """The columns of the value, each with its cell of a value."""
         short, labels = question.key or name, {choice.value: choice.label for choice in question.choices}
-        if self.is_split and question.shape in {"choices", "ranking"}:
+        if self.is_split and question.is_several:
+            is_ranked = bool(question.ranks)
             for value, label in labels.items():
-                is_ranked = question.shape == "ranking"
                 yield (
                     Column(f"{name}: {label}", "integer", f"{short}_{value}", {} if is_ranked else YES_NO),
                     _place_of(value, is_ranked=is_ranked),
@@ -363,11 +363,11 @@ def _joined(newer: Question, older: Question) -> Question:
 
 def _members(question: Question, name: str) -> list[tuple[str | None, str, bool]]:
     """The columns of a question as member of the value (None: the whole), header, whether there are labels."""
-    if question.shape == "matrix":
+    if question.rows:
         return [(row.row_id, f"{name}: {row.label}", True) for row in question.rows]
-    if question.shape == "contact":
+    if question.contact_fields:
         return [(each, f"{name}: {each}", False) for each in question.contact_fields]
-    return [(None, name, question.shape in {"choice", "choices", "ranking"})]
+    return [(None, name, bool(question.choices))]
 
 
 def _code(value: Any) -> Cell:

@@ -301,7 +301,7 @@ def _distribution(part: str, rows: Sequence[Row], question: Question | None, nam
     for row in rows:
         figure, value = row.figures[0], row.key["value"]
         name = str(row.key["label"] or value)
-        if question and question.shape in {"consent", "yes_no"} and name in BOOLEANS:
+        if question and TYPES[question.type].subject == "boolean" and name in BOOLEANS:
             name = words(BOOLEANS[name])
         url = names.url(row.selection, ())
         band = next((segment for segment, low, high in segments if isinstance(value, int) and low <= value <= high), "")

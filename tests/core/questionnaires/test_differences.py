@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from afterword.core.questionnaires import definition, differences, drafts
 from afterword.core.questionnaires.differences import MEMBERS, SENTENCES
 from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import TEXTS
 from afterword.core.reading.findings import Findings
 from tests.core.questionnaires.test_definition import DELETE, REASONS, SCORE, document, give_id, places
 
@@ -109,9 +110,9 @@ def test_every_member_is_compared() -> None:
         "question_id", "key", "type", "required", "enabled", "show_if", "jumps", "translations", "choices", "rows",
         "removed_choices",  # no part of a definition
     }  # fmt: skip
-    compared = {*differences.QUESTION_TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES, *of_its_own}
+    compared = {*TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES, *of_its_own}
     assert compared == set(Question.__dataclass_fields__)
-    assert {*differences.QUESTION_TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES} <= MEMBERS.keys()
+    assert {*TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES} <= MEMBERS.keys()
 
 
 @settings(max_examples=60)
