@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
+from types import SimpleNamespace
 from typing import Final, LiteralString
 
 from afterword.asking.instances import responders
@@ -193,5 +194,5 @@ def shown(
 ) -> fields.Resource:
     """The value with its declaration, if there is one."""
     found = known.get(row["name"])
-    read = resource.row_reader("metadata_id", "type")
-    return read(row, zone, found and found.metadata_id, found.type if found else "text")
+    declared = {"metadata_id": found and found.metadata_id, "type": found.type if found else "text"}
+    return resource.of(SimpleNamespace(**row), zone, **declared)
