@@ -19,8 +19,8 @@ import asyncpg
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
+from afterword.run.worker.flights import SLOTS, SLOTS_MAX
 from afterword.run.worker.loop import PLANNER, STATEMENT_SECONDS_MAX
-from afterword.run.worker.pace import SLOTS, SLOTS_MAX
 from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits

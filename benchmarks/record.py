@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from afterword.run.embedded.binaries import find_binaries
+from afterword.run.embedded import find_binaries
 from benchmarks import findings
 from benchmarks.findings import Finding, Ratio
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from afterword.run.worker.pace import SLOTS_MAX
+from afterword.run.worker.flights import SLOTS_MAX
 from benchmarks import engine, queue
 from benchmarks.findings import Ratio
 from benchmarks.stage import Stage

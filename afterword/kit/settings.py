@@ -20,7 +20,7 @@ PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
 PASSPHRASE_CHARACTERS_MIN = 16
 ADDRESSES = "addresses or networks without host bits, as in 127.0.0.1 or 10.0.0.0/8"
-LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in run/worker/pace.py
+LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in run/worker/flights.py
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]

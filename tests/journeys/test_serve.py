@@ -17,8 +17,8 @@ import httpx2
 import pytest
 
 from afterword.run import embedded
-from afterword.run.embedded.processes import working_in
-from afterword.run.worker.pace import GRACE_SECONDS
+from afterword.run.embedded import working_in
+from afterword.run.worker.flights import GRACE_SECONDS
 from tests import machine
 from tests.journeys import processes
 from tests.journeys.client import Client, seed

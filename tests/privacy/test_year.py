@@ -20,9 +20,9 @@ from afterword.run.app import create_app
 from afterword.run.backups import ledgers, manifests, service
 from afterword.run.backups.encryption import Sealer
 from afterword.run.backups.locations import Folder
+from afterword.run.worker.flights import Pace
 from afterword.run.worker.jobs import Job, jobs_of
 from afterword.run.worker.long_work import Exporter
-from afterword.run.worker.pace import Pace
 from afterword.sending.queue.retention import DAYS_DEFAULT
 from afterword.sending.queue.sending.service import Lease
 from tests.conftest import FIGURE, House

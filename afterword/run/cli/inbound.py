@@ -27,8 +27,7 @@ from afterword.run.cli.context import (
 )
 from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.channels import bounces
-from afterword.sending.channels.answers import Answer
-from afterword.sending.channels.bounces import MAIL_BYTES_MAX
+from afterword.sending.channels.bounces import MAIL_BYTES_MAX, Answer
 from afterword.sending.receipts import inbound, service
 from afterword.sending.receipts.inbound import Adapter, Endpoint
 

@@ -12,11 +12,11 @@ import cyclopts
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run import embedded
+from afterword.run import embedded as cluster
 from afterword.run.backups import moving
 from afterword.run.cli import CommandError, context
 from afterword.run.cli.context import Context, open_pool
 from afterword.run.cli.organizations import OrganizationDomain
-from afterword.run.embedded import cluster
 from afterword.tenants.logins import links, service
 from afterword.tenants.logins.links import Link
 from afterword.tenants.organizations import service as organizations

@@ -20,7 +20,7 @@ from afterword.kit.transport.http import Caller
 from afterword.run import migrations
 from afterword.run import worker as work
 from afterword.run.cli import CommandError, context, copies, serve
-from afterword.run.worker.waiting import wait
+from afterword.run.worker.flights import wait
 from afterword.sending.channels import webhook
 from afterword.sending.channels.email import EmailChannel
 from afterword.sending.channels.webhook import WebhookChannel

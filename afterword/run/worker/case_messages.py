@@ -15,9 +15,7 @@ from afterword.kit.db import Pool
 from afterword.kit.transport import base
 from afterword.kit.transport.base import EMAIL, Refused, Retry, Sent, Unknown
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
-from afterword.run.worker.failures import cause_of
-from afterword.run.worker.flights import Flights
-from afterword.run.worker.waiting import jitter
+from afterword.run.worker.flights import Flights, cause_of, jitter
 from afterword.sending.messages.email import SenderNotAllowed
 from afterword.sending.queue import lanes
 

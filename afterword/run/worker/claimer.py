@@ -13,12 +13,10 @@ from afterword import errors, ids
 from afterword.core.scheduling.lanes import START, AccountKey, DueLane, LaneKey, next_cursor, share_slots
 from afterword.kit import db
 from afterword.kit.db import Pool
-from afterword.run.worker.failures import cause_of
+from afterword.run.worker.channels import Accounts
+from afterword.run.worker.flights import LANES_MAX, ROUNDS_MAX, SLOTS_MAX, Pace, cause_of, jitter
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.jobs import LowWaterMarks
-from afterword.run.worker.pace import LANES_MAX, ROUNDS_MAX, SLOTS_MAX, Pace
-from afterword.run.worker.providers import Accounts
-from afterword.run.worker.waiting import jitter
 from afterword.sending.providers import health
 from afterword.sending.queue import lanes
 from afterword.sending.queue.lanes import Lane, SettingsCache

@@ -24,9 +24,7 @@ from afterword.events.webhooks import seal_context
 from afterword.kit import db, sealing
 from afterword.kit.db import Pool
 from afterword.kit.transport.http import Caller, CallFailed
-from afterword.run.worker.failures import cause_of
-from afterword.run.worker.flights import Flights
-from afterword.run.worker.waiting import jitter, repeat
+from afterword.run.worker.flights import Flights, cause_of, jitter, repeat
 
 SLOTS: Final = 40
 FAN_OUT_SECONDS: Final = 0.25

@@ -15,7 +15,7 @@ import structlog
 from afterword import errors
 from afterword.events import log
 from afterword.kit import db
-from afterword.run.worker.waiting import wait
+from afterword.run.worker.flights import wait
 from afterword.sending.queue import restores
 from afterword.sending.queue.restores import SendingMark
 

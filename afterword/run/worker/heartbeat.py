@@ -10,7 +10,7 @@ import structlog
 
 from afterword import errors
 from afterword.kit import db
-from afterword.run.worker.pace import BATCH_ITEMS_MAX, Pace
+from afterword.run.worker.flights import BATCH_ITEMS_MAX, Pace
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.store import LeaseKey
 

@@ -25,8 +25,7 @@ from afterword.listening.responses import rows, taggings
 from afterword.listening.screens import digests
 from afterword.privacy import service as erasures
 from afterword.privacy.retention import service as ages
-from afterword.run.worker.flights import Flights
-from afterword.run.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
+from afterword.run.worker.flights import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Flights, Pace
 from afterword.run.worker.retention import RETENTION
 from afterword.sending.intake import sequences
 from afterword.sending.providers import rates

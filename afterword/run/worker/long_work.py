@@ -18,7 +18,7 @@ from afterword.kit.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeasedJob,
 from afterword.listening.exports import service as exports
 from afterword.listening.exports.service import Piece, Work
 from afterword.listening.exports.store import EXPORTS, Export, Scanned
-from afterword.run.worker.waiting import repeat
+from afterword.run.worker.flights import repeat
 from afterword.sending.intake.imports import service
 from afterword.sending.intake.imports.service import IMPORTS, ImportRecord
 from afterword.sending.queue import batches

@@ -18,17 +18,15 @@ from afterword.kit.transport.http import Caller
 from afterword.run import renderings
 from afterword.run.worker.case_messages import CaseMessages
 from afterword.run.worker.deliverer import Deliverer
+from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, wait
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
 from afterword.run.worker.notices import Notices
-from afterword.run.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
 from afterword.run.worker.sender import Sender
 from afterword.run.worker.test_messages import TestMessages
-from afterword.run.worker.waiting import first_of, jitter, wait
-from afterword.sending.channels.link import LinkChannel
-from afterword.sending.channels.outbox import OutboxChannel
+from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from afterword.sending.queue import outbox, retention
 from afterword.sending.queue.sending.store import LeaseKey
 

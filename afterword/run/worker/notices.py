@@ -9,8 +9,7 @@ from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.db import Pool
 from afterword.kit.transport.base import Channel, Refused, Retry, Sent, Unknown
-from afterword.run.worker.flights import Flights
-from afterword.run.worker.waiting import jitter
+from afterword.run.worker.flights import Flights, jitter
 from afterword.tenants import mails
 from afterword.tenants.mails import Mail, Outcome, compose
 

@@ -25,13 +25,19 @@ from afterword.kit import db, telemetry
 from afterword.kit.db import Batcher, Pool
 from afterword.kit.transport.base import Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.run.worker import isolation
-from afterword.run.worker.channels import ChannelRegistry, NoChannelError
+from afterword.run.worker.channels import Accounts, ChannelRegistry, NoChannelError
 from afterword.run.worker.claimer import Claimer
-from afterword.run.worker.failures import cause_of
+from afterword.run.worker.flights import (
+    AWAY_SECONDS_MAX,
+    BATCH_ITEMS_MAX,
+    Pace,
+    cause_of,
+    first_of,
+    idle_seconds,
+    jitter,
+    wait,
+)
 from afterword.run.worker.guard import Guard
-from afterword.run.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, Pace, idle_seconds
-from afterword.run.worker.providers import Accounts
-from afterword.run.worker.waiting import first_of, jitter, wait
 from afterword.sending.messages import composing
 from afterword.sending.messages.email import SenderNotAllowed
 from afterword.sending.queue import lanes

@@ -12,8 +12,7 @@ from afterword.kit import db
 from afterword.kit.db import Pool
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Message, Outcome, Refused, Retry, Unknown
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
-from afterword.run.worker.failures import cause_of
-from afterword.run.worker.flights import Flights
+from afterword.run.worker.flights import Flights, cause_of
 from afterword.sending.intake import test_messages
 from afterword.sending.intake.test_messages import TestMessage
 from afterword.sending.messages.email import SenderNotAllowed

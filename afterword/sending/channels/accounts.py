@@ -11,8 +11,8 @@ from afterword.kit.transport.base import EMAIL, SMS, WEBHOOK, Channel, read_sett
 from afterword.kit.transport.http import Caller
 from afterword.kit.transport.mime import Report, Unreadable
 from afterword.sending.channels import webhook
+from afterword.sending.channels.conversation import Login, Relay, parse_url, relay_of
 from afterword.sending.channels.email import EmailChannel
-from afterword.sending.channels.relay import Login, Relay, parse_url, relay_of
 from afterword.sending.channels.sms import gateway, twilio
 from afterword.sending.channels.webhook import WebhookChannel
 

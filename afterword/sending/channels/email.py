@@ -9,9 +9,18 @@ from afterword.core.messaging.addresses import InvalidAddress
 from afterword.core.messaging.networks import Network
 from afterword.kit.transport import mime
 from afterword.kit.transport.base import Begin, Message, Outcome, Refused, Retry
-from afterword.sending.channels.conversation import Conversation, Envelope, StaleError, Timeouts
-from afterword.sending.channels.dial import NotOpenError, dial, name_of, trust_of
-from afterword.sending.channels.relay import Relay, parse_url
+from afterword.sending.channels.conversation import (
+    Conversation,
+    Envelope,
+    NotOpenError,
+    Relay,
+    StaleError,
+    Timeouts,
+    dial,
+    name_of,
+    parse_url,
+    trust_of,
+)
 
 MAILS_PER_CONNECTION_MAX = 100  # many relays close the connection then
 IDLE_SECONDS = 30.0

@@ -1,10 +1,19 @@
-"""The captured outbox: keeps the whole message instead of sending it."""
+"""Channels that reach nobody: the outbox keeps each message, the link channel sends nothing."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from afterword.kit.transport.base import Begin, Channel, Connectionless, Message, Outcome, Refused, Retry, Sent
 from afterword.kit.transport.mime import Report
+
+
+class LinkChannel(Connectionless):
+    """Begins and ends a send without a connection."""
+
+    async def send(self, message: Message, *, begin: Begin) -> Outcome:
+        await begin()
+        return Sent(reference=message.item_id)
+
 
 Save = Callable[[Message], Awaitable[None]]
 ReportSink = Callable[[list[Report]], Awaitable[None]]

@@ -4,7 +4,7 @@ import pytest
 
 from afterword.cases import messages
 from afterword.kit import db
-from afterword.sending.channels.answers import Answer
+from afterword.sending.channels.bounces import Answer
 from tests.cases.conftest import Desk
 from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 

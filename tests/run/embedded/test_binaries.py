@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from afterword.run import embedded
-from afterword.run.embedded import binaries
+from afterword.run import embedded as binaries
 from tests.run.embedded.servers import program, start
 
 pytestmark = pytest.mark.costly

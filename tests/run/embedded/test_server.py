@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from afterword.run import embedded
-from afterword.run.embedded import processes
+from afterword.run import embedded as processes
 from tests.run.embedded.servers import (
     DEADLINE_SECONDS,
     answers,
@@ -263,7 +263,7 @@ class TestKeptRunning:
         assert [] == processes.working_in(folder / "postgresql/cluster")
 
     async def test_kept_running_once_there_is_room_again(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("afterword.run.embedded.server.RESTART_SECONDS", 0.01)
+        monkeypatch.setattr("afterword.run.embedded.RESTART_SECONDS", 0.01)
         said: list[str] = []
         async with running(folder) as server:
             hidden = (folder / "postgresql/cluster/PG_VERSION").rename(folder / "PG_VERSION")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword.run import embedded
-from afterword.run.embedded import cluster as upgrades
+from afterword.run import embedded as upgrades
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_killed_after(data_folder: Path, monkeypatch: pytest.MonkeyPatch, steps:
     assert (steps < 3) is upgrades.is_ready(data_folder)
     if steps < 3:
         with pytest.raises(embedded.EmbeddedError, match="afterword database upgrade"):
-            embedded.server._prepare(data_folder, None, {})
+            embedded._prepare(data_folder, None, {})
         assert data_folder / "postgresql-15" == upgrades.swap(data_folder)
     assert is_swapped(data_folder)
 

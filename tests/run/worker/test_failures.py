@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.run.worker.failures import CAUSE_CHARACTERS_MAX, cause_of
+from afterword.run.worker.flights import CAUSE_CHARACTERS_MAX, cause_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import random
 import uuid
 
 from afterword.kit import db
+from afterword.run.worker.flights import Pace
 from afterword.run.worker.jobs import jobs_of
-from afterword.run.worker.pace import Pace
 from afterword.sending.queue.sending.service import Lease
 from tests.conftest import House
 

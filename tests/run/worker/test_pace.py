@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from afterword.run.worker import Pace, sender
-from afterword.run.worker.pace import POLL_CIRCLES_SECONDS_MAX, idle_seconds
-from afterword.run.worker.waiting import first_of
+from afterword.run.worker.flights import POLL_CIRCLES_SECONDS_MAX, first_of, idle_seconds
 from afterword.sending.queue import lanes
 from afterword.sending.queue.lanes import Lane
 from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench

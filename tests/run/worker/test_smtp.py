@@ -15,9 +15,8 @@ import pytest
 from afterword.core.messaging.refusals import SUPPRESSING
 from afterword.kit.transport.base import Retry
 from afterword.run.worker import sender
-from afterword.sending.channels.conversation import Timeouts
+from afterword.sending.channels.conversation import GREYLIST_SECONDS, Timeouts
 from afterword.sending.channels.email import EmailChannel
-from afterword.sending.channels.replies import GREYLIST_SECONDS
 from afterword.sending.queue.sending import outcomes
 from afterword.sending.queue.sending.outcomes import Waits
 from tests.bar import Tell

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from afterword import errors
-from afterword.run.worker import waiting
+from afterword.run.worker import flights
 from tests import machine
 
 
@@ -26,8 +26,8 @@ async def test_what_a_turn_raises_ends_nothing(monkeypatch: pytest.MonkeyPatch, 
             return False
         raise error
 
-    monkeypatch.setattr(waiting, "first_of", pass_by)
-    await waiting.repeat(turn, name="test", seconds=0.01, stop=stop)
+    monkeypatch.setattr(flights, "first_of", pass_by)
+    await flights.repeat(turn, name="test", seconds=0.01, stop=stop)
     assert 2 == turns
     assert pauses[0] > 0.5 > pauses[1]  # a fault is followed by a longer pause
 
@@ -41,17 +41,17 @@ async def test_a_turn_with_more_to_do_is_followed_at_once(monkeypatch: pytest.Mo
             stop.set()
         return True
 
-    monkeypatch.delattr(waiting, "first_of")
-    await waiting.repeat(turn, name="test", seconds=60, stop=stop)
+    monkeypatch.delattr(flights, "first_of")
+    await flights.repeat(turn, name="test", seconds=60, stop=stop)
     assert 0 == left[0]
 
 
 async def test_waits_end_with_their_events_or_their_time() -> None:
     first, second = asyncio.Event(), asyncio.Event()
     start = time.monotonic()
-    await waiting.wait(first, 0.01)
-    await waiting.first_of(first, second, seconds=0.01)
+    await flights.wait(first, 0.01)
+    await flights.first_of(first, second, seconds=0.01)
     second.set()
-    await waiting.first_of(first, second)
-    await waiting.wait(second, 60)
+    await flights.first_of(first, second)
+    await flights.wait(second, 60)
     assert not machine.is_over(time.monotonic() - start, limit=5)

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from afterword.core.messaging import reply_text
-from afterword.sending.channels import answers, bounces
+from afterword.sending.channels import bounces
 
 SECRET: Final = b"k" * 32
 ASKED: Final = "0QmCkLh2XnT7vRz9YbWd4e"
@@ -26,18 +26,18 @@ def mail(reference: str = OURS, key: str = "<1@example.com>", text: str = "Thank
     [mail(reference="<1@shop.example>"), mail(reference=OURS.replace(ASKED, ASKED[::-1])), mail(key=""), mail(text="")],
 )
 def test_no_answer(no_answer: Message) -> None:
-    assert answers.answer_of(no_answer, sender="ann@example.com", secret=SECRET) is None
+    assert bounces.answer_of(no_answer, sender="ann@example.com", secret=SECRET) is None
 
 
 def test_answer() -> None:
-    found = answers.answer_of(mail(), sender="ann@example.com", secret=SECRET)
-    assert answers.Answer(ASKED, "<1@example.com>", "ann@example.com", "Re", "Thank you.\n") == found
+    found = bounces.answer_of(mail(), sender="ann@example.com", secret=SECRET)
+    assert bounces.Answer(ASKED, "<1@example.com>", "ann@example.com", "Re", "Thank you.\n") == found
 
 
 def body(made: EmailMessage) -> str:
     made["Message-ID"], made["References"] = "<1@example.com>", OURS
     parsed = message_from_bytes(made.as_bytes())
-    found = answers.answer_of(parsed, sender="ann@example.com", secret=SECRET)
+    found = bounces.answer_of(parsed, sender="ann@example.com", secret=SECRET)
     assert found is not None
     return found.body
 
@@ -114,6 +114,6 @@ def test_any_subject_is_read(subject: str, written: str) -> None:
     answered = Message()
     answered["Subject"], answered["Message-ID"], answered["In-Reply-To"] = written, "<1@example.com>", OURS
     answered.set_payload("Thank you.")
-    found = answers.answer_of(answered, sender="ann@example.com", secret=SECRET)
+    found = bounces.answer_of(answered, sender="ann@example.com", secret=SECRET)
     assert found is not None
     assert subject == found.subject

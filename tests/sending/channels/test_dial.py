@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from afterword.kit.transport import http
+from afterword.sending.channels.conversation import Login, parse_url, relay_of
 from afterword.sending.channels.email import EmailChannel
-from afterword.sending.channels.relay import Login, parse_url, relay_of
 from tests.kit.transport.test_ssrf import LOOPBACK
 from tests.sending.channels.conftest import MESSAGE, Certificate
 from tests.sending.channels.sink import Sink

@@ -3,7 +3,7 @@
 import pytest
 
 from afterword.kit.transport.base import Fenced, Sent
-from afterword.sending.channels.link import LinkChannel
+from afterword.sending.channels.outbox import LinkChannel
 from tests.sending.channels.conftest import MESSAGE
 from tests.sending.channels.test_outbox import fenced, free
 

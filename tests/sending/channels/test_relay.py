@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from afterword.sending.channels.relay import Relay, parse_url
+from afterword.sending.channels.conversation import Relay, parse_url
 
 PASSWORD = "s3cr3t-pass/word"  # a slash that should have been %2F
 

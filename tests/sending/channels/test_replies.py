@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.sending.channels.replies import GREYLIST_SECONDS, Phase, broken, classify, enhanced_of, worded
+from afterword.sending.channels.conversation import GREYLIST_SECONDS, Phase, broken, classify, enhanced_of, worded
 from tests.bar import Tell
 
 GREY, PLAIN, THROTTLE, ACCOUNT, CONNECTION, GONE, REFUSED, SENT, UNKNOWN = (

@@ -20,7 +20,7 @@ import asyncpg
 
 from afterword.kit import db
 from afterword.run import embedded
-from afterword.run.worker.pace import POOL_SIZE
+from afterword.run.worker.flights import POOL_SIZE
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRequest

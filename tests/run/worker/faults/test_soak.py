@@ -22,7 +22,7 @@ from afterword.events.webhooks import WEBHOOK
 from afterword.kit import db
 from afterword.kit.nouns import service
 from afterword.listening.reports import comparison
-from afterword.run.worker import pace
+from afterword.run.worker import flights
 from tests import machine
 from tests.conftest import House, settled
 from tests.journeys.processes import Child, cpu_seconds, descendants, rss_bytes
@@ -247,12 +247,12 @@ async def test_soak(rig: Rig) -> None:
             rig.web(2, log_level="warning") as sites,
             rig.workers(
                 2,
-                slots=pace.SLOTS,
-                lease_seconds=pace.LEASE_SECONDS,
-                heartbeat_seconds=pace.HEARTBEAT_SECONDS,
-                margin_seconds=pace.LEASE_MARGIN_SECONDS,
-                poll_seconds=pace.POLL_SECONDS,
-                reap_seconds=pace.REAP_SECONDS,
+                slots=flights.SLOTS,
+                lease_seconds=flights.LEASE_SECONDS,
+                heartbeat_seconds=flights.HEARTBEAT_SECONDS,
+                margin_seconds=flights.LEASE_MARGIN_SECONDS,
+                poll_seconds=flights.POLL_SECONDS,
+                reap_seconds=flights.REAP_SECONDS,
                 backoff_factor=0.05,
                 dot_seconds=30.0,
                 networks=LOOPBACK,
@@ -278,7 +278,7 @@ async def test_soak(rig: Rig) -> None:
             assert [] == [line for site in sites for line in site.child.errors()]
     assert counted == reported
     judge_weights(soak)
-    await rig.reconcile(unknown_max=rig.hits * pace.SLOTS)
+    await rig.reconcile(unknown_max=rig.hits * flights.SLOTS)
     await compare_with_items_and_events(rig, load.completed)
     await judge_counts(rig)
     await judge_calls(soak)
