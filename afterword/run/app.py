@@ -56,7 +56,6 @@ from afterword.sending.queue import api as queue_api
 from afterword.sending.queue import backtests, clock, lists, outbox, traces
 from afterword.sending.queue import batches as queue_batches_api
 from afterword.sending.queue import metrics as queue_metrics
-from afterword.sending.queue import pages as queue_pages
 from afterword.sending.receipts import inbound
 from afterword.tenants import audit
 from afterword.tenants.logins import api as logins_api
@@ -126,7 +125,7 @@ def create_app(
         *console.pages(),
         probes.pages,
         Reference(table, site, show_outbox=show_outbox).pages,
-        *([queue_pages.routes] if show_outbox else []),
+        *([outbox.page_routes] if show_outbox else []),
     ]
     endpoint = make_endpoint(context, origins=origins) if make_endpoint else None
     router = Router(

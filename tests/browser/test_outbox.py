@@ -14,7 +14,7 @@ from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.web.loopback import url_with_key
 from afterword.run.app import create_app
-from afterword.sending.queue.pages import PAGE_MESSAGES
+from afterword.sending.queue.outbox import PAGE_MESSAGES
 from tests.browser import markup
 from tests.browser.conftest import SECRET, Shop, on_the_loop
 

@@ -18,8 +18,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.run.app import create_app
 from afterword.run.backups import ledgers, manifests, service
-from afterword.run.backups.encryption import Sealer
-from afterword.run.backups.locations import Folder
+from afterword.run.backups.manifests import Folder, Sealer
 from afterword.run.worker.flights import Pace
 from afterword.run.worker.jobs import Job, jobs_of
 from afterword.run.worker.long_work import Exporter

@@ -30,8 +30,8 @@ from afterword.kit.web import html
 from afterword.sending import previews
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.intake import test_messages
+from afterword.sending.pipelines import starters
 from afterword.sending.pipelines import store as pipelines_store
-from afterword.sending.pipelines.starters import service as starters
 from afterword.sending.providers import service
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.screens import pipelines, providers

@@ -17,9 +17,8 @@ from afterword.kit import db
 from afterword.privacy import erasure_replay, service
 from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.service import LedgerLine
-from afterword.run.backups import encryption, manifests
-from afterword.run.backups.encryption import Sealer
-from afterword.run.backups.locations import CannotUse, Location
+from afterword.run.backups import manifests
+from afterword.run.backups.manifests import CannotUse, Location, Sealer
 
 ERASURES: Final = "erasures"
 RUNS: Final = "retention"
@@ -93,12 +92,12 @@ def _texts(
     for kept in _folders(location, folder):
         (name,) = [name for name in location.list_names(kept) if name.rpartition("/")[2].startswith(NAME)]
         content = location.get(name)
-        if name.endswith(encryption.SUFFIX):
+        if name.endswith(manifests.SUFFIX):
             key = None
             with suppress(CannotUse):
                 key = location.get(f"{kept}/{manifests.KEY}")
-            identities = encryption.identities_of(key=key, passphrase=passphrase, file=identity)
-            content = encryption.unseal(content, identities=identities)
+            identities = manifests.identities_of(key=key, passphrase=passphrase, file=identity)
+            content = manifests.unseal(content, identities=identities)
         yield name, zlib.decompress(content, manifests.GZIP).decode()
 
 

@@ -15,7 +15,7 @@ from afterword.privacy import service as ledger_lines
 from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.service import LedgerLine
 from afterword.run import migrations
-from afterword.run.backups import ledgers, locations, manifests, service
+from afterword.run.backups import ledgers, manifests, service
 from afterword.run.backups.manifests import Manifest, Reader
 from afterword.run.cli import CommandError, context, copies
 from afterword.run.cli.doctor import show_findings
@@ -33,7 +33,7 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
         if_due: Keep only the ledgers while the last backup is younger than AFTERWORD_BACKUP_HOURS.
     """
     chosen = context.read_settings()
-    location = locations.location_of(to) if to else copies.location_of(chosen)
+    location = manifests.location_of(to) if to else copies.location_of(chosen)
     async with context.open_pool(chosen) as (opened, pool):
         now = datetime.now(UTC)
         if if_due and not await copies.is_due(pool, chosen, now=now):
@@ -78,8 +78,8 @@ async def restore(
         show: Print the names of the backups, and restore none.
     """
     chosen = context.read_settings()
-    location = locations.location_of(source) if source else copies.location_of(chosen)
-    if isinstance(location, locations.Folder) and not location.path.is_dir():
+    location = manifests.location_of(source) if source else copies.location_of(chosen)
+    if isinstance(location, manifests.Folder) and not location.path.is_dir():
         raise errors.NotFound(f"The folder {location.path} does not exist, so there is no backup in it.")
     names = manifests.list_backups(location)
     if show:

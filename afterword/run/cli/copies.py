@@ -11,10 +11,8 @@ from afterword.kit import db
 from afterword.kit.db.hosts import open_session
 from afterword.kit.settings import Settings
 from afterword.run import migrations
-from afterword.run.backups import encryption, locations, manifests, service, store
-from afterword.run.backups.encryption import Sealer
-from afterword.run.backups.locations import Location
-from afterword.run.backups.manifests import Writer
+from afterword.run.backups import manifests, service, store
+from afterword.run.backups.manifests import Location, Sealer, Writer
 from afterword.run.cli import CommandError
 
 FOLDER: Final = "backups"
@@ -29,12 +27,12 @@ def location_name(chosen: Settings) -> str:
 
 def location_of(chosen: Settings) -> Location:
     """Raises CannotUse."""
-    return locations.location_of(location_name(chosen))
+    return manifests.location_of(location_name(chosen))
 
 
 def sealer_of(chosen: Settings) -> Sealer:
     """Raises Invalid."""
-    return encryption.sealer_of(passphrase=chosen.backup_passphrase, recipients=chosen.backup_keys)
+    return manifests.sealer_of(passphrase=chosen.backup_passphrase, recipients=chosen.backup_keys)
 
 
 async def save(

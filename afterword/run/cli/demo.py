@@ -29,7 +29,7 @@ from afterword.run.cli import CommandError, context, serve
 from afterword.run.cli.context import open_pool, shell_lines
 from afterword.run.cli.setup import first_owner_url
 from afterword.run.demonstration import service
-from afterword.sending.pipelines.starters import service as starters
+from afterword.sending.pipelines import starters
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations.applications import get_first_application_id
 from afterword.tenants.organizations.service import Organization

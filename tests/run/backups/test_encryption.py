@@ -10,7 +10,7 @@ import pyrage
 import pytest
 
 from afterword import errors
-from afterword.run.backups.encryption import CannotOpen, identities_of, sealer_of, unseal
+from afterword.run.backups.manifests import CannotOpen, identities_of, sealer_of, unseal
 
 AGE: Final[Any] = pyrage
 CONTENT = b"rows and rows"

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from afterword.run.backups import ledgers, service
-from afterword.run.backups.encryption import Sealer, sealer_of
-from afterword.run.backups.locations import Folder
+from afterword.run.backups.manifests import Folder, Sealer, sealer_of
 from tests.privacy.conftest import CANARY, desk_on, people
 from tests.run.backups.test_encryption import identity_in
 

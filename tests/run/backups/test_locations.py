@@ -11,8 +11,8 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from afterword.run.backups import locations
-from afterword.run.backups.locations import CannotUse, Location, location_of
+from afterword.run.backups import manifests
+from afterword.run.backups.manifests import CannotUse, Location, location_of
 from tests.run.backups.store import BROKEN, OK, Store, answer, error, running
 from tests.sending.channels.conftest import Certificate
 from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
@@ -50,8 +50,8 @@ def bucket(s3: str, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys of a store with faults, and no waiting for it."""
-    monkeypatch.setattr(locations, "BACKOFF_SECONDS", (0.001, 0.001))
-    monkeypatch.setattr(locations, "REPEAT_SECONDS", (0, 0))
+    monkeypatch.setattr(manifests, "BACKOFF_SECONDS", (0.001, 0.001))
+    monkeypatch.setattr(manifests, "REPEAT_SECONDS", (0, 0))
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):
         monkeypatch.setenv(name, "us-east-1")
 
@@ -101,7 +101,7 @@ class TestFolder:
 
 class TestBucket:
     def test_nothing_listens(self, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(locations, "RETRIES_MAX", 0)
+        monkeypatch.setattr(manifests, "RETRIES_MAX", 0)
         with closed_port() as port:
             monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
             with pytest.raises(CannotUse, match="store of backups cannot be used") as refused:
@@ -168,7 +168,7 @@ class TestBucket:
             with pytest.raises(CannotUse, match="SlowDown"):
                 at(monkeypatch, store).put("a/one", b"1")
             assert 9 == len(store.asked)
-        assert locations.RETRIES_MAX * locations.CONNECT_SECONDS_MAX <= locations.RETRY_SECONDS_MAX
+        assert manifests.RETRIES_MAX * manifests.CONNECT_SECONDS_MAX <= manifests.RETRY_SECONDS_MAX
 
     @pytest.mark.parametrize("reply", [answer("400 Bad Request", error("RequestTimeout")), b"no protocol\r\n\r\n"])
     def test_object_is_put_again(self, faulty: None, monkeypatch: pytest.MonkeyPatch, reply: bytes) -> None:

@@ -8,9 +8,16 @@ import pytest
 
 from afterword import errors
 from afterword.run.backups import manifests
-from afterword.run.backups.encryption import Sealer
-from afterword.run.backups.locations import Folder
-from afterword.run.backups.manifests import Damaged, Manifest, TableParts, TableWriter, Writer, open_backup
+from afterword.run.backups.manifests import (
+    Damaged,
+    Folder,
+    Manifest,
+    Sealer,
+    TableParts,
+    TableWriter,
+    Writer,
+    open_backup,
+)
 
 NOW = datetime(2026, 11, 26, 17, 52, 3, tzinfo=UTC)
 ID = "20261126T175203Z"

@@ -9,9 +9,7 @@ import pytest
 from afterword.kit.db.hosts import open_session
 from afterword.run import migrations
 from afterword.run.backups import service
-from afterword.run.backups.encryption import Sealer
-from afterword.run.backups.locations import Folder
-from afterword.run.backups.manifests import Manifest, Writer, open_backup
+from afterword.run.backups.manifests import Folder, Manifest, Sealer, Writer, open_backup
 from afterword.run.backups.service import NotEmpty
 from tests.conftest import House
 from tests.run.backups.test_manifests import ID, NOW

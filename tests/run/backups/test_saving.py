@@ -10,9 +10,7 @@ from afterword import errors
 from afterword.kit import db
 from afterword.kit.db.hosts import open_session
 from afterword.run.backups import manifests, service
-from afterword.run.backups.encryption import Sealer
-from afterword.run.backups.locations import Folder
-from afterword.run.backups.manifests import open_backup
+from afterword.run.backups.manifests import Folder, Sealer, open_backup
 from afterword.run.backups.store import Table
 from tests.conftest import House
 from tests.run.backups.test_manifests import saved

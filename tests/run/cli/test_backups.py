@@ -12,7 +12,7 @@ from afterword.events import log
 from afterword.kit import db
 from afterword.privacy import erasure_replay
 from afterword.run import migrations
-from afterword.run.backups.locations import location_of
+from afterword.run.backups.manifests import location_of
 from afterword.run.cli import backups
 from tests.bar import Tell
 from tests.conftest import FIGURE

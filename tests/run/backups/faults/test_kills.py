@@ -10,7 +10,7 @@ import pytest
 
 from afterword.run import embedded
 from afterword.run.backups import manifests, service
-from afterword.run.backups.locations import Folder
+from afterword.run.backups.manifests import Folder
 from tests.bar import Tell
 from tests.run.backups.conftest import Original, contents, differing, old_postgresql
 from tests.run.backups.faults.killing import Command, copy_of

@@ -4,7 +4,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.sending.pipelines.starters import service
+from afterword.sending.pipelines import starters
 from tests.tenants.logins.conftest import Office
 from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
 
@@ -14,10 +14,10 @@ async def test_unknown(office: Office) -> None:
         for name, application_id in (
             ("../setup", office.application_id),
             ("event", office.application_id),
-            (service.NAMES[0], "0" * 22),
+            (starters.NAMES[0], "0" * 22),
         ):
             with pytest.raises(errors.NotFound):
-                await service.start(
+                await starters.start(
                     database,
                     organization_id=office.organization_id,
                     application_id=application_id,
@@ -28,9 +28,9 @@ async def test_unknown(office: Office) -> None:
 
 async def test_each(office: Office) -> None:
     async with db.transaction(office.pool) as database:
-        for name in service.NAMES:
+        for name in starters.NAMES:
             made = [
-                await service.start(
+                await starters.start(
                     database,
                     organization_id=office.organization_id,
                     application_id=office.application_id,
