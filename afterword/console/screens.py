@@ -159,7 +159,9 @@ class Guest:
         )
 
     def page(self, template: str, /, *, title: str, status: int = 200, **values: Any) -> Response:
-        return _page(template, self, title=title, status=status, **values)
+        """A page; one that shows a `refusal` has its status."""
+        refusal: errors.Refusal | None = values.get("refusal")
+        return _page(template, self, title=title, status=refusal.status if refusal else status, **values)
 
     def _cookie_name(self, name: str) -> str:
         return f"__Host-{name}" if self.is_secure else name

@@ -230,9 +230,6 @@ def page_groups() -> list[Pages]:
     ]
 
 
-# Dependencies of the web layer on the packages above it --------------------------------------------------------------
-
-
 def _owners_of(pool: db.Pool) -> OwnersOf:
     async def owners_of(kind: str, key: str) -> set[str]:
         async with db.connection(pool) as database:

@@ -103,9 +103,6 @@ async def examine(
     ]
 
 
-# The database ----------------------------------------------------------------------------------------------
-
-
 async def _look_at_database(
     url: str | None, clock: Callable[[], datetime], data_folder: Path, backup_every: timedelta | None
 ) -> Sequence[Finding]:
@@ -288,9 +285,6 @@ async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Findin
     return Finding("clock", True, f"This machine and the database differ by {skew:.2f} seconds.")
 
 
-# Mail ------------------------------------------------------------------------------------------------------
-
-
 async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:
     if url is None:
         detail = "None is set: invitations, new passwords and notices stay in the operator's outbox and reach nobody."
@@ -332,9 +326,6 @@ async def _look_at_senders(database_url: str | None, smtp_url: str | None, servi
         given: dict[str, Any] = {"site": services.site, "mail_from": services.mail_from, "host": host}
         ways += await ask(database_url, partial(domains.list_ways, **given, limit=environment.SENDERS_MAX), [])
     return await environment.look_at_senders(ways, name_servers=services.name_servers)
-
-
-# The public address ----------------------------------------------------------------------------------------
 
 
 def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
@@ -400,9 +391,6 @@ def _unreachable(name: str, url: str, error: Exception) -> Finding:
         case _:
             pass
     return Finding(name, False, f"{url} cannot be reached: {cause}.", advice)
-
-
-# The data folder -------------------------------------------------------------------------------------------
 
 
 def _look_at_folder(folder: Path) -> Sequence[Finding]:

@@ -394,9 +394,6 @@ def list_backups(location: Location) -> list[str]:
     return sorted(folder for folder in folders if ID.fullmatch(folder))
 
 
-# Writing ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(slots=True)
 class Writer:
     """Writes the parts of one backup; `size` counts their bytes."""
@@ -446,9 +443,6 @@ class TableWriter:
         if self._held:
             self.parts.append(self.writer.put(self.table, b"".join(self._held)))
             self._held, self._bytes = [], 0
-
-
-# Reading ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -95,9 +95,6 @@ async def get_share(connection: Any, *, tables: Sequence[Table], is_exclusive: b
     await connection.execute(f"lock table {', '.join(_quoted(table.name) for table in tables)} in {mode} mode")
 
 
-# Out -------------------------------------------------------------------------------------------------------
-
-
 async def list_rows(  # any tenant: a copy of all, or of the organization `only`
     connection: Any, *, table: Table, only: str | None, output: Callable[[bytes], Awaitable[None]]
 ) -> None:
@@ -108,9 +105,6 @@ async def list_rows(  # any tenant: a copy of all, or of the organization `only`
     else:
         condition = "organization_id = $1" if "organization_id" in table.columns else LOGINS
         await connection.copy_from_query(f"{query} where {condition}", only, output=output)
-
-
-# In --------------------------------------------------------------------------------------------------------
 
 
 async def list_constraints(connection: Any) -> list[tuple[str, str]]:  # any tenant: the schema
@@ -161,9 +155,6 @@ async def update_sequences(connection: Any, *, sequences: Mapping[str, int]) -> 
 
 async def update_statistics(connection: Any) -> None:  # any tenant: the planner knows nothing of a copy
     await connection.execute("analyze")
-
-
-# The list of backups ---------------------------------------------------------------------------------------
 
 
 async def insert_backup(connection: Any, *, backup_id: str, kind: str) -> None:  # any tenant: of the installation

@@ -13,7 +13,7 @@ from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run import embedded
 from afterword.run import embedded as cluster
-from afterword.run.backups import service as moving
+from afterword.run.backups import moving
 from afterword.run.cli import CommandError, context
 from afterword.run.cli.context import Context, open_pool
 from afterword.run.cli.organizations import OrganizationDomain

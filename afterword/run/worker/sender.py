@@ -138,8 +138,6 @@ class Sender:
             enter=self._enter,
         )
 
-    # for the loop and the heartbeat -------------------------------------------------------------------------------
-
     def lease_keys(self) -> list[LeaseKey]:
         """Leases to renew; safe to call from another thread. After `send_seconds_max` a send is not renewed."""
         oldest = time.monotonic() - self._pace.send_seconds_max
@@ -212,8 +210,6 @@ class Sender:
         """Items that may be claimed: the free sends, while at most as many outcomes wait to be written."""
         slots, taken = self._pace.slots, len(self._slots)
         return min(slots - (taken - self._sent), 2 * slots - taken)
-
-    # one slot -----------------------------------------------------------------------------------------------------
 
     def _enter(self, dispatch: Dispatch, started: float) -> None:
         slot = SendSlot(dispatch, started)
@@ -387,8 +383,6 @@ class Sender:
 
         await self._until_written(write, slot)
 
-    # the combined statements --------------------------------------------------------------------------------------
-
     async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
         """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
         try:
@@ -419,8 +413,6 @@ class Sender:
         async with db.transaction(self._pool) as database:
             await sending.release(database, results=batch, now=database.clock.now())
         return [None] * len(batch)
-
-    # stopping -----------------------------------------------------------------------------------------------------
 
     def _held(self) -> list[SendSlot]:
         return [slot for slot in self._slots.values() if slot.phase is Phase.HELD]

@@ -376,9 +376,6 @@ def _report(
     )
 
 
-# Fields and texts ----------------------------------------------------------------------------------------------------
-
-
 def _parts(mail: Message) -> Iterator[Message]:
     """The parts of the mail that are no containers, of which a returned mail is one."""
     payload: Any = mail.get_payload()

@@ -75,9 +75,6 @@ class _Entry(msgspec.Struct):
 _read_entries = msgspec.json.Decoder(list[_Entry]).decode
 
 
-# Our own form --------------------------------------------------------------------------------------------------------
-
-
 def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: datetime) -> CallbackResult:
     """A JSON list of reports, signed as Standard Webhooks with the endpoint's `whsec_` key.
 
@@ -137,9 +134,6 @@ def _report_of(entry: _Entry, now: datetime) -> Report:
         text=entry.text or "",
         time=_time(entry.time, now),
     )
-
-
-# Notifications in the form of SNS ------------------------------------------------------------------------------------
 
 
 def read_sns(*, body: bytes, topic: str, certificate: str, now: datetime) -> CallbackResult:

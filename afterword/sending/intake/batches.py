@@ -208,9 +208,6 @@ async def schedule_requests(
     return outcomes
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 async def _check_all(batch: _Batch) -> None:
     now = batch.scheduler.intake.now
     outcomes: list[Outcome] = []

@@ -148,9 +148,6 @@ async def decide_rows(
     }
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 async def _taken(
     db: Database, caller: Caller, scheduler: Scheduler, rows: Sequence[QueueItemRequest | errors.Invalid]
 ) -> dict[str, str | None]:

@@ -505,9 +505,6 @@ async def delete(db: Database, *, caller: Caller, found: AddressList, now: datet
     await _delete_list(db, organization_id=found.organization_id, list_id=found.list_id)
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 def _require_open(found: AddressList) -> None:
     if found.import_id is not None:
         raise errors.Conflict("This list was imported.")

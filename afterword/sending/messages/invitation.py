@@ -159,9 +159,6 @@ def escape(text: str) -> str:
     return html.escape(text).replace("\n", "<br>")
 
 
-# Texts --------------------------------------------------------------------------------------------------------
-
-
 def _paragraphs(body: str) -> list[Pieces]:
     found: list[list[Piece]] = [[]]
     for piece in placeholders.parse("\n".join(body.strip().splitlines())).parts:
@@ -206,9 +203,6 @@ def _text(parts: _Parts) -> Template:
     for block in blocks:
         pieces += [*block, "\n\n" if block != ("-- ",) else "\n"]
     return Template(tuple(pieces))
-
-
-# HTML ---------------------------------------------------------------------------------------------------------
 
 
 def _html(parts: _Parts, locale: str) -> Pieces:

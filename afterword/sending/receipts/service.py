@@ -280,9 +280,6 @@ async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, s
     return await _act(db, abouts=abouts, now=now)
 
 
-# Which item ----------------------------------------------------------------------------------------------------------
-
-
 async def _items_of(
     db: Database, organization_id: str, account_id: str, reports: Sequence[Report], *, now: datetime, secret: bytes
 ) -> list[Item | None]:
@@ -352,9 +349,6 @@ def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None
     if normal is None and channel_id == CHANNEL_SMS and text.isdecimal():  # gateways leave the plus out
         return addresses.normal_or_none(channel_id, f"+{text}", locale=locale)
     return normal
-
-
-# Effects of a report -------------------------------------------------------------------------------------------------
 
 
 async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:

@@ -194,9 +194,6 @@ async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> pipelin
     )
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 def _state_of(words: Texts, one: lists.ListedList) -> str:
     if one.import_id:
         return words("imported") if one.state == "done" else words("being imported") if one.state else words("imported")
@@ -214,7 +211,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     return visit.page(
         "list_new.html",
         title=words("Send to a list"),
-        status=refusal.status if refusal else 200,
         steps=steps_of(words),
         pipelines=[
             (f"{one.questionnaire_id}/{one.pipeline_id}", f"{one.title} · {names.get(one.questionnaire_id, '')}")
@@ -278,7 +274,6 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
     return visit.page(
         "list_columns.html",
         title=words("Columns"),
-        status=refusal.status if refusal else 200,
         steps=steps_of(words),
         file_name=found.file_name or words("Pasted rows"),
         pipeline=pipeline.title,

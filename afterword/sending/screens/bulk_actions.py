@@ -145,7 +145,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     return visit.page(
         "sending_act_new.html",
         title=words("Act on many messages"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         back=chosen.url(tab=chosen.tab if is_repetition else "waiting"),
         is_repetition=is_repetition,

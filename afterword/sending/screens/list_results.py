@@ -88,7 +88,6 @@ async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
     return visit.page(
         "list_alike.html",
         title=words.plural("Repair {n} row", "Repair {n} rows", len(numbers)),
-        status=refusal.status if refusal else 200,
         steps=steps_of(words),
         message=said(words, problem.kind),
         countries=[("", words("No change")), *countries] if is_phone else [],
@@ -368,7 +367,6 @@ def _progress(
     response = visit.page(
         "list_result.html",
         title=words("Check") if job.dry_run else words("Result"),
-        status=refusal.status if refusal else 200,
         steps=steps_of(words),
         step=step,
         job=job,

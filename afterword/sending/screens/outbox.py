@@ -112,7 +112,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "outbox.html",
         title=words("Outbox"),
-        status=refusal.status if refusal else 200,
         list=Listing(
             rows=[_row(visit, one) for one in found.items],
             empty=words("Nothing here. Messages of tests are kept here and reach nobody."),

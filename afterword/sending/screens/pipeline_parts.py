@@ -257,7 +257,6 @@ async def _show(
     return visit.page(
         "pipeline_part.html",
         title=words(part.title),
-        status=refusal.status if refusal else 200,
         pipeline=pipeline,
         here=url_of(pipeline),
         name=name,
@@ -454,7 +453,6 @@ async def _show_message(
     return visit.page(
         "pipeline_messages.html",
         title=words("Messages of “{title}”", title=pipeline.title),
-        status=refusal.status if refusal else 200,
         pipeline=pipeline,
         here=here,
         action=chosen.url(f"{here}/messages"),

@@ -306,7 +306,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     return visit.page(
         "pipeline_new.html",
         title=words("New pipeline"),
-        status=refusal.status if refusal else 200,
         questionnaires=questionnaires,
         channels=[(str(each), words(queue_items.CHANNELS[each])) for each in NEW_CHANNELS],
         value={
@@ -351,7 +350,6 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "sending_pause.html",
         title=visit.words("Pause all sending?"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         reason=visit.form.text("reason"),
     )

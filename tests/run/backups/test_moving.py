@@ -8,7 +8,7 @@ from afterword import errors
 from afterword.kit import db
 from afterword.kit.db.hosts import open_session
 from afterword.run import migrations
-from afterword.run.backups import service
+from afterword.run.backups import moving, service
 from afterword.run.backups.service import NotEmpty
 from tests.conftest import House
 from tests.run.backups.conftest import Original, contents, differing, shape
@@ -17,7 +17,7 @@ NAME = "the database b at db.example"
 
 
 async def move(source: str, target: str) -> None:
-    await service.move(source, target, target_name=NAME, report=lambda _: None)
+    await moving.move(source, target, target_name=NAME, report=lambda _: None)
 
 
 async def reason_closed(url: str) -> str | None:
@@ -28,7 +28,7 @@ async def reason_closed(url: str) -> str | None:
 class TestRefusals:
     async def test_in_use(self, house: House, database_url: str, empty_database_url: str) -> None:
         async with await db.open_pool(database_url, size_max=1) as pool, db.connection(pool):
-            with pytest.raises(service.InUse, match="Stop Afterword first: the database is used by afterword"):
+            with pytest.raises(moving.InUse, match="Stop Afterword first: the database is used by afterword"):
                 await move(database_url, empty_database_url)
         assert await reason_closed(database_url) is None
 
@@ -47,12 +47,12 @@ async def test_every_table(original: Original, empty_database_url: str) -> None:
     await move(original.url, empty_database_url)
     assert {} == differing(before, await contents(empty_database_url))
     assert await shape(original.url) == await shape(empty_database_url)
-    assert (service.MOVED.format(NAME), None) == (
+    assert (moving.MOVED.format(NAME), None) == (
         await reason_closed(original.url),
         await reason_closed(empty_database_url),
     )
     with pytest.raises(errors.Conflict, match="has the data now"):
-        await service.move(original.url, empty_database_url, target_name="another", report=lambda _: None)
+        await moving.move(original.url, empty_database_url, target_name="another", report=lambda _: None)
     await move(original.url, empty_database_url)
     assert await reason_closed(empty_database_url) is None
 
@@ -64,7 +64,7 @@ async def test_killed(original: Original, empty_database_url: str, monkeypatch: 
     with monkeypatch.context() as patch:
 
         async def kill(*arguments: object, **more: object) -> None:
-            if more.get("reason") != service.MOVING:
+            if more.get("reason") != moving.MOVING:
                 raise KeyboardInterrupt
             await closing(*arguments, **more)  # pyrefly: ignore[bad-argument-type]
 
@@ -72,7 +72,7 @@ async def test_killed(original: Original, empty_database_url: str, monkeypatch: 
         patch.setattr(service if step == "reopen" else migrations, step, kill)
         with pytest.raises(KeyboardInterrupt):
             await move(original.url, empty_database_url)
-    assert service.MOVING == await reason_closed(empty_database_url)
+    assert moving.MOVING == await reason_closed(empty_database_url)
     assert (step == "close") is (await reason_closed(original.url) is None)
     if step == "close":
         async with open_session(original.url) as session:

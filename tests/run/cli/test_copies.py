@@ -8,8 +8,7 @@ import pytest
 from afterword.kit.db.hosts import open_session
 from afterword.run import migrations
 from afterword.run.backups import service
-from afterword.run.backups.locations import Folder
-from afterword.run.backups.manifests import list_backups
+from afterword.run.backups.manifests import Folder, list_backups
 from afterword.run.cli import copies
 from tests import newer
 from tests.run.backups.conftest import done, refused

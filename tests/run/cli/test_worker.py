@@ -9,8 +9,7 @@ from structlog.testing import capture_logs
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.kit.transport.base import EMAIL, SMS, WEBHOOK
-from afterword.run.backups.locations import Folder
-from afterword.run.backups.manifests import list_backups
+from afterword.run.backups.manifests import Folder, list_backups
 from afterword.run.cli import CommandError, worker
 from afterword.run.cli.context import Context
 from afterword.sending.channels.email import EmailChannel

@@ -524,9 +524,6 @@ async def resume(db: Database, *, job: ImportRecord, now: datetime) -> ImportRec
     return again
 
 
-# Work of an import ---------------------------------------------------------------------------------------------------
-
-
 async def work(db: Database, *, job: ImportRecord, owner: UUID, secret: bytes, now: datetime) -> ImportRecord:
     """Work off the next piece; the import after it, done with its last one.
 
@@ -563,9 +560,6 @@ async def fail(db: Database, *, job: ImportRecord, owner: UUID, error: str | Non
     """
     error = error or f"Something went wrong on our side. It stopped after row {job.rows_done:,}."
     await _end(db, job=job, owner=owner, state="failed", error=error[:ERROR_CHARACTERS_MAX], now=now)
-
-
-# Below: how, in the order of their use --------------------------------------------------------------------------------
 
 
 class _Undone(Exception):
