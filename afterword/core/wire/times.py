@@ -172,6 +172,12 @@ def offset_minutes_at(instant: datetime, zone: tzinfo) -> int:
     return 0 if offset is None else int(offset.total_seconds() // 60)
 
 
+def moment_at(now: datetime, zone: tzinfo) -> Moment:
+    """The second of `now`, with the offset of the zone."""
+    instant = now.replace(microsecond=0)
+    return Moment(instant, offset_minutes_at(instant, zone))
+
+
 def zone_of(name: str) -> ZoneInfo:
     """The IANA zone of that name, cached while the process lives. Raises ValueError when there is no such zone."""
     try:

@@ -202,6 +202,7 @@ async def send_message(visit: Visit) -> Response:
     try:
         _, result = await test_messages.send(
             visit.pool,
+            test_messages.ask,
             caller=visit.caller,
             **visit.ids,
             pipeline_id=pipeline_id,

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, Protocol
 
 from afterword.asking.instances import expiry as instances_expiry
@@ -159,21 +160,6 @@ def jobs_of(
     async def reap(db: Database) -> int:
         return await sending.reap(db, limit=REAP_ITEMS_MAX, waits=Waits(JITTER_MAX, pace.backoff_factor))
 
-    async def follow_sequences(db: Database, /, *, now: datetime, limit: int) -> int:
-        return await sequences.follow(db, secret=secret, now=now, limit=limit)
-
-    async def mail_digests(db: Database, /, *, now: datetime, limit: int) -> int:
-        return await digests.mail_due(db, secret=secret, now=now, limit=limit)
-
-    async def end_answered(db: Database) -> int:
-        return await reminders.end_answered(db, limit=READ_EVENTS_MAX)
-
-    async def remove_strays(db: Database, /, *, now: datetime) -> int:
-        return await files.remove_strays(db, file_folder=file_folder, now=now)
-
-    async def prune_rates(db: Database) -> int:
-        return await rates.prune(db, limit=PRUNE_ROWS_MAX)
-
     return (
         *(
             Job(f"prune {name}", PRUNE_SECONDS, old.batch, lambda db, old=old: prune(db, old, now=db.clock.now()))
@@ -184,16 +170,26 @@ def jobs_of(
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
         batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
-        steps("remove files that no answer lists", RETENTION_SECONDS, remove_strays, batch=files.STRAYS_MAX),
+        steps(
+            "remove files that no answer lists",
+            RETENTION_SECONDS,
+            partial(files.remove_strays, file_folder=file_folder),
+            batch=files.STRAYS_MAX,
+        ),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
-        Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, prune_rates),
+        Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
         batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, service.raise_next),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
         batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
-        batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
-        Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, end_answered),
+        batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, partial(sequences.follow, secret=secret)),
+        Job(
+            "end answered reminders",
+            READ_SECONDS,
+            READ_EVENTS_MAX,
+            partial(reminders.end_answered, limit=READ_EVENTS_MAX),
+        ),
         batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
         steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX),
         steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
@@ -204,7 +200,7 @@ def jobs_of(
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
         steps("remove what is too old", AGES_SECONDS, ages.work_next),
-        batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, mail_digests),
+        batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),
         batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )
 

@@ -25,7 +25,7 @@ from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
 from afterword.events import service
 from afterword.events.service import Event, NewEvent
-from afterword.kit.db import Database, Row
+from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record
@@ -281,7 +281,10 @@ async def _list_active_sequences(  # any tenant: a batch of events serves many o
            where s.active order by s.organization_id, s.sequence_id""",
         *arrays(questionnaires, 2),
     )
-    return [Target(_sequence(row), row["target_id"], row["channel_id"]) for row in rows]
+    names = Sequence.__struct_fields__
+    return [
+        Target(Sequence(**{name: row[name] for name in names}), row["target_id"], row["channel_id"]) for row in rows
+    ]
 
 
 async def _list_made(  # any tenant: a batch of events serves many organizations
@@ -335,7 +338,3 @@ async def list_sources(  # any tenant: a batch of events serves many organizatio
         ancestors_max,
     )
     return [Source(**dict(row)) for row in rows]
-
-
-def _sequence(row: Row) -> Sequence:
-    return Sequence(**{name: row[name] for name in Sequence.__struct_fields__})

@@ -6,7 +6,7 @@ suppression holds it as it holds everything: who unsubscribed is not written to,
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString, assert_never, cast
@@ -32,7 +32,7 @@ from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.db import Database, Pool
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.texts import accepted, texts
 from afterword.kit.transport.base import Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.kit.transport.http import check_url
@@ -83,8 +83,8 @@ class TestResult:
     finished_time: datetime | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, trial_id, questionnaire_id, pipeline_id, account_id, channel_id,
-  recipient, locale, metadata, external_reference, captured, created_time"""
+Asked = tuple[TestMessage, TestResult | None]  # the result is there at once where the address may not be written to
+_COLUMNS: Final[LiteralString] = columns_of(TestMessage)
 _COLUMNS_T: Final = qualified(_COLUMNS, "t")
 
 
@@ -190,11 +190,8 @@ async def ask(
     request: QueueItemRequest,
     site: Site,
     now: datetime,
-) -> tuple[TestMessage, TestResult | None]:
-    """Ask for a test message; the result is there at once where the address may not be written to.
-
-    Raises NotFound, NotPublished, Invalid for the address, TooMany.
-    """
+) -> Asked:
+    """Ask for a test message. Raises NotFound, NotPublished, Invalid for the address, TooMany."""
     scheduler = await scheduler_of(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
@@ -222,7 +219,7 @@ async def ask(
 
 async def ask_through_account(
     db: Database, *, caller: Caller, account_id: str, recipient: str, site: Site, now: datetime
-) -> tuple[TestMessage, TestResult | None]:
+) -> Asked:
     """Ask for a message that says that it is a test of this account; else as `ask`.
 
     Raises NotFound, Forbidden, Invalid for the address, TooMany.
@@ -532,7 +529,8 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
         db.on_demand(pool), caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
     )
     request = checked(call.body, declared)
-    test, found = await send(pool, caller=call.caller, **call.ids, request=request, site=call.site, now=call.now)
+    asked = {**call.ids, "request": request, "site": call.site, "now": call.now}
+    test, found = await send(pool, ask, caller=call.caller, **asked)
     return _answer(call, call.body.responder_channel_identifier, test, found)
 
 
@@ -548,9 +546,8 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
 )
 async def send_through_account(call: Call[AccountTestRequest], pool: Pool) -> Answer:
     identifier = call.body.responder_channel_identifier
-    test, found = await send_account_test(
-        pool, caller=call.caller, **call.ids, recipient=identifier, site=call.site, now=call.now
-    )
+    asked = {**call.ids, "recipient": identifier, "site": call.site, "now": call.now}
+    test, found = await send(pool, ask_through_account, caller=call.caller, **asked)
     return _answer(call, identifier, test, found)
 
 
@@ -609,38 +606,13 @@ async def preview_message(call: Call[PreviewRequest], db: Database) -> Answer:
     )
 
 
-async def send(
-    pool: Pool,
-    *,
-    caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
-    request: QueueItemRequest,
-    site: Site,
-    now: datetime,
-) -> tuple[TestMessage, TestResult]:
-    """Ask for a test message and wait for its result. Raises as `service.ask`, and Unavailable without a worker."""
-    async with db.transaction(pool) as database:
-        test, result = await ask(
-            database,
-            caller=caller,
-            questionnaire_id=questionnaire_id,
-            pipeline_id=pipeline_id,
-            request=request,
-            site=site,
-            now=now,
-        )
-    return test, result or await _result(pool, test)
+async def send(pool: Pool, asking: Callable[..., Awaitable[Asked]], **asked: Any) -> tuple[TestMessage, TestResult]:
+    """Ask for a test message by `ask` or `ask_through_account`, and wait for its result.
 
-
-async def send_account_test(
-    pool: Pool, *, caller: Caller, account_id: str, recipient: str, site: Site, now: datetime
-) -> tuple[TestMessage, TestResult]:
-    """As `send`, through an account alone. Raises as `service.ask_through_account`."""
+    Raises as they do, and Unavailable without a worker.
+    """
     async with db.transaction(pool) as database:
-        test, result = await ask_through_account(
-            database, caller=caller, account_id=account_id, recipient=recipient, site=site, now=now
-        )
+        test, result = await asking(database, **asked)
     return test, result or await _result(pool, test)
 
 

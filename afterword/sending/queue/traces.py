@@ -13,7 +13,6 @@ from afterword.core.questionnaires.metadata import KINDS
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
-from afterword.core.wire.times import Moment
 from afterword.kit.db import Database
 from afterword.kit.texts import SOURCE_LANGUAGE, Texts, texts
 from afterword.kit.web.fields import MetadataGroups
@@ -150,7 +149,6 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
     item = await queue.get(db, caller=caller, item_id=item_id)
     if item.status not in REPEATABLE:
         raise NotRepeatable("Only a Failed or Ignored item can be sent again.")
-    instant = now.replace(microsecond=0)
     return await queue.schedule(
         db,
         new=NewItem(
@@ -160,7 +158,7 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
             request=QueueItemRequest(
                 **{name: getattr(item, name) for name in TEXTS},
                 responder_channel_identifier=item.responder_channel_identifier,
-                send_time=Moment(instant, times.offset_minutes_at(instant, times.zone_of(caller.time_zone))),
+                send_time=times.moment_at(now, times.zone_of(caller.time_zone)),
                 metadata=MetadataGroups(**{kind: dict[str, str | None](item.metadata.get(kind, {})) for kind in KINDS}),
             ),
             previous_item_id=item.item_id,

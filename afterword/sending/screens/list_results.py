@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -356,7 +356,7 @@ def _progress(
     next_url: str,
     kinds: Sequence[Problem],
     refusal: errors.Refusal | None = None,
-    **more: str,
+    **more: Any,
 ) -> Response:
     """The page of a check or of an import: how far it is, its counts, its faulty rows."""
     words, scopes, here = visit.words, visit.caller.scopes, f"{LISTS}/{found.list_id}"

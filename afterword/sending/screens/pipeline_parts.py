@@ -348,6 +348,7 @@ async def send_test(visit: Visit) -> Response:
     try:
         _, result = await test_messages.send(
             visit.pool,
+            test_messages.ask,
             caller=visit.caller,
             questionnaire_id=visit.id("questionnaire_id"),
             pipeline_id=visit.id("pipeline_id"),

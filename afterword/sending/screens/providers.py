@@ -128,8 +128,9 @@ async def make_default(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/test", scope="Provider.Update")
 async def send_test(visit: Visit) -> Response:
     try:
-        _, result = await test_messages.send_account_test(
+        _, result = await test_messages.send(
             visit.pool,
+            test_messages.ask_through_account,
             caller=visit.caller,
             **visit.ids,
             recipient=visit.form.text("responder_channel_identifier"),

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from afterword.console.answers import has_answer, note_person, titled
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
-from afterword.core.wire.times import Moment
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.charts import Text, View, week_view
@@ -25,7 +25,7 @@ from afterword.people.responders import store as responders_store
 from afterword.sending.queue import lists, outbox, traces
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
-from afterword.sending.queue.records import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
+from afterword.sending.queue.records import ATTEMPTS, STATUS_ABORTED, QueueItemRecord, QueueItemUpdate
 
 
 async def plan_of(visit: Visit, db: Database, *, wanted: RequestedItems) -> View | None:
@@ -250,33 +250,60 @@ async def item_page(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{SENDING}/{{item_id}}/cancel", scope="Queue.Update")
-async def confirm_cancel(visit: Visit) -> Response:
-    return await _confirm(visit, "cancel")
+def _whom(visit: Visit, item: QueueItemRecord) -> str:
+    return visit.words("One message, to {recipient}.", recipient=item.responder_channel_identifier)
 
 
-@routes.post(f"{SENDING}/{{item_id}}/cancel", scope="Queue.Update")
-async def cancel(visit: Visit) -> Response:
-    await _change(visit, QueueItemUpdate(status_id=STATUS_ABORTED))
-    return html.redirect(f"{SENDING}/{visit.id('item_id')}?done=message_cancelled")
+async def _change(visit: Visit, db: Database, change: QueueItemUpdate) -> None:
+    await queue.change(db, caller=visit.caller, item_id=visit.id("item_id"), change=change, secret=visit.site.secret)
 
 
-@routes.get(f"{SENDING}/{{item_id}}/now", scope="Queue.Update")
-async def confirm_now(visit: Visit) -> Response:
-    return await _confirm(visit, "now")
-
-
-@routes.post(f"{SENDING}/{{item_id}}/now", scope="Queue.Update")
-async def send_now(visit: Visit) -> Response:
-    instant = visit.now.replace(microsecond=0)
-    offset = times.offset_minutes_at(instant, times.zone_of(visit.zone))
-    await _change(visit, QueueItemUpdate(send_time=Moment(instant, offset)))
-    return html.redirect(f"{SENDING}/{visit.id('item_id')}?done=message_due")
+removal(
+    routes,
+    f"{SENDING}/{{item_id}}/cancel",
+    scope="Queue.Update",
+    title="Cancel this message?",
+    sentences=lambda visit, item: [
+        _whom(visit, item),
+        visit.words("It will not be sent. It stays in the list as cancelled."),
+    ],
+    button="Cancel the message",
+    get=lambda visit: visit.find(queue.get),
+    remove=lambda visit, db: _change(visit, db, QueueItemUpdate(status_id=STATUS_ABORTED)),
+    to=f"{SENDING}/{{item_id}}",
+    done="message_cancelled",
+)
+removal(
+    routes,
+    f"{SENDING}/{{item_id}}/now",
+    scope="Queue.Update",
+    title="Send this message now?",
+    sentences=lambda visit, item: [
+        _whom(visit, item),
+        visit.words("It becomes due at once. The rules still decide: quiet hours and windows hold it."),
+    ],
+    button="Send now",
+    get=lambda visit: visit.find(queue.get),
+    remove=lambda visit, db: _change(
+        visit, db, QueueItemUpdate(send_time=times.moment_at(visit.now, times.zone_of(visit.zone)))
+    ),
+    to=f"{SENDING}/{{item_id}}",
+    done="message_due",
+)
 
 
 @routes.get(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
 async def confirm_again(visit: Visit) -> Response:
-    return await _confirm(visit, "again")
+    words, item = visit.words, await visit.find(queue.get)
+    sentences = [_whom(visit, item), words("A new message is made, due now. The rules decide about it as ever.")]
+    if item.status == Item.UNCERTAIN:
+        sentences.append(words("Nobody knows whether the first one arrived: it may come twice."))
+    return visit.confirm(
+        title=words("Send this message again?"),
+        sentences=sentences,
+        button=words("Send again"),
+        is_harmless=item.status != Item.UNCERTAIN,
+    )
 
 
 @routes.post(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
@@ -370,46 +397,6 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
         asked=asked,
         facts=facts,
     )
-
-
-async def _confirm(visit: Visit, act: str) -> Response:
-    words, here = visit.words, f"{SENDING}/{visit.id('item_id')}"
-    item = await visit.find(queue.get)
-    whom = words("One message, to {recipient}.", recipient=item.responder_channel_identifier)
-    if act == "cancel":
-        return visit.confirm(
-            title=words("Cancel this message?"),
-            sentences=[whom, words("It will not be sent. It stays in the list as cancelled.")],
-            button=words("Cancel the message"),
-            action=f"{here}/cancel",
-            back=here,
-        )
-    if act == "again":
-        sentences = [words("A new message is made, due now. The rules decide about it as ever.")]
-        if item.status == Item.UNCERTAIN:
-            sentences.append(words("Nobody knows whether the first one arrived: it may come twice."))
-        return visit.confirm(
-            title=words("Send this message again?"),
-            sentences=[whom, *sentences],
-            button=words("Send again"),
-            action=f"{here}/again",
-            back=here,
-            is_harmless=item.status != Item.UNCERTAIN,
-        )
-    return visit.confirm(
-        title=words("Send this message now?"),
-        sentences=[whom, words("It becomes due at once. The rules still decide: quiet hours and windows hold it.")],
-        button=words("Send now"),
-        action=f"{here}/now",
-        back=here,
-    )
-
-
-async def _change(visit: Visit, change: QueueItemUpdate) -> None:
-    async with visit.write() as db:
-        await queue.change(
-            db, caller=visit.caller, item_id=visit.id("item_id"), change=change, secret=visit.site.secret
-        )
 
 
 def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> RequestedItems:
