@@ -42,7 +42,7 @@ COMMANDS: Final = {
     "backup": ("backups:backup", "Make a backup while everything works: database, secret, files, erasures."),
     "restore": ("backups:restore", "Put a backup into an empty place."),
     "database": ("setup:app", "Move the database: to another server, or to a new version of PostgreSQL."),
-    "erasure": ("erasures:app", "The ledger of erased people: keep it apart, replay it after a restore."),
+    "erasure": ("backups:erasure_app", "The ledger of erased people: keep it apart, replay it after a restore."),
     "bounce": ("inbound:bounce", "Act on returned mails, and on answers of customers."),
     "inbound": ("inbound:app", "Addresses where providers call back."),
     "secret": ("secrets:app", "The secret of this installation, and a new one while it works."),

@@ -11,8 +11,8 @@ from afterword import ids
 from afterword.kit.transport import mime
 from afterword.kit.transport.base import Message, Sent
 from afterword.sending.channels.email import EmailChannel
-from afterword.sending.messages import email as mail
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import MessageContext
 from afterword.sending.queue.sending.dispatches import Dispatch
 from benchmarks import queue
 from benchmarks.findings import Ratio
@@ -113,4 +113,4 @@ def _compose(stage: Stage, dispatch: Dispatch) -> Message:
         site=stage.site,
         now=dispatch.item.database_now,
     )
-    return mail.compose(context)
+    return composing.compose_mail(context)

@@ -481,11 +481,11 @@ def _forget() -> None:
     """Empty what the process remembers by id: the houses of all its tests have the same."""
     from afterword.asking.questionnaires import metadata  # noqa: PLC0415
     from afterword.asking.questionnaires import store as questionnaires  # noqa: PLC0415  tests of the ground need no slices
-    from afterword.sending.messages import email as mail  # noqa: PLC0415
+    from afterword.sending.messages import composing  # noqa: PLC0415
 
     for kept in (questionnaires._versions, metadata._kept, metadata._owners):
         kept.clear()
-    mail.forget()
+    composing.forget()
 
 
 def _start() -> str:

@@ -25,7 +25,7 @@ from afterword.kit.transport.base import Message as Mail
 from afterword.kit.transport.mime import one_line
 from afterword.kit.web import fields, html
 from afterword.sending.channels.bounces import Answer
-from afterword.sending.messages.email import SenderNotAllowed
+from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.queue.lanes import LaneSettings
 
 

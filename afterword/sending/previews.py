@@ -43,7 +43,7 @@ from afterword.kit.web.mails import mail_page
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.routing import Pages
 from afterword.people.responders import store as responders_store
-from afterword.sending.messages import email
+from afterword.sending.messages import composing
 from afterword.sending.messages.invitation import Authored, compile_invitation
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations.applications import Brand, checked_brand
@@ -182,7 +182,7 @@ async def mail_of(
     address = organization.postal_address if organization else None
     invitation = compile_invitation(
         Authored(),
-        question=email.first_question(definition, question_ids),
+        question=composing.first_question(definition, question_ids),
         minutes=length(definition, drawn=question_ids).minutes,
         locale=head.locale,
         with_address=bool(address),

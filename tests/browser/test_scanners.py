@@ -21,8 +21,8 @@ from afterword.kit import db
 from afterword.kit.nouns import service
 from afterword.kit.transport.base import EMAIL
 from afterword.run.app import create_app
-from afterword.sending.messages import email
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import MessageContext
 from tests.bar import Tell
 from tests.browser import markup
 from tests.browser.conftest import Shop
@@ -116,7 +116,7 @@ async def version_of(shop: Shop) -> Version:
 
 def mail_of(shop: Shop, version: Version, instance: Instance, unsubscribe_id: str) -> list[str]:
     """The addresses in a mail: of the page, of each answer, the end of mails, also that in its header."""
-    message = email.compose(
+    message = composing.compose_mail(
         MessageContext(
             item_id="i" * 22,
             recipient="maria@example.com",

@@ -12,7 +12,7 @@ from afterword.kit.db import leases
 from afterword.kit.transport.base import EMAIL
 from afterword.run import worker
 from afterword.run.worker.channels import ChannelRegistry
-from afterword.run.worker.test_messages import TestMessages
+from afterword.run.worker.messages import TestMessages
 from afterword.sending.intake import test_messages
 from tests.conftest import POOL_SIZE
 from tests.contract import world as worlds

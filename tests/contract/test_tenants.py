@@ -12,7 +12,7 @@ from afterword.asking.instances.starts import START_PURPOSE
 from afterword.core.answers.suspicion import token_of
 from afterword.kit.web.operations import Route
 from afterword.run.app import page_groups
-from afterword.sending.messages.context import SAMPLE_ID
+from afterword.sending.messages.composing import SAMPLE_ID
 from tests.conftest import settled
 from tests.contract import probes
 from tests.contract.findings import NOT_FOUND, Findings, columns_of, good_body, next_of, rows_of

@@ -1,13 +1,24 @@
-"""`afterword backup` and `afterword restore`."""
+"""`afterword backup`, `restore` and `erasure`: copies of the installation, and the ledger of erasures beside them.
 
+A backup from before an erasure still has the person. The ledger, kept apart from the backups, has ids and hashes alone;
+replayed before the service starts, it erases those people again.
+"""
+
+import asyncio
 import sys
+import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
+from uuid import uuid4
 
+import cyclopts
 from cyclopts import Parameter
 
 from afterword import errors
+from afterword.core.scheduling.retries import JITTER_MAX
+from afterword.events import log
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.privacy import erasure_replay
@@ -18,8 +29,78 @@ from afterword.run import migrations
 from afterword.run.backups import ledgers, manifests, service
 from afterword.run.backups.manifests import Manifest, Reader
 from afterword.run.cli import CommandError, context, copies
+from afterword.run.cli.context import open_pool, read_text
 from afterword.run.cli.doctor import show_findings
-from afterword.run.cli.erasures import LEDGER_BYTES_MAX, replay_lines
+from afterword.run.worker.long_work import Importer
+from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending.outcomes import Waits
+
+LEDGER_BYTES_MAX: Final = 1_000_000_000
+REAP_ITEMS_MAX: Final = 100
+WAIT_SECONDS: Final = 0.5
+WORK_SECONDS_MAX: Final = 3_600.0
+
+erasure_app = cyclopts.App(name="erasure")
+
+
+@erasure_app.command
+async def export() -> None:
+    """Print the ledger, a line of JSON for each erasure: ids and hashes, which name nobody.
+
+    Keep it apart from the backups, for as long as the oldest of them.
+    """
+    async with open_pool() as (_, pool):
+        async for line in ledger_lines.lines(pool):
+            print(line)
+
+
+@erasure_app.command(name="replay")
+async def replay(file: Path, /) -> None:
+    """Erase the people again who were erased since a restored backup; before `afterword serve`. Can be repeated.
+
+    Args:
+        file: The last output of `afterword erasure export`.
+    """
+    kept = list(ledger_lines.read(read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
+    async with open_pool() as (context, pool):
+        done = await replay_lines(pool, kept=kept, secret=context.site.secret)
+    left = len(kept) - done
+    print(f"{done:,} erased again, {left:,} were erased already or belong to no organization here.")
+
+
+async def replay_lines(pool: db.Pool, *, kept: Sequence[LedgerLine], secret: bytes) -> int:
+    """Erase again, in a database that no worker uses yet; return the number of people.
+
+    What ran when the backup was taken ends first, since of a person one erasure runs at a time.
+    """
+    done = 0
+    async with db.transaction(pool) as database:
+        await log.adopt(database)  # else no reader works on what came from another cluster
+    await _work(pool, secret=secret)
+    for line in kept:
+        async with db.transaction(pool) as database:
+            is_begun = await ledger_lines.replay(database, kept=line, now=database.clock.now())
+        if is_begun:
+            await _work(pool, secret=secret)
+            done += 1
+    return done
+
+
+async def _work(pool: db.Pool, *, secret: bytes) -> None:
+    """Bring all erasures to their end. Raises Unavailable after an hour without one."""
+    deadline = time.monotonic() + WORK_SECONDS_MAX
+    while True:
+        async with db.transaction(pool) as database:
+            if await ledger_lines.work_next(database, now=database.clock.now()):
+                continue
+            if not await ledger_lines.count_running(database):
+                return
+            await sending.reap(database, limit=REAP_ITEMS_MAX, waits=Waits(JITTER_MAX, 1.0))
+        if time.monotonic() > deadline:
+            raise errors.Unavailable("An erasure waits for something that does not come to its end.")
+        if not await Importer(pool, uuid4(), secret=secret).work_next(asyncio.Event()):
+            await asyncio.sleep(WAIT_SECONDS)
+
 
 Switch = Annotated[bool, Parameter(negative="")]
 

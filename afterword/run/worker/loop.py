@@ -16,16 +16,14 @@ from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
-from afterword.run.worker.case_messages import CaseMessages
 from afterword.run.worker.deliverer import Deliverer
 from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, wait
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
-from afterword.run.worker.notices import Notices
+from afterword.run.worker.messages import CaseMessages, Notices, TestMessages
 from afterword.run.worker.sender import Sender
-from afterword.run.worker.test_messages import TestMessages
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from afterword.sending.queue import outbox, retention
 from afterword.sending.queue.sending.store import LeaseKey

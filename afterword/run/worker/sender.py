@@ -39,7 +39,7 @@ from afterword.run.worker.flights import (
 )
 from afterword.run.worker.guard import Guard
 from afterword.sending.messages import composing
-from afterword.sending.messages.email import SenderNotAllowed
+from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.queue import lanes
 from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending

@@ -25,7 +25,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.intake import batches
 from afterword.sending.intake.batches import ROWS_A_TURN, ROWS_MAX, Policy, scheduler_of
 from afterword.sending.messages import composing
-from afterword.sending.messages.context import SAMPLE_ID, SampleInstance
+from afterword.sending.messages.composing import SAMPLE_ID, SampleInstance
 from afterword.sending.queue import deciding, lanes
 from afterword.sending.queue.deciding import Forecast
 from afterword.sending.queue.lanes import LaneSettings

@@ -42,9 +42,8 @@ from afterword.kit.web.routing import Pages
 from afterword.people.responders import store as responders_store
 from afterword.sending.intake.batches import scheduler_of
 from afterword.sending.intake.dry_runs import VALUE_SCOPE
-from afterword.sending.messages import composing, email
-from afterword.sending.messages.context import SAMPLE_CODE, SAMPLE_ID, SampleInstance
-from afterword.sending.messages.sms import TooLong
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import SAMPLE_CODE, SAMPLE_ID, SampleInstance, TooLong
 from afterword.sending.providers import service
 from afterword.sending.queue import lanes
 from afterword.sending.queue import service as queue
@@ -278,7 +277,7 @@ async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, n
         sender = senders[0] if senders else sender
         return account_message(**key, channel_id=test.channel_id, recipient=test.recipient, sender=sender, now=now)
     message = await _composed(db, test=test, sender=sender, site=site, now=now)
-    marked = replace(message, subject=f"{MARK}{message.subject}"[: email.SUBJECT_CHARACTERS_MAX])
+    marked = replace(message, subject=f"{MARK}{message.subject}"[: composing.SUBJECT_CHARACTERS_MAX])
     return replace(marked, text=f"{MARK}{message.text}") if test.channel_id == CHANNEL_SMS else marked
 
 
@@ -350,7 +349,7 @@ async def preview(
     )
     try:
         return await _composed(db, test=sample, sender="", site=site, now=now, reminder_number=reminder_number)
-    except (email.SenderNotAllowed, TooLong) as fault:
+    except (composing.SenderNotAllowed, TooLong) as fault:
         raise errors.Invalid(str(fault)) from fault
 
 

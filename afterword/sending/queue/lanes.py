@@ -17,7 +17,7 @@ from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.core.text import locales
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages.composing import MessageContext
 from afterword.sending.pipelines.policies import POLICY_COLUMNS, ContactPolicy
 from afterword.sending.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
 

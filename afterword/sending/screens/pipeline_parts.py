@@ -22,7 +22,7 @@ from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import WEEKDAYS, ZONES
 from afterword.kit.web.mails import mail_page
 from afterword.sending.intake import test_messages
-from afterword.sending.messages.email import authored
+from afterword.sending.messages.composing import authored
 from afterword.sending.pipelines.resources import UNITS, PipelineUpdate
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.queue import backtests

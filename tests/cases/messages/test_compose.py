@@ -9,7 +9,7 @@ import pytest
 from afterword.cases.messages import Message, compose
 from afterword.core.messaging.reply_text import replied_to
 from afterword.core.wire.site import Site
-from afterword.sending.messages.email import SenderNotAllowed
+from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.queue.lanes import LaneSettings
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)

@@ -13,8 +13,8 @@ from afterword.kit.transport.base import EMAIL, Begin, Channel, Message, Outcome
 from afterword.run import worker
 from afterword.run.cli import inbound
 from afterword.run.cli.context import Context
-from afterword.run.worker.case_messages import CaseMessages
 from afterword.run.worker.channels import ChannelRegistry
+from afterword.run.worker.messages import CaseMessages
 from afterword.sending.channels.email import EmailChannel
 from tests.cases.conftest import Desk, desk
 from tests.cases.messages.test_messages import BODY, path

@@ -10,8 +10,8 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.sending.messages import email
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import MessageContext
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending import store
 from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs
@@ -46,7 +46,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
 
 
 def break_rendering(monkeypatch: pytest.MonkeyPatch, outage: Outage, *, times: int = 1_000) -> None:
-    compose, left = email.compose, [times]
+    compose, left = composing.compose_mail, [times]
 
     def broken(context: MessageContext) -> Any:
         if not left[0]:
@@ -55,7 +55,7 @@ def break_rendering(monkeypatch: pytest.MonkeyPatch, outage: Outage, *, times: i
         outage.is_on = True
         raise ZeroDivisionError("no such thing")
 
-    monkeypatch.setattr(email, "compose", broken)
+    monkeypatch.setattr(composing, "compose_mail", broken)
 
 
 async def refused(outage: Outage, times: int) -> None:

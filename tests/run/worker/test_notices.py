@@ -9,7 +9,7 @@ import pytest
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Channel, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.run.worker import captured
-from afterword.run.worker.notices import Notices
+from afterword.run.worker.messages import Notices
 from afterword.sending.channels.email import EmailChannel
 from afterword.tenants import mails
 from afterword.tenants.mails import NOTICES_SHOWN_MAX

@@ -14,8 +14,8 @@ from afterword import errors
 from afterword.kit import db, telemetry
 from afterword.kit.transport.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.run.worker import Pace
-from afterword.sending.messages import email
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import MessageContext
 from afterword.sending.queue.sending import dispatches
 from afterword.sending.queue.sending import service as sending
 from tests.otlp import receiving
@@ -30,14 +30,14 @@ class TestPoison:
     """But for the crashes: what cannot be made ready hurts only itself, and ends with its cause."""
 
     async def test_rendering(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        compose = email.compose
+        compose = composing.compose_mail
 
         def poisoned(context: MessageContext) -> Message:
             if "poison" in context.recipient:
                 raise ZeroDivisionError("about poison@example.com")
             return compose(context)
 
-        monkeypatch.setattr(email, "compose", poisoned)
+        monkeypatch.setattr(composing, "compose_mail", poisoned)
         await self.check(bench, "Rendering failed: ZeroDivisionError: about [address]")
 
     async def test_preparing(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.kit.transport.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.sending.channels.email import EmailChannel
 from afterword.sending.intake import test_messages
-from afterword.sending.messages import email as mail
+from afterword.sending.messages import composing
 from tests.sending.channels.sink import Sink, say
 from tests.sending.intake.test_test_messages import Scripted, sending, sent
 from tests.sending.queue.conftest import Client, client, http, queue
@@ -86,6 +86,6 @@ async def test_text_that_cannot_be_rendered(client: Client, monkeypatch: pytest.
         raise ZeroDivisionError
 
     async with sending(client):
-        monkeypatch.setattr(mail, "compose", broken)
+        monkeypatch.setattr(composing, "compose_mail", broken)
         found = await sent(client)
     assert ("retry", "Rendering failed: ZeroDivisionError") == (found["outcome"], found["reply"].rstrip(": "))

@@ -14,10 +14,10 @@ from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Begin, Channel, Message, Outcome, Refused, Sent
 from afterword.run import worker
-from afterword.run.worker import test_messages
+from afterword.run.worker import messages as test_messages
 from afterword.run.worker.channels import ChannelRegistry
 from afterword.sending.intake import test_messages as intake_test_messages
-from afterword.sending.messages import context as mail
+from afterword.sending.messages import composing
 from tests.pruning import prune
 from tests.sending.queue.conftest import Client, Queue, codes
 
@@ -161,8 +161,8 @@ class TestSent:
             await sent(client)
         [message] = channel.messages
         site = client.queue.house.site
-        assert site.pages("").collection_url(mail.SAMPLE_ID) in message.html
-        assert f"<{site.pages('').unsubscribe_url(mail.SAMPLE_ID)}>" == message.headers["List-Unsubscribe"]
+        assert site.pages("").collection_url(composing.SAMPLE_ID) in message.html
+        assert f"<{site.pages('').unsubscribe_url(composing.SAMPLE_ID)}>" == message.headers["List-Unsubscribe"]
 
     async def test_in_the_outbox(self, client: Client) -> None:
         """Where no mail leaves, a test message is captured like any other."""
@@ -250,7 +250,9 @@ class TestThroughAnAccount:
 class TestPages:
     """Where the links of a test message lead: nothing is written, whoever calls."""
 
-    @pytest.mark.parametrize("path", [f"/a/{mail.SAMPLE_ID}", f"/a/{mail.SAMPLE_ID}?q=x&v=9", f"/u/{mail.SAMPLE_ID}"])
+    @pytest.mark.parametrize(
+        "path", [f"/a/{composing.SAMPLE_ID}", f"/a/{composing.SAMPLE_ID}?q=x&v=9", f"/u/{composing.SAMPLE_ID}"]
+    )
     async def test_get(self, client: Client, path: str) -> None:
         before = await counts(client.queue)
         response = await client.http.get(f"https://answers.example{path}", headers={"Accept-Language": "el"})
@@ -260,7 +262,7 @@ class TestPages:
 
     async def test_one_click(self, client: Client) -> None:
         response = await client.http.post(
-            f"https://answers.example/u/{mail.SAMPLE_ID}", data={"List-Unsubscribe": "One-Click"}
+            f"https://answers.example/u/{composing.SAMPLE_ID}", data={"List-Unsubscribe": "One-Click"}
         )
         assert 200 == response.status_code
         assert 0 == await client.queue.value("select count(*) from suppression")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from afterword.sending.messages import context as message_context
+from afterword.sending.messages import composing
 from tests.sending.messages.test_email import Pipeline, compose
 from tests.sending.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
 
@@ -43,5 +43,5 @@ def test_what_a_text_does_not_use_is_not_worked_out(monkeypatch: pytest.MonkeyPa
     def never(*_values: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(message_context, "texts", never)
+    monkeypatch.setattr(composing, "texts", never)
     assert "Well?" == compose(pipeline=Pipeline(message_subject="Well?", message_body="{{ link }}")).subject

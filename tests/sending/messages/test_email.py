@@ -17,8 +17,8 @@ from afterword.core.questionnaires.definition import parse
 from afterword.core.wire.site import Site
 from afterword.kit.transport import mime
 from afterword.kit.transport.base import EMAIL, Message
-from afterword.sending.messages import email
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import MessageContext
 
 NOW = datetime(2026, 11, 2, 12, 30, tzinfo=UTC)
 SITE = Site("https://ask.shop.example", b"k" * 32)
@@ -76,7 +76,7 @@ def instance_of(version: Version, locale: str, metadata: Mapping[str, str]) -> I
 
 @pytest.fixture(autouse=True)
 def fresh_cache() -> None:
-    email.forget()
+    composing.forget()
 
 
 def context_of(
@@ -111,7 +111,7 @@ def context_of(
 
 
 def compose(*questions: Mapping[str, Any], **of_item: Any) -> Message:
-    return email.compose(context_of(*questions, **of_item))
+    return composing.compose_mail(context_of(*questions, **of_item))
 
 
 class Page(HTMLParser):
@@ -194,7 +194,7 @@ def test_no_text_gains_an_element(payload: str) -> None:
         page = Page(message.html)
         allowed = {LINK, UNSUBSCRIBE} | {f"{LINK}?q={QUESTION}&v={value}" for value in range(11)}
         assert set(page.links) <= allowed
-        email.forget()
+        composing.forget()
         return [entry for entry in page.shape if entry[0] != "br"]
 
     assert shape("plain") == shape(payload)
@@ -292,12 +292,12 @@ def test_messages_by_language(expected: str, locale: str) -> None:
     pipeline = Pipeline(
         message_subject="English", message_body="English", messages={"de": {"subject": "Deutsch", "body": "Deutsch"}}
     )
-    assert (expected, expected, None) == email.authored(cast("Any", pipeline), locale)[:3]
+    assert (expected, expected, None) == composing.authored(cast("Any", pipeline), locale)[:3]
 
 
 def test_message_without_its_own_subject() -> None:
     pipeline = Pipeline(message_subject="English", messages={"de_AT": {"body": "Deutsch"}})
-    assert ("English", "Deutsch", None) == email.authored(cast("Any", pipeline), "de-at")[:3]
+    assert ("English", "Deutsch", None) == composing.authored(cast("Any", pipeline), "de-at")[:3]
 
 
 # A sender's duties ------------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def test_sender() -> None:
     message = compose()
     assert ("survey@localhost.example", "Northwind", None) == (message.sender, message.sender_name, message.reply_to)
     pipeline = Pipeline(sender_address="a@b.example", sender_name="Ann", reply_to="c@d.example")
-    with pytest.raises(email.SenderNotAllowed):
+    with pytest.raises(composing.SenderNotAllowed):
         compose(pipeline=pipeline, sender_domains=["other.example"])
     own = compose(pipeline=pipeline, sender_domains=["b.example"])
     assert ("a@b.example", "Ann", "c@d.example") == (own.sender, own.sender_name, own.reply_to)

@@ -8,7 +8,7 @@ import pytest
 
 from afterword.core.questionnaires.definition import parse
 from afterword.core.questionnaires.flow import length
-from afterword.sending.messages import email
+from afterword.sending.messages import composing
 from afterword.sending.messages.invitation import Authored
 from tests.sending.messages.test_email import (
     BODY,
@@ -101,15 +101,15 @@ def test_anonymous() -> None:
     """The answer would stand in the address beside the key of the invitation."""
     one = {"question_id": QUESTION, "type": "csat", "title": "How was it?"}
     asked = parse({"default_locale": "en", "groups": [{"group_id": "g" * 22, "questions": [one]}]})
-    assert email.first_question(asked, [QUESTION]) is not None
-    assert email.first_question(replace(asked, anonymous=True), [QUESTION]) is None
+    assert composing.first_question(asked, [QUESTION]) is not None
+    assert composing.first_question(replace(asked, anonymous=True), [QUESTION]) is None
 
 
 def test_ends_have_words() -> None:
     text = Page(compose().html).text
     assert "0 – Not at all likely" in text  # noqa: RUF001  a dash on purpose
     assert "10 – Extremely likely" in text  # noqa: RUF001
-    email.forget()
+    composing.forget()
     own = Page(compose({"low_label": "Never", "high_label": "At once"}).html).text
     assert "0 – Never" in own  # noqa: RUF001
 
@@ -152,7 +152,7 @@ def test_minutes_are_those_of_the_console() -> None:
     assert "(3 minutes)" in compose({}, *others).subject
     asked = context_of({}, *others)
     alone = instance_of(version_of({}), "en", {})
-    assert "(1 minute)" in email.compose(replace(asked, instance=alone)).subject
+    assert "(1 minute)" in composing.compose_mail(replace(asked, instance=alone)).subject
 
 
 def test_authored() -> None:
@@ -210,13 +210,13 @@ def test_the_line_that_lists_of_mails_show() -> None:
 
 def test_compiled_once_and_again_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str | None] = []
-    real = email.compile_invitation
+    real = composing.compile_invitation
 
     def counting(authored: Authored, **given: Any) -> object:
         compiled.append(authored.subject)
         return real(authored, **given)
 
-    monkeypatch.setattr(email, "compile_invitation", counting)
+    monkeypatch.setattr(composing, "compile_invitation", counting)
     first = Pipeline(message_subject="One")
     for pipeline in (first, first, replace(first, version=2, message_subject="Two"), first):
         assert pipeline.message_subject == compose(pipeline=pipeline).subject
@@ -224,7 +224,7 @@ def test_compiled_once_and_again_after_a_change(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(email, "COMPILED_MAX", 3)
+    monkeypatch.setattr(composing, "COMPILED_MAX", 3)
     for number in range(6):
         compose(pipeline=Pipeline(version=number))
-    assert 3 == len(cast("Any", email)._compiled)
+    assert 3 == len(cast("Any", composing)._compiled)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from afterword.core.text import placeholders
-from afterword.sending.messages import context, sms
+from afterword.sending.messages import composing
 from tests.sending.queue.conftest import SMS, Client, codes
 
 PHONE = "+306912345678"
@@ -24,29 +24,29 @@ async def foreseen(client: Client, body: str, **row: Any) -> dict[str, Any]:
 
 class TestFilled:
     def test_too_long(self) -> None:
-        template = sms.parsed("{{ responder.story | x }} {{ link }}")
-        with pytest.raises(sms.TooLong, match="1600"):
-            sms.filled(template, {"responder.story": "a" * 1600, "link": "l"})
+        template = composing.parsed_sms("{{ responder.story | x }} {{ link }}")
+        with pytest.raises(composing.TooLong, match="1600"):
+            composing.filled(template, {"responder.story": "a" * 1600, "link": "l"})
 
     def test_the_link_follows_where_its_author_left_it_out(self) -> None:
-        assert "Tell us. L" == sms.filled(sms.parsed("Tell us."), {"link": "L"})
-        assert "O: L" == sms.filled(sms.parsed(None), {"link": "L", "organization": "O"})
-        assert "L, tell us" == sms.filled(sms.parsed("{{ link }}, tell us"), {"link": "L"})
+        assert "Tell us. L" == composing.filled(composing.parsed_sms("Tell us."), {"link": "L"})
+        assert "O: L" == composing.filled(composing.parsed_sms(None), {"link": "L", "organization": "O"})
+        assert "L, tell us" == composing.filled(composing.parsed_sms("{{ link }}, tell us"), {"link": "L"})
 
     def test_control_characters_stay_behind(self) -> None:
         values = {"link": "L", "responder.name": "A\x00n\x1bn\r\nx\u202e"}
-        assert "Ann\nx L" == sms.filled(sms.parsed("{{ responder.name | you }}"), values)
+        assert "Ann\nx L" == composing.filled(composing.parsed_sms("{{ responder.name | you }}"), values)
 
     def test_emoji_that_are_joined_stay_whole(self) -> None:
         family = "👩\u200d👧"
-        assert f"{family} L" == sms.filled(sms.parsed(family), {"link": "L"})
+        assert f"{family} L" == composing.filled(composing.parsed_sms(family), {"link": "L"})
 
 
 class TestForeseen:
     async def test_length_is_shown_before_anything_is_sent(self, client: Client) -> None:
         row = await foreseen(client, "How was it? {{ link }}")
         assert ("gsm7", 1) == (row["encoding"], row["segments"])
-        assert f"How was it? {client.queue.house.site.pages('').short_url(context.SAMPLE_CODE)}" == row["body"]
+        assert f"How was it? {client.queue.house.site.pages('').short_url(composing.SAMPLE_CODE)}" == row["body"]
 
     async def test_one_character_makes_it_dear(self, client: Client) -> None:
         plain, dear = await foreseen(client, "a" * 100), await foreseen(client, "a" * 99 + "ά")
@@ -81,4 +81,4 @@ class TestTargetUrl:
 
 
 def test_the_link_is_a_variable() -> None:
-    assert sms.LINK in placeholders.VARIABLES
+    assert composing.LINK_VARIABLE in placeholders.VARIABLES

@@ -6,14 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 from afterword.kit.transport.base import WEBHOOK
-from afterword.sending.messages import webhook
+from afterword.sending.messages import composing
 from tests.sending.messages.test_email import NOW, Pipeline, context_of
 from tests.sending.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
 
 
 def document(later: timedelta = timedelta(), **of_item: Any) -> Any:
     pipeline = Pipeline(channel_id=WEBHOOK, target_url="https://shop.example/x", **of_item.pop("texts", {}))
-    message = webhook.compose(replace(context_of(pipeline=pipeline, **of_item), now=NOW + later))
+    message = composing.compose_webhook(replace(context_of(pipeline=pipeline, **of_item), now=NOW + later))
     assert "https://shop.example/x" == message.target_url
     return json.loads(message.text)
 

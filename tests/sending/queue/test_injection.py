@@ -10,7 +10,7 @@ import pytest
 
 from afterword.kit.transport.base import Message, Outcome, Refused, Sent
 from afterword.sending.channels.email import EmailChannel
-from afterword.sending.messages import email as mail
+from afterword.sending.messages import composing
 from tests.bar import Tell
 from tests.kit.transport.test_mime import ATTACKS, MEASURED
 from tests.sending.channels.sink import Mail, Sink
@@ -42,7 +42,7 @@ PLACES: dict[str, Callable[[str], Message]] = {
 def _pipeline(**fields: Any) -> Pipeline:
     """All variables in the subject too, and a cache key of its own."""
     known: dict[str, Any] = {"message_subject": EVERYWHERE, "message_body": EVERYWHERE, "reply_to": "help@shop.example"}
-    mail.forget()
+    composing.forget()
     return Pipeline(**{**known, **fields})
 
 

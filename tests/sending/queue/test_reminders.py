@@ -9,8 +9,8 @@ import pytest
 from afterword.core.text.locales import normalise
 from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
-from afterword.sending.messages import email
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import MessageContext
 from afterword.sending.queue import reminders, service
 from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending.dispatches import Dispatch
@@ -257,7 +257,7 @@ class TestTexts:
             now=dispatch.item.database_now,
             reminder_number=dispatch.item.reminder_number,
         )
-        return email.compose(context)
+        return composing.compose_mail(context)
 
     async def test_its_own(self, reminding: Queue) -> None:
         await reminding.schedule(locale="el")

@@ -7,7 +7,7 @@ import httpx2
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Sent
 from afterword.run.worker import captured
-from afterword.run.worker.notices import Notices
+from afterword.run.worker.messages import Notices
 from afterword.sending.queue import outbox
 from tests.sending.providers.test_accounts import add as add_account
 from tests.sending.queue.conftest import Client, http, queue

@@ -9,7 +9,7 @@ from afterword.asking.questionnaires.library import service as library
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL
 from afterword.run import worker
-from afterword.run.worker import test_messages
+from afterword.run.worker import messages
 from afterword.run.worker.channels import ChannelRegistry
 from afterword.sending.intake import test_messages as intake_test_messages
 from afterword.sending.pipelines import service as pipelines
@@ -98,7 +98,7 @@ async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
         registry = ChannelRegistry(
             pool=office.pool, site=SITE, defaults=worker.captured(office.pool, [EMAIL]), versions={}
         )
-        sender = test_messages.TestMessages(pool=office.pool, site=SITE, channels=registry, mail_from="a@shop.example")
+        sender = messages.TestMessages(pool=office.pool, site=SITE, channels=registry, mail_from="a@shop.example")
         stop = asyncio.Event()
         running = asyncio.create_task(sender.run(stop))
         page = await client.post(f"{path}/test", data=body)

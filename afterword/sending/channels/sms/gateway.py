@@ -4,9 +4,11 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
-from typing import Any
-from urllib.parse import parse_qsl, urlencode
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Annotated, Any, Final, Literal, get_args
+from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
 
@@ -26,17 +28,188 @@ from afterword.kit.transport.http import URL_CHARACTERS_MAX, Answer, Caller
 from afterword.kit.transport.mime import REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, Unreadable, Unsigned, worded
 from afterword.sending.channels import calling
 from afterword.sending.channels.calling import Terms
-from afterword.sending.channels.sms import description
-from afterword.sending.channels.sms.description import (
-    Gateway,
-    Meaning,
-    ReceiptForm,
-    Signature,
-    State,
-    filled,
-    found,
-    reached,
-)
+
+PLACEHOLDERS: Final = ("to", "to_digits", "from", "text", "id", "status_url", "encoding", "segments")
+_STATUS: Final = re.compile(r"[1-5][0-9]{2}\Z")
+VALUES_MAX: Final = 100
+DEPTH_MAX: Final = 8
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]+\Z")
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]{1,32})\}")
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4000)]
+Short = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Meaning = Literal["sent", "retry", "throttle", "refused", "no_address", "account", "unknown"]
+State = Literal["accepted", "delivered", "failed", "no_address"]
+
+
+class AnswerForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Meaning of a response besides its status. Paths address JSON: `messages.0.id`."""
+
+    reference: Short | None = None
+    status: Short | None = None
+    meanings: Annotated[dict[Short, Meaning], msgspec.Meta(max_length=VALUES_MAX)] = {}
+    statuses: Annotated[dict[str, Meaning], msgspec.Meta(max_length=VALUES_MAX)] = {}
+    reason: Short | None = None
+
+
+class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Authentication of a receipt: a secret in a header or parameter, or an HMAC of the body in a header."""
+
+    header: Short | None = None
+    parameter: Short | None = None
+    secret: Annotated[str, msgspec.Meta(min_length=8, max_length=500)]
+    hmac: Literal["sha1", "sha256", "sha512"] | None = None
+    encoding: Literal["hex", "base64"] = "hex"
+    prefix: Annotated[str, msgspec.Meta(max_length=100)] = ""
+
+
+class ReceiptForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Paths in a delivery receipt. `list` leads to a list of receipts; the other paths start in each of them."""
+
+    form: Literal["json", "form", "query"] = "json"
+    list: Short | None = None
+    status: Short
+    states: Annotated[dict[Short, State], msgspec.Meta(min_length=1, max_length=VALUES_MAX)]
+    id: Short | None = None
+    reference: Short | None = None
+    recipient: Short | None = None
+    code: Short | None = None
+    text: Short | None = None
+    signature: Signature
+
+
+class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A gateway as its operator describes it; `check` says what msgspec cannot."""
+
+    url: Text
+    method: Literal["POST", "PUT", "GET"] = "POST"
+    sender: Annotated[str, msgspec.Meta(max_length=20)] = ""
+    headers: Annotated[dict[Short, Text], msgspec.Meta(max_length=30)] = {}
+    form: Literal["json", "form", "none"] = "json"
+    body: dict[str, Any] = {}
+    encodings: dict[segments.Encoding, Short] = {}
+    seconds: Annotated[float, msgspec.Meta(ge=1, le=120)] = 15.0
+    idempotent: bool = False
+    status_url: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    answer: AnswerForm = AnswerForm()
+    receipt: ReceiptForm | None = None
+
+
+def check(gateway: Gateway) -> str | None:
+    """The first thing that is wrong with it, or null."""
+    try:
+        values: list[Any] = [gateway.url, *gateway.headers.values(), *_texts(gateway.body)]
+    except ValueError as error:
+        return str(error)
+    used = {name for text in values if isinstance(text, str) for name in _PLACEHOLDER.findall(text)}
+    return next(_wrong(gateway, used), None)
+
+
+def _wrong(gateway: Gateway, used: AbstractSet[str]) -> Iterator[str]:
+    yield from _wrong_headers(gateway)
+    for name in sorted(used - set(PLACEHOLDERS)):
+        yield f"There is no placeholder {{{name}}}. There are: {', '.join(PLACEHOLDERS)}."
+    if "{" in gateway.url.partition("://")[2].partition("/")[0]:
+        yield "The host of the url is fixed: placeholders stand behind it."
+    if "text" not in used or not used & {"to", "to_digits"}:
+        yield "The request must carry {text}, and {to} or {to_digits}."
+    if (gateway.form == "none") != (not gateway.body):
+        yield 'A gateway has a body, or form = "none" and everything in its url.'
+    if gateway.form == "form" and any(isinstance(value, dict | list) for value in gateway.body.values()):
+        yield "The fields of a form are plain values."
+    if gateway.idempotent and "id" not in used:
+        yield "A gateway that is idempotent must be told the {id}."
+    yield from _wrong_answers(gateway)
+
+
+def _wrong_headers(gateway: Gateway) -> Iterator[str]:
+    if not all(_HEADER_NAME.match(name) for name in gateway.headers):
+        yield "The name of a header has letters, digits and - alone."
+    texts = [text.replace("{from}", gateway.sender) for text in gateway.headers.values()]
+    if not all(text.isascii() and text.isprintable() for text in texts):
+        yield "A header has characters that cannot be sent."
+    if any("{text}" in text for text in texts):
+        yield "The {text} stands in the url or the body; a header does not take every character."
+
+
+def _wrong_answers(gateway: Gateway) -> Iterator[str]:
+    if gateway.answer.meanings and gateway.answer.status is None:
+        yield "answer.meanings need answer.status, the path of what they are meanings of."
+    if any(not _STATUS.match(status) for status in gateway.answer.statuses):
+        yield "answer.statuses are numbers of three digits."
+    if gateway.receipt is not None and gateway.receipt.id is None and gateway.receipt.reference is None:
+        yield "A receipt must tell its message: receipt.id or receipt.reference."
+    if gateway.encodings and len(gateway.encodings) < len(get_args(segments.Encoding)):
+        yield "encodings has a value for each of gsm7 and ucs2."
+    if gateway.receipt is not None:
+        yield from _wrong_signature(gateway.receipt)
+
+
+def _wrong_signature(receipt: ReceiptForm) -> Iterator[str]:
+    if (receipt.signature.header is None) == (receipt.signature.parameter is None):
+        yield "receipt.signature needs header or parameter, one of them."
+    if receipt.form != "query" and receipt.signature.parameter is not None:
+        yield 'A parameter carries the secret of receipts in the query alone: receipt.form = "query".'
+    if receipt.form == "query" and receipt.signature.hmac is not None:
+        yield "A receipt in the query has no body for an HMAC to sign: leave receipt.signature.hmac out."
+
+
+def filled(value: Any, values: Mapping[str, str], *, is_url: bool = False) -> Any:
+    """A template with its placeholders; in one pass, so that what was filled in is never read again."""
+    match value:
+        case str():
+            return _PLACEHOLDER.sub(lambda match: _escaped(values[match[1]], is_url=is_url), value)
+        case dict():
+            return {name: filled(one, values) for name, one in value.items()}
+        case list():
+            return [filled(one, values) for one in value]
+        case _:
+            return value
+
+
+def found(document: Any, path: str | None) -> str | None:
+    """The scalar at a path such as `messages.0.id`, as a text; None for anything else."""
+    value = reached(document, path)
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str() | int() | float():
+            return str(value)
+        case _:
+            return None
+
+
+def reached(document: Any, path: str | None) -> Any:
+    """The value at a path, of any kind; null where it leads nowhere."""
+    if path is None:
+        return None
+    value: Any = document
+    for step in path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, Sequence) and not isinstance(value, str) and step.isdecimal() and len(step) < 6:  # noqa: PLR2004
+            value = value[int(step)] if int(step) < len(value) else None
+        else:
+            return None
+    return value
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[Any]:
+    if depth > DEPTH_MAX:
+        raise ValueError(f"The body is nested deeper than {DEPTH_MAX}.")
+    match value:
+        case dict():
+            for one in value.values():
+                yield from _texts(one, depth + 1)
+        case list():
+            for one in value:
+                yield from _texts(one, depth + 1)
+        case _:
+            yield value
+
+
+def _escaped(value: str, *, is_url: bool) -> str:
+    return quote(value, safe="") if is_url else value
 
 
 class GatewayChannel(Connectionless):
@@ -195,13 +368,13 @@ def _report(form: ReceiptForm, document: Any) -> Report | None:
 
 
 def sample_url(gateway: Gateway) -> str:
-    return filled(gateway.url, dict.fromkeys(description.PLACEHOLDERS, "x"), is_url=True)
+    return filled(gateway.url, dict.fromkeys(PLACEHOLDERS, "x"), is_url=True)
 
 
 def settings_of(document: Mapping[str, Any]) -> Gateway:
     """The description, checked. Raises ValueError with a sentence that names what is wrong and no value."""
     gateway = read_settings(document, Gateway)
-    wrong = description.check(gateway)
+    wrong = check(gateway)
     if wrong is not None:
         raise ValueError(wrong)
     return gateway

@@ -27,8 +27,8 @@ from afterword.kit.transport.base import EMAIL, Begin, Channel, Message, Outcome
 from afterword.run.worker import Pace, captured, isolation, run
 from afterword.sending.channels.conversation import Timeouts
 from afterword.sending.channels.email import EmailChannel
-from afterword.sending.messages import email as mail
-from afterword.sending.messages.context import MessageContext
+from afterword.sending.messages import composing
+from afterword.sending.messages.composing import MessageContext
 from tests.run.worker.faults.mutants import mutate
 
 SLOTS = 4
@@ -140,7 +140,7 @@ class _Blocking:
 
 def _poison() -> None:
     """Rendering for these recipients takes its process with it, or eats its memory, or never ends."""
-    compose = mail.compose
+    compose = composing.compose_mail
 
     def poisoned(context: MessageContext) -> Message:
         recipient = context.recipient
@@ -156,7 +156,7 @@ def _poison() -> None:
             pass
         return compose(context)
 
-    mail.compose = poisoned
+    composing.compose_mail = poisoned
 
 
 if __name__ == "__main__":
