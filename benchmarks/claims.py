@@ -10,9 +10,9 @@ import asyncpg
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.scheduling.lanes import START
 from afterword.kit import db
-from afterword.run.worker.claimer import END
 from afterword.run.worker.flights import LANES_MAX, SLOTS
 from afterword.run.worker.loop import PLANNER
+from afterword.run.worker.sender import END
 from afterword.sending.queue import lanes as lanes_store
 from afterword.sending.queue.sending import store as sending_store
 from benchmarks import queue

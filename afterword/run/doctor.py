@@ -1,42 +1,218 @@
-"""Looks at an installation from outside and says, for each fault, what to do; changes nothing."""
+"""Looks at an installation from outside and says, for each fault, what to do; changes nothing.
+
+It looks at the database, and at what stands beside it: certificate, DNS of senders, files and their scan.
+"""
 
 import asyncio
+import errno
+import os
+import shutil
 import socket
 import ssl
 import stat
+import sys
+import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import asyncpg
 
 from afterword import errors
+from afterword.asking.instances import files
 from afterword.core.messaging.networks import NameServer
 from afterword.core.wire.site import Site
-from afterword.kit import db
+from afterword.kit import db, zones
 from afterword.kit.web.loopback import is_loopback
 from afterword.kit.web.metrics import FORWARDED_FOR
 from afterword.listening.reports import comparison
 from afterword.listening.responses import rows
-from afterword.run import environment, migrations
+from afterword.run import migrations
 from afterword.run.backups import manifests
 from afterword.run.backups import store as backups_store
 from afterword.run.embedded import VERSION_MIN
-from afterword.run.environment import Finding
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE
 from afterword.run.worker.guard import read_mark
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.providers import domains, health, service
 from afterword.sending.providers.domains import SenderRoute
 from afterword.sending.queue import lanes, restores
+
+CERTIFICATE_DAYS_MIN: Final = 14  # authorities renew after two thirds of 90 days
+CONNECT_SECONDS_MAX: Final = 10.0
+FREE_BYTES_MIN: Final = 1_000_000_000
+WRONG: Final = frozenset({"missing", "wrong"})
+SAMPLE: Final = b"%PDF-1.4\n%%EOF\n"  # nothing that a scan should refuse
+HTTPS_PORT: Final = 443
+SENDERS_MAX: Final = 20
+SENDER: Final = "DNS of sender"
+REMOTE: Final = "s3://"
+REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+ZONES_YEARS_MAX: Final = 2
+PATCHES_MIN: Final[dict[tuple[int, ...], int]] = {(3, 11): 10, (3, 12): 6}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: what was found and, when it is wrong, what to do. A warning is no fault."""
+
+    name: str
+    ok: bool
+    detail: str
+    advice: str = ""
+    is_warning: bool = False
+
+
+def look_at_python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
+    """Older patch releases read some headers and mails very slowly. Distributions mend them under the old number."""
+    text, least = ".".join(map(str, version)), PATCHES_MIN.get(version[:2], 0)
+    if version[2] >= least:
+        return Finding("Python", True, f"It is {text}.")
+    detail = f"Python {text} lacks security fixes, unless your distribution added them."
+    advice = f"Upgrade to Python {version[0]}.{version[1]}.{least} or newer."
+    return Finding("Python", True, detail, advice, is_warning=True)
+
+
+def look_at_zones(releases: zones.Releases | None = None, *, now: datetime) -> Finding:
+    """The time zone data that are read, of the system or of the package."""
+    found = releases or zones.use_newest()
+    source = "the system" if found.system >= found.package else "the package tzdata"
+    other = (
+        f"the package tzdata has {found.package}"
+        if found.system >= found.package
+        else (
+            f"the system has {found.system}, which is older" if found.system else "the system does not say which it has"
+        )
+    )
+    detail = f"Release {found.newest} of {source} is read; {other}."
+    is_old = int(found.newest[:4]) <= now.year - ZONES_YEARS_MAX
+    advice = "Countries change their clocks each year: install a newer tzdata." if is_old else ""
+    return Finding("time zones", True, detail, advice, is_warning=is_old)
+
+
+def look_at_certificate(url: str, *, now: datetime) -> Sequence[Finding]:
+    """The certificate of a public address that speaks TLS. One that is not good is reported with the address itself."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+        if parts.scheme != "https" or not host:
+            return []
+        with (
+            socket.create_connection((host, parts.port or HTTPS_PORT), timeout=CONNECT_SECONDS_MAX) as plain,
+            ssl.create_default_context().wrap_socket(plain, server_hostname=host) as secured,
+        ):
+            certificate = secured.getpeercert() or {}
+    except (OSError, ValueError):
+        return []
+    until = datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), tz=UTC)
+    detail = f"It is good until {until:%Y-%m-%d}."
+    if until - now >= timedelta(days=CERTIFICATE_DAYS_MIN):
+        return [Finding("certificate", True, detail)]
+    advice = "Renew it: look into the log of the proxy, and whether its port 80 can be reached from outside."
+    return [Finding("certificate", False, detail, advice)]
+
+
+async def look_at_senders(ways: Iterable[SenderRoute], *, name_servers: tuple[NameServer, ...]) -> Sequence[Finding]:
+    """The records of domains that mails come from, as their mail servers need them."""
+    asked = sorted({way for way in ways if "." in way.domain})[:SENDERS_MAX]
+    return await asyncio.gather(*(_look_at_sender(way, name_servers) for way in asked))
+
+
+async def _look_at_sender(way: SenderRoute, name_servers: tuple[NameServer, ...]) -> Finding:
+    records = await domains.check_domain(way.domain, host=way.host, name_servers=name_servers)
+    wrong = [record for record in records if record.state in WRONG]
+    if wrong:
+        to_set = [f"{record.name} TXT {record.record}" for record in wrong if record.record]
+        advice = f"Set in your DNS: {'; '.join(to_set)}." if to_set else "Your mail provider names the records."
+        return Finding(SENDER, False, f"{way.domain}: {' '.join(record.message for record in wrong)}", advice)
+    if any(record.state == "unknown" for record in records):
+        advice = "Set AFTERWORD_NAME_SERVERS to servers that this machine reaches, or try again later."
+        return Finding(SENDER, True, f"{way.domain}: name servers did not answer.", advice, is_warning=True)
+    return Finding(SENDER, True, f"{way.domain} has the records of a sender.")
+
+
+def host_of(smtp_url: str | None) -> str | None:
+    try:
+        return urlsplit(smtp_url or "").hostname
+    except ValueError:
+        return None
+
+
+def judge_proxies(url: str, trusted: str, forwarded: str | None) -> Sequence[Finding]:
+    """`trusted`: the setting; `forwarded`: what /healthz said of X-Forwarded-For, asked at the public address."""
+    name = "trusted proxies"
+    is_https = url.startswith("https:")  # we speak no TLS ourselves
+    if forwarded == "ignored" or (is_https and not trusted):
+        held = f"not the one in AFTERWORD_TRUSTED_PROXIES ({trusted})" if trusted else "unknown"
+        detail = f"The proxy is {held}: all clients have its address, and share the limits of one."
+        advice = (
+            "Write the address of the proxy, as the log of `afterword web` names it, into AFTERWORD_TRUSTED_PROXIES."
+        )
+        return [Finding(name, False, detail, advice)]
+    if is_https and forwarded == "missing":
+        detail = "The proxy does not say for whom it asks: all clients have its address, and share the limits of one."
+        return [Finding(name, False, detail, "Let the proxy set the header X-Forwarded-For.")]
+    return []
+
+
+def look_at_backup_folder(place: str) -> Sequence[Finding]:
+    """The folder of backups, or the one that it is made in; nothing where they lie in a store elsewhere."""
+    if not place or place.startswith(REMOTE):
+        return []
+    return [look_at_folder("backup folder", standing(Path(place).expanduser()), setting="AFTERWORD_BACKUP_TO")]
+
+
+def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
+    return [] if folder is None else [look_at_folder("file folder", folder, setting="AFTERWORD_FILE_FOLDER")]
+
+
+def standing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+
+
+def look_at_folder(name: str, folder: Path, *, setting: str) -> Finding:
+    """This user can write there, and the disk has room."""
+    free = 0
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(SAMPLE)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        if error.errno not in FULL:
+            advice = f"Set {setting} to a folder that this user can write."
+            if error.errno in REFUSED:
+                advice = f"Give it to the user that runs Afterword (`chown {os.geteuid()} {folder}`), or set {setting}."
+            return Finding(name, False, f"{folder} cannot be written: {error.strerror}.", advice)
+    if free < FREE_BYTES_MIN:
+        detail = f"The disk of {folder} has {free / 1e6:.0f} MB left."
+        return Finding(name, False, detail, f"Make room there, or set {setting} to a folder on a larger disk.")
+    return Finding(name, True, f"{folder} can be written.")
+
+
+async def look_at_scan(command: Sequence[str], *, seconds: float) -> Sequence[Finding]:
+    """Whether the scan calls a harmless file clean."""
+    if not command:
+        return []
+    match await files.scan(command, SAMPLE, seconds=seconds):
+        case "clean":
+            return [Finding("scan of files", True, f"{command[0]} works.")]
+        case "harmful":
+            detail = f"{command[0]} calls a harmless file harmful: people cannot send files."
+        case "unchecked":
+            detail = f"{command[0]} does not work: people cannot send files."
+    advice = "Run AFTERWORD_SCAN_COMMAND as the user of the service with a file as its input: 0 is clean, 1 is harmful."
+    return [Finding("scan of files", False, detail, advice)]
+
 
 BACKUP_SECONDS_MAX = 8 * 86_400  # since the last one that somebody asked for
 UNSAVED_SECONDS_MAX = 86_400  # of a new installation
@@ -90,16 +266,16 @@ async def examine(
         _look_at_mail(smtp_url, database_url),
         asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies),
         asyncio.to_thread(_look_at_folder, data_folder),
-        asyncio.to_thread(environment.look_at_certificate, public_url, now=clock()),
+        asyncio.to_thread(look_at_certificate, public_url, now=clock()),
         _look_at_senders(database_url, smtp_url, services),
-        asyncio.to_thread(environment.look_at_backup_folder, backup_to),
-        asyncio.to_thread(environment.look_at_file_folder, services.file_folder),
-        environment.look_at_scan(services.scan, seconds=services.scan_seconds),
+        asyncio.to_thread(look_at_backup_folder, backup_to),
+        asyncio.to_thread(look_at_file_folder, services.file_folder),
+        look_at_scan(services.scan, seconds=services.scan_seconds),
     )
     return [
         *(finding for findings in found for finding in findings),
-        environment.look_at_python(),
-        environment.look_at_zones(now=clock()),
+        look_at_python(),
+        look_at_zones(now=clock()),
     ]
 
 
@@ -320,12 +496,12 @@ async def ask(database_url: str | None, query: Callable[[db.Database], Awaitable
 
 async def _look_at_senders(database_url: str | None, smtp_url: str | None, services: Services) -> Sequence[Finding]:
     """The installation's own sender, and those of the pipelines of all organizations."""
-    host = environment.host_of(smtp_url)
+    host = host_of(smtp_url)
     ways = [SenderRoute(services.mail_from.rpartition("@")[2].lower(), host)] if host else []
     if services.site is not None:
         given: dict[str, Any] = {"site": services.site, "mail_from": services.mail_from, "host": host}
-        ways += await ask(database_url, partial(domains.list_ways, **given, limit=environment.SENDERS_MAX), [])
-    return await environment.look_at_senders(ways, name_servers=services.name_servers)
+        ways += await ask(database_url, partial(domains.list_ways, **given, limit=SENDERS_MAX), [])
+    return await look_at_senders(ways, name_servers=services.name_servers)
 
 
 def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
@@ -343,8 +519,8 @@ def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
     try:
         status, is_ours, forwarded = _fetch(f"{url.rstrip('/')}{HEALTH_PATH}")
     except (OSError, HTTPException, ValueError) as error:
-        return [_unreachable(name, url, error), *environment.judge_proxies(url, trusted, None)]
-    proxies = environment.judge_proxies(url, trusted, forwarded if is_ours else None)
+        return [_unreachable(name, url, error), *judge_proxies(url, trusted, None)]
+    proxies = judge_proxies(url, trusted, forwarded if is_ours else None)
     if not is_ours:
         advice = f"Let the proxy forward every path of {host} to Afterword, or correct {setting}."
         return [Finding(name, False, f"{url} is answered by another program, with status {status}.", advice), *proxies]
@@ -394,7 +570,7 @@ def _unreachable(name: str, url: str, error: Exception) -> Finding:
 
 
 def _look_at_folder(folder: Path) -> Sequence[Finding]:
-    found = environment.look_at_folder("data folder", environment.standing(folder), setting="AFTERWORD_DATA_DIR")
+    found = look_at_folder("data folder", standing(folder), setting="AFTERWORD_DATA_DIR")
     open_secrets = [str(path) for path in (folder / "secret", *folder.glob("postgresql/*.password")) if _is_open(path)]
     if found.ok and open_secrets:
         advice = f"Run `chmod 600 {' '.join(open_secrets)}`, and make new tokens if others have accounts here."

@@ -18,7 +18,7 @@ from afterword.kit import db
 from afterword.listening.reports import comparison
 from afterword.listening.reports.comparison import Comparison
 from afterword.listening.reports.daily_counts.store import Span
-from afterword.run import doctor, environment
+from afterword.run import doctor
 from afterword.run.doctor import Finding
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE
 from afterword.sending.queue import restores
@@ -412,7 +412,7 @@ class TestFolder:
         assert f"chmod 600 {tmp_path / name}" in finding.advice
 
     async def test_little_room(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(environment, "FREE_BYTES_MIN", 10**18)
+        monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 10**18)
         finding = (await look(tmp_path))["data folder"]
         assert not finding.ok
         assert "Make room" in finding.advice

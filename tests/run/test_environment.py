@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from afterword.kit.transport.http import NotAsked, Resolver
 from afterword.kit.zones import Releases
-from afterword.run import environment
+from afterword.run import doctor
 from afterword.sending.providers.domains import SenderRoute
 from tests.run.embedded.servers import needs_root, small_disk
 
@@ -36,7 +36,7 @@ NOW = datetime.now(UTC).replace(microsecond=0)
     ],
 )
 def test_python(version: tuple[int, ...], advice: str) -> None:
-    finding = environment.look_at_python(version)
+    finding = doctor.look_at_python(version)
     assert (True, advice) == (finding.ok, finding.advice)
     assert finding.is_warning is bool(advice)
 
@@ -52,7 +52,7 @@ def test_python(version: tuple[int, ...], advice: str) -> None:
 )
 def test_zones(system: str, package: str, year: int, detail: str, *, is_warning: bool) -> None:
     now = datetime(year, 3, 1, tzinfo=UTC)
-    finding = environment.look_at_zones(Releases(system, package), now=now)
+    finding = doctor.look_at_zones(Releases(system, package), now=now)
     assert (True, is_warning, detail) == (finding.ok, finding.is_warning, finding.detail[: len(detail)])
 
 
@@ -68,29 +68,29 @@ class TestScan:
         ],
     )
     async def test_command(self, command: tuple[str, ...], expected: list[bool]) -> None:
-        found = await environment.look_at_scan(command, seconds=20)
+        found = await doctor.look_at_scan(command, seconds=20)
         assert expected == [one.ok for one in found]
         assert all(one.ok or "AFTERWORD_SCAN_COMMAND" in one.advice for one in found)
 
 
 class TestFileFolder:
     def test_none(self) -> None:
-        assert [] == environment.look_at_file_folder(None)
+        assert [] == doctor.look_at_file_folder(None)
 
     def test_ok(self, tmp_path: Path) -> None:
-        assert [True] == [one.ok for one in environment.look_at_file_folder(tmp_path)]
+        assert [True] == [one.ok for one in doctor.look_at_file_folder(tmp_path)]
         assert [] == list(tmp_path.iterdir())
 
     def test_missing(self, tmp_path: Path) -> None:
-        [found] = environment.look_at_file_folder(tmp_path / "absent")
+        [found] = doctor.look_at_file_folder(tmp_path / "absent")
         assert (False, True) == (found.ok, "Set AFTERWORD_FILE_FOLDER" in found.advice)
 
     def test_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(**_: object) -> None:
             raise PermissionError(errno.EACCES, "Permission denied")
 
-        monkeypatch.setattr(environment.tempfile, "TemporaryFile", refuse)
-        [found] = environment.look_at_file_folder(tmp_path)
+        monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
+        [found] = doctor.look_at_file_folder(tmp_path)
         assert (False, True) == (found.ok, "chown" in found.advice)
 
     @needs_root
@@ -98,27 +98,27 @@ class TestFileFolder:
         """The sample itself finds no room: this is no matter of rights."""
         with small_disk(tmp_path, megabytes=1):
             (tmp_path / "filler").write_bytes(bytes(shutil.disk_usage(tmp_path).free))
-            [found] = environment.look_at_file_folder(tmp_path)
+            [found] = doctor.look_at_file_folder(tmp_path)
             assert (False, True) == (found.ok, "Make room" in found.advice)
 
     def test_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(environment, "FREE_BYTES_MIN", 10**18)
-        [found] = environment.look_at_file_folder(tmp_path)
+        monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 10**18)
+        [found] = doctor.look_at_file_folder(tmp_path)
         assert (False, True) == (found.ok, "Make room" in found.advice)
 
 
 class TestBackupFolder:
     @pytest.mark.parametrize("place", ["", "s3://bucket/prefix"])
     def test_none(self, place: str) -> None:
-        assert [] == environment.look_at_backup_folder(place)
+        assert [] == doctor.look_at_backup_folder(place)
 
     def test_absent_and_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first backup makes it, where there is room."""
         place = str(tmp_path / "a/b")
-        assert [True] == [one.ok for one in environment.look_at_backup_folder(place)]
+        assert [True] == [one.ok for one in doctor.look_at_backup_folder(place)]
         assert [] == list(tmp_path.iterdir())
-        monkeypatch.setattr(environment, "FREE_BYTES_MIN", 10**18)
-        [found] = environment.look_at_backup_folder(place)
+        monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 10**18)
+        [found] = doctor.look_at_backup_folder(place)
         assert (False, True) == (found.ok, "AFTERWORD_BACKUP_TO" in found.advice)
 
 
@@ -137,8 +137,8 @@ class TestSender:
         monkeypatch.setattr(Resolver, "texts", texts)
         return known
 
-    async def look(self, *ways: SenderRoute) -> list[environment.Finding]:
-        return list(await environment.look_at_senders(ways, name_servers=()))
+    async def look(self, *ways: SenderRoute) -> list[doctor.Finding]:
+        return list(await doctor.look_at_senders(ways, name_servers=()))
 
     async def test_no_domain(self) -> None:
         assert [] == await self.look(SenderRoute("localhost", HOST))
@@ -156,7 +156,7 @@ class TestSender:
 
     async def test_many(self) -> None:
         found = await self.look(*(SenderRoute(f"shop{number}.org", HOST) for number in range(25)))
-        assert environment.SENDERS_MAX == len({one.detail for one in found})
+        assert doctor.SENDERS_MAX == len({one.detail for one in found})
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ class TestSender:
     ],
 )
 def test_proxies(url: str, trusted: str, forwarded: str | None, expected: str | None) -> None:
-    found = environment.judge_proxies(url, trusted, forwarded)
+    found = doctor.judge_proxies(url, trusted, forwarded)
     assert (expected is not None) == bool(found)
     assert all(not one.ok and one.advice and expected in one.detail for one in found if expected)
 
@@ -202,12 +202,12 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 class TestCertificate:
     @pytest.mark.parametrize(("days", "expected"), [(0, True), (15, True), (17, False)])
     def test_days_left(self, address: str, days: int, *, expected: bool) -> None:
-        [found] = environment.look_at_certificate(address, now=NOW + timedelta(days=days))
+        [found] = doctor.look_at_certificate(address, now=NOW + timedelta(days=days))
         assert (expected, f"It is good until {NOW + timedelta(days=30):%Y-%m-%d}.") == (found.ok, found.detail)
         assert expected is not ("Renew it" in found.advice)
 
     def test_without_tls(self) -> None:
-        assert [] == environment.look_at_certificate("http://localhost", now=NOW)
+        assert [] == doctor.look_at_certificate("http://localhost", now=NOW)
 
     def test_nothing_there(self) -> None:
-        assert [] == environment.look_at_certificate("https://127.0.0.1:1", now=NOW)
+        assert [] == doctor.look_at_certificate("https://127.0.0.1:1", now=NOW)

@@ -1,4 +1,4 @@
-"""`afterword account`: the provider accounts that organizations send through, kept by an installation's operator."""
+"""`afterword account` and `queue`: the provider accounts of organizations, items of unknown outcome, failed imports."""
 
 import json
 import sys
@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from afterword import errors, ids
 from afterword.core import keys
 from afterword.core.messaging import addresses, segments
+from afterword.core.organizations.access import installation
 from afterword.core.wire.site import Site
 from afterword.core.wire.times import format_optional, format_time
 from afterword.kit import db, sealing
@@ -30,9 +31,11 @@ from afterword.run.cli.worker import installation_channels
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels import webhook
+from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.test_messages import account_message
 from afterword.sending.providers import health, service
 from afterword.sending.providers.service import Account
+from afterword.sending.queue import service as queue
 
 ACCOUNTS_MAX: Final = 1_000
 SETTINGS_BYTES_MAX: Final = 100_000
@@ -304,3 +307,39 @@ def _result(outcome: Outcome, message: Message) -> tuple[bool, str]:
 
 async def _begin() -> None:
     """Nothing is recorded of a test."""
+
+
+queue_app = cyclopts.App(name="queue")
+
+
+@queue_app.command(name="resolve")
+async def resolve(
+    item: str, /, *, sent: Annotated[bool, Parameter(negative="--not-sent")], organization: OrganizationDomain = None
+) -> None:
+    """Settle an item that failed with an unknown outcome, once you have found out.
+
+    Args:
+        item: Its id.
+        sent: The outcome that you found out.
+    """
+    async with open_organization(organization) as (_, database, owner):
+        try:
+            found = await queue.resolve(
+                database, caller=installation(owner.organization_id), item_id=item, is_sent=sent
+            )
+        except errors.NotFound as refusal:
+            raise errors.NotFound("There is no item with this id.") from refusal
+    print(f"Item {found.item_id} is {'Sent' if sent else 'Failed'}. {found.result}.")
+
+
+@queue_app.command(name="resume")
+async def resume_import(import_id: str, /, *, organization: OrganizationDomain = None) -> None:
+    """Let an import that failed go on where it stopped; a running worker takes it.
+
+    Args:
+        import_id: Its id.
+    """
+    async with open_organization(organization) as (_, database, owner):
+        job = await imports.get(database, caller=installation(owner.organization_id), import_id=import_id)
+        job = await imports.resume(database, job=job, now=database.clock.now())
+    print(f"The import is {job.state}: {job.rows_done:,} of {job.rows_total:,} rows are done.")

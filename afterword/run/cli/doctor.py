@@ -17,7 +17,7 @@ from afterword.listening.responses import rows
 from afterword.privacy import resealing
 from afterword.run import doctor as examination
 from afterword.run.cli import CommandError, context
-from afterword.run.environment import Finding
+from afterword.run.doctor import Finding
 from afterword.sending.queue import restores
 from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens import store as tokens_store

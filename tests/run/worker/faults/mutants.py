@@ -12,7 +12,7 @@ from typing import Any, Final
 import asyncpg
 
 from afterword.kit import db
-from afterword.run.worker import claimer, sender
+from afterword.run.worker import sender
 from afterword.sending.queue.records import ITEM_COLUMNS
 
 VARIABLE: Final = "AFTERWORD_TEST_MUTANT"
@@ -76,13 +76,13 @@ def _nobody_polls() -> None:
 
 
 def _the_first_takes_all() -> None:
-    share_slots: Any = claimer.share_slots
+    share_slots: Any = sender.share_slots
 
     def deal(turns: Sequence[Any], **free: Any) -> Any:
         first = min((turn.organization_id for turn in turns), default="")
         return share_slots([turn for turn in turns if turn.organization_id == first], **free)
 
-    claimer.share_slots = deal  # pyrefly: ignore[bad-assignment]
+    sender.share_slots = deal  # pyrefly: ignore[bad-assignment]
 
 
 MUTANTS: Final[Mapping[str, Callable[[], None]]] = {
