@@ -74,25 +74,28 @@ class Permission:
     brand_level: BrandLevel = "application"
 
 
+class DraftPreviewRequest(fields.Request):
+    """The view of the draft."""
+
+    locale: fields.Locale | None = None
+    question_id: fields.Id | None = None
+    ending_id: fields.Id | None = None
+    responder_id: fields.Id | None = None
+    brand: Brand | None = None
+    brand_level: Literal["organization", "application"] = "application"
+
+
 async def permit(
-    db: Database,
-    *,
-    caller: Caller,
-    questionnaire_id: str,
-    question_id: str | None,
-    ending_id: str | None,
-    responder_id: str | None,
-    brand: Mapping[str, Any] | None,
-    brand_level: BrandLevel,
-    now: datetime,
+    db: Database, *, caller: Caller, questionnaire_id: str, wanted: DraftPreviewRequest, now: datetime
 ) -> Permission:
     """Raises NoDraft, Invalid for an unknown id or a wrong brand, Forbidden for a responder."""
+    responder_id, brand = wanted.responder_id, wanted.brand
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts.get(db, **questionnaire.key)
     definition = core_definition.read(draft.definition, Findings())
-    if question_id and definition.question(question_id) is None:
+    if wanted.question_id and definition.question(wanted.question_id) is None:
         raise errors.Invalid.at("/question_id", "unknown_id", "There is no such question.")
-    if ending_id and ending_id not in {one.ending_id for one in definition.endings}:
+    if wanted.ending_id and wanted.ending_id not in {one.ending_id for one in definition.endings}:
         raise errors.Invalid.at("/ending_id", "unknown_id", "There is no such ending.")
     if responder_id is not None:
         caller.require("Responder.Read")
@@ -104,14 +107,13 @@ async def permit(
         if read_address(brand.get("logo", "")) is None and "logo" in brand:
             message = "A preview shows a logo by the path of its picture."  # its address would be too long
             raise errors.Invalid.at("/brand/logo", "invalid_format", message)
-    ends = int(now.timestamp()) + PREVIEW_SECONDS
     return Permission(
         organization_id=questionnaire.organization_id,
         questionnaire_id=questionnaire_id,
         responder_id=responder_id,
-        ends=ends,
+        ends=int(now.timestamp()) + PREVIEW_SECONDS,
         brand=brand,
-        brand_level=brand_level,
+        brand_level=wanted.brand_level,
     )
 
 
@@ -205,17 +207,6 @@ def _without_jumps(definition: Definition) -> Definition:
 routes = Routes(tag="Questionnaires")
 
 
-class DraftPreviewRequest(fields.Request):
-    """The view of the draft."""
-
-    locale: fields.Locale | None = None
-    question_id: fields.Id | None = None
-    ending_id: fields.Id | None = None
-    responder_id: fields.Id | None = None
-    brand: Brand | None = None
-    brand_level: Literal["organization", "application"] = "application"
-
-
 class DraftPreview(fields.Answer):
     """The addresses of the answer page of a draft, and of its invitation mail."""
 
@@ -239,17 +230,7 @@ class DraftPreview(fields.Answer):
 )
 async def preview_draft(call: Call[DraftPreviewRequest], db: Database) -> Answer:
     body = call.body
-    permission = await permit(
-        db,
-        caller=call.caller,
-        **call.ids,
-        question_id=body.question_id,
-        ending_id=body.ending_id,
-        responder_id=body.responder_id,
-        brand=body.brand,
-        brand_level=body.brand_level,
-        now=call.now,
-    )
+    permission = await permit(db, caller=call.caller, **call.ids, wanted=body, now=call.now)
     named = (("locale", body.locale), ("question", body.question_id), ("ending", body.ending_id))
     query = {name: value for name, value in named if value}
     address, asked = address_of(permission, site=call.site), f"?{urlencode(query)}" if query else ""

@@ -276,7 +276,7 @@ async def close(inbound_id: str, /, *, organization: OrganizationDomain = None) 
         inbound_id: The last part of its URL.
     """
     async with open_organization(organization) as (_, database, owner):
-        await inbound.close_endpoint(database, organization_id=owner.organization_id, inbound_id=inbound_id)
+        await inbound.delete_endpoint(database, organization_id=owner.organization_id, inbound_id=inbound_id)
     print("Closed.")
 
 

@@ -166,7 +166,7 @@ def jobs_of(
             for name, old in RETENTION.items()
         ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
-        Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.end_stalled),
+        Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.prune_stalled_sessions),
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
         batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),

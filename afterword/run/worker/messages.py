@@ -198,7 +198,7 @@ class TestMessages(Flights[TestMessage]):
 
     async def claim(self, limit: int) -> tuple[Sequence[TestMessage], bool]:
         async with db.transaction(self._pool) as database:
-            claimed = await test_messages.claim(
+            claimed = await test_messages.claim_test_messages(
                 database, channel_ids=CHANNEL_IDS, now=database.clock.now(), limit=limit
             )
         return claimed, bool(claimed)

@@ -22,17 +22,12 @@ from afterword.core.wire import list_columns, tables
 from afterword.core.wire.imports import Cut, Repair, pointer_of
 from afterword.core.wire.tables import COLUMNS_MAX, Reading
 from afterword.errors import Sentence
-from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import qualified
+from afterword.kit.db import Database
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.sending.intake.imports import service
 from afterword.sending.intake.imports.service import ImportRecord, ProblemKind
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.pipelines.store import Pipeline
-
-_COLUMNS: Final[LiteralString] = """organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-  encoding, separator, has_header, rows_above, rows_below, mapping, formats, on_conflict, joins_rows, check_id,
-  import_id, created_time, created_by, digest"""
-_COLUMNS_L: Final = qualified(_COLUMNS, "l")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +81,9 @@ class AddressList:
         return Layout(reading, self.mapping, self.formats, self.joins_rows)
 
 
+_COLUMNS_L: Final = qualified(columns_of(AddressList, without=("application_id", "creator_name")), "l")
+
+
 class ListedList(NamedTuple):
     list_id: str
     file_name: str | None
@@ -132,7 +130,7 @@ async def get_list(
         list_id,
         list(application_ids),
     )
-    return None if row is None else _list(row)
+    return None if row is None else AddressList(**dict(row))
 
 
 async def list_lists(
@@ -222,18 +220,14 @@ async def update_columns(
     )
 
 
-def _list(row: Row) -> AddressList:
-    return AddressList(**dict(row))
-
-
-async def _count_problems(db: Database, *, organization_id: str, import_id: str, limit: int) -> list[Problem]:
+async def list_problems(db: Database, *, organization_id: str, import_id: str) -> list[Problem]:
     """The kinds of problems of the rows that failed, the most frequent first; rows of an earlier release have none."""
     rows = await db.fetch(
         """select kind, count(distinct r.row) as count
            from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
            where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed'
            group by kind order by 2 desc, kind limit $3""",
-        *(organization_id, import_id, limit),
+        *(organization_id, import_id, KINDS_MAX),
     )
     return [Problem(ProblemKind(**row["kind"]), row["count"]) for row in rows]
 
@@ -449,10 +443,6 @@ def repaired(found: AddressList, content: bytes, numbers: Collection[int]) -> by
     return text.encode()
 
 
-async def problems_of(db: Database, *, found: AddressList, import_id: str) -> list[Problem]:
-    return await _count_problems(db, organization_id=found.organization_id, import_id=import_id, limit=KINDS_MAX)
-
-
 def key_of(problem: Problem) -> str:
     """A short name of a kind of problem: it has a column of the file, which belongs into no address."""
     return hashlib.sha256(msgspec.json.encode(problem.kind, order="sorted")).hexdigest()[:KEY_DIGITS]
@@ -474,7 +464,7 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
     checked = await service.get(db, caller=caller, import_id=found.check_id)
     if not checked.has_ended:
         raise errors.Conflict("The list has to be checked first.")
-    problems = await problems_of(db, found=found, import_id=checked.import_id)
+    problems = await list_problems(db, organization_id=found.organization_id, import_id=checked.import_id)
     problem = next((one for one in problems if key_of(one) == key), None)
     column = None if problem is None else column_of(found, problem)
     if problem is None or column is None:

@@ -119,10 +119,13 @@ async def _insert_test_message(
     )
 
 
-async def _claim_test_messages(  # any tenant: the worker serves everyone
-    db: Database, *, channel_ids: Sequence[int], since: datetime, limit: int
+async def claim_test_messages(  # any tenant: the worker serves everyone
+    db: Database, *, channel_ids: Sequence[int], now: datetime, limit: int
 ) -> list[TestMessage]:
-    """Take what waits on these channels, the oldest first; each is taken once, and what waits too long never."""
+    """Take what waits on these channels, the oldest first; what waits too long is never taken.
+
+    What a worker took and did not end stays so: a test is not sent twice.
+    """
     rows = await db.fetch(
         f"""with head as materialized (
              select organization_id, trial_id from trial
@@ -132,7 +135,7 @@ async def _claim_test_messages(  # any tenant: the worker serves everyone
            from head where t.organization_id = head.organization_id and t.trial_id = head.trial_id
            returning {_COLUMNS_T}""",
         list(channel_ids),
-        since,
+        now - timedelta(seconds=TAKE_SECONDS),
         limit,
     )
     return [TestMessage(**row) for row in rows]
@@ -158,7 +161,7 @@ async def _get_result(db: Database, *, organization_id: str, trial_id: str) -> T
     return TestResult(**row) if row else None
 
 
-async def _delete_waiting_test_message(db: Database, *, organization_id: str, trial_id: str) -> bool:
+async def delete_waiting_test_message(db: Database, *, organization_id: str, trial_id: str) -> bool:
     """Take back what no worker has taken; whether it was still there."""
     count = await db.execute(
         "delete from trial where organization_id = $1 and trial_id = $2 and state = 'waiting'",
@@ -247,17 +250,6 @@ async def ask_through_account(
     )
     key = address_key(site.secret, channel_id, normal)
     return test, await _keep(db, caller=caller, test=test, address_key=key, now=now)
-
-
-async def take_back(db: Database, *, test: TestMessage) -> bool:
-    """Nobody waits for it any more; whether no worker had taken it."""
-    return await _delete_waiting_test_message(db, organization_id=test.organization_id, trial_id=test.trial_id)
-
-
-async def claim(db: Database, *, channel_ids: Sequence[int], now: datetime, limit: int) -> list[TestMessage]:
-    """Take what waits. What a worker took and did not end stays so: a test is not sent twice."""
-    since = now - timedelta(seconds=TAKE_SECONDS)
-    return await _claim_test_messages(db, channel_ids=channel_ids, since=since, limit=limit)
 
 
 async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
@@ -629,7 +621,7 @@ async def _result(pool: Pool, test: TestMessage) -> TestResult:
         waited = loop.time() - began
         if waited >= TAKEN_SECONDS_MAX and not is_taken:
             async with db.transaction(pool) as database:
-                is_taken = not await take_back(database, test=test)
+                is_taken = not await delete_waiting_test_message(database, **key)
             if not is_taken:
                 text = "No worker sends on this channel at the moment; nothing was sent."
                 raise errors.Unavailable(text, headers={"Retry-After": "5"})

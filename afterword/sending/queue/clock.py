@@ -1,7 +1,7 @@
 """Moves the clock of an organization's test items forward, so that reminders and windows can be tried at once."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, LiteralString
 
 from msgspec import Meta
 
@@ -13,17 +13,11 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 
 
-async def _get_seconds(db: Database, *, organization_id: str) -> int:
+async def _get_seconds(db: Database, *, organization_id: str, is_locked: bool = False) -> int:
     """Lead of the clock of the organization's test items over the real time."""
-    return await db.fetch_value(
-        "select test_clock_seconds from organization where organization_id = $1", organization_id
-    )
-
-
-async def _get_seconds_locked(db: Database, *, organization_id: str) -> int:
-    return await db.fetch_value(
-        "select test_clock_seconds from organization where organization_id = $1 for no key update", organization_id
-    )
+    lock: LiteralString = "for no key update" if is_locked else ""
+    query = f"select test_clock_seconds from organization where organization_id = $1 {lock}"
+    return await db.fetch_value(query, organization_id)
 
 
 async def _update_seconds(db: Database, *, organization_id: str, seconds: int) -> None:
@@ -81,7 +75,7 @@ async def move(db: Database, *, caller: Caller, hours: int, now: datetime) -> da
     """Move the clock forward; its time. Raises Forbidden, Invalid `out_of_range`, TooManyItems."""
     caller.require_whole()
     organization_id = caller.organization_id
-    ahead = await _get_seconds_locked(db, organization_id=organization_id) + hours * 3600
+    ahead = await _get_seconds(db, organization_id=organization_id, is_locked=True) + hours * 3600
     if ahead > AHEAD_HOURS_MAX * 3600:
         message = f"The clock may be {AHEAD_HOURS_MAX // 24} days ahead; set it back first."
         raise errors.Invalid.at("/hours", "out_of_range", message)
@@ -97,7 +91,7 @@ async def reset(db: Database, *, caller: Caller) -> None:
     """Set the clock back to now; what waits for a later time waits for the whole of it again. Raises Forbidden."""
     caller.require_whole()
     organization_id = caller.organization_id
-    ahead = await _get_seconds_locked(db, organization_id=organization_id)
+    ahead = await _get_seconds(db, organization_id=organization_id, is_locked=True)
     await _update_seconds(db, organization_id=organization_id, seconds=0)
     await _update_due_times(db, organization_id=organization_id, seconds=-ahead)
 

@@ -51,7 +51,9 @@ async def get_oldest_transaction_seconds(db: Database) -> float:  # any tenant: 
     )
 
 
-async def prune_stalled_sessions(db: Database, *, seconds: float) -> int:  # any tenant: locks are the installation's
+async def prune_stalled_sessions(  # any tenant: locks are the installation's
+    db: Database, *, seconds: float = IDLE_TRANSACTION_TIMEOUT_SECONDS
+) -> int:
     """End our sessions whose client has stood still in a transaction for so long; their number.
 
     A client that is stopped between Flush and Bind is neither idle in its transaction nor in a statement. No timeout of
@@ -175,11 +177,6 @@ async def confirm(db: Database) -> bool:
 async def pause(db: Database, *, reason: str) -> None:
     """Send nothing until a person has looked; a pause that is there stays."""
     await _update_to_paused(db, reason=reason)
-
-
-async def end_stalled(db: Database) -> int:
-    """End our sessions whose client stands still between two messages of a statement; their number."""
-    return await prune_stalled_sessions(db, seconds=IDLE_TRANSACTION_TIMEOUT_SECONDS)
 
 
 def _went_back(position: LogPosition, known: SendingMark | None) -> str | None:

@@ -135,11 +135,11 @@ async def _update_endpoint_heard(
     )
 
 
-async def _delete_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> bool:
-    count = await db.execute(
-        "delete from inbound_endpoint where organization_id = $1 and inbound_id = $2", organization_id, inbound_id
-    )
-    return count == 1
+async def delete_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> None:
+    """Raises NotFound."""
+    query: LiteralString = "delete from inbound_endpoint where organization_id = $1 and inbound_id = $2"
+    if not await db.execute(query, organization_id, inbound_id):
+        raise errors.NotFound("There is no such address.")
 
 
 Adapter = Literal["standard", "sns", "provider"]
@@ -220,15 +220,7 @@ async def get(db: Database, *, caller: Caller, inbound_id: str) -> Endpoint:
 
 
 async def create(
-    db: Database,
-    *,
-    caller: Caller,
-    account_id: str,
-    adapter: Adapter,
-    topic: str | None,
-    certificate: str | None,
-    site: Site,
-    now: datetime,
+    db: Database, *, caller: Caller, account_id: str, adapter: Adapter, site: Site, now: datetime, **pinned: str | None
 ) -> tuple[Endpoint, str | None]:
     """Open an address of an account; also the key as `open_endpoint` returns it.
 
@@ -249,8 +241,7 @@ async def create(
         adapter=adapter,
         site=site,
         now=now,
-        topic=topic,
-        certificate=certificate,
+        **pinned,
     )
     return await get(db, caller=caller, inbound_id=inbound_id), key
 
@@ -260,12 +251,7 @@ async def delete(db: Database, *, caller: Caller, inbound_id: str, expect: error
     caller.require_real()
     await get(db, caller=caller, inbound_id=inbound_id)
     expect(VERSION)
-    await close_endpoint(db, organization_id=caller.organization_id, inbound_id=inbound_id)
-
-
-async def close_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> None:
-    if not await _delete_endpoint(db, organization_id=organization_id, inbound_id=inbound_id):
-        raise errors.NotFound("There is no such address.")
+    await delete_endpoint(db, organization_id=caller.organization_id, inbound_id=inbound_id)
 
 
 async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Site, now: datetime) -> int:
@@ -411,17 +397,7 @@ async def list_inbounds(call: Call[None], db: Database) -> Answer:
     refusals=("already_exists",),
 )
 async def open_inbound(call: Call[InboundRequest], db: Database) -> Answer:
-    body = call.body
-    endpoint, key = await create(
-        db,
-        caller=call.caller,
-        account_id=body.account_id,
-        adapter=body.adapter,
-        topic=body.topic,
-        certificate=body.certificate,
-        site=call.site,
-        now=call.now,
-    )
+    endpoint, key = await create(db, caller=call.caller, **call.body.named(), site=call.site, now=call.now)
     shown = Inbound.of(endpoint, call.zone, url=call.site.inbound_url(endpoint.inbound_id), secret=key)
     return Answer(shown, version=VERSION, location=f"/inbound/{endpoint.inbound_id}")
 

@@ -14,7 +14,6 @@ from afterword.core.questionnaires.metadata import Declared
 from afterword.core.wire import imports, tables
 from afterword.core.wire.imports import FORMATS, HOUR, REFERENCE, Seen
 from afterword.core.wire.list_columns import ASK
-from afterword.core.wire.lists import Page
 from afterword.core.wire.tables import ADDRESS, Reading
 from afterword.errors import FieldError, Sentence
 from afterword.kit.db import Database
@@ -32,7 +31,6 @@ NEW: Final = pipelines.NEW_LIST
 TEMPLATE: Final = f"{LISTS}/template"
 ONE: Final = f"{LISTS}/{{list_id}}"
 ROWS: Final = 50
-PIPELINES_MAX: Final = 100
 STEPS: Final[tuple[Marked, ...]] = ("File", "Columns", "Check", "Confirm", "Result")
 MEANINGS: Final[Mapping[str, Marked]] = {
     ADDRESS: "Address: whom to write to", REFERENCE: "Order number", "send_time": "When to send", "locale": "Language",
@@ -204,18 +202,12 @@ def _state_of(words: Texts, one: lists.ListedList) -> str:
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
-        found = await pipelines_store.list_pipelines(
-            db, **visit.caller.part, page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX)
-        )
-        names = dict(await pipelines.questionnaires_of(visit, db))
+        choices = await pipelines.choices_of(visit, db)
     return visit.page(
         "list_new.html",
         title=words("Send to a list"),
         steps=steps_of(words),
-        pipelines=[
-            (f"{one.questionnaire_id}/{one.pipeline_id}", f"{one.title} · {names.get(one.questionnaire_id, '')}")
-            for one in found.items
-        ],
+        pipelines=[(f"{one.questionnaire_id}/{one.pipeline_id}", text) for one, text in choices],
         template_url=TEMPLATE,
         value={"pipeline": form.text("pipeline") or visit.query.get("pipeline", ""), "rows": form.text("rows")},
         refusal=refusal,

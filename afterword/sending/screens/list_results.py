@@ -193,7 +193,7 @@ async def result_page(visit: Visit) -> Response:
         job = await _job(visit, db, found.import_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
-        kinds = await _kinds(db, found, job)
+        kinds = await _kinds(db, job)
     if job is None:
         return html.redirect(f"{LISTS}/{found.list_id}/check")
     more = {"messages_url": SendingFilter(pipeline=pipeline.pipeline_id, tab="waiting").url()}
@@ -314,11 +314,11 @@ async def _failed(visit: Visit, db: Database, job: ImportRecord | None, here: st
     return rows[:ROWS], f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
 
 
-async def _kinds(db: Database, found: AddressList, job: ImportRecord | None) -> list[Problem]:
+async def _kinds(db: Database, job: ImportRecord | None) -> list[Problem]:
     """The problems by their sentence, the most frequent first, each with the number of its rows."""
     if job is None or not job.rows_failed:
         return []
-    return await lists.problems_of(db, found=found, import_id=job.import_id)
+    return await lists.list_problems(db, organization_id=job.organization_id, import_id=job.import_id)
 
 
 def _record(visit: Visit, found: AddressList) -> str:
@@ -334,7 +334,7 @@ async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
         job = await _job(visit, db, found.check_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/check")
-        kinds = await _kinds(db, found, job)
+        kinds = await _kinds(db, job)
     here = f"{LISTS}/{found.list_id}"
     if found.import_id and refusal is None:
         return html.redirect(f"{here}/result")

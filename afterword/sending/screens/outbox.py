@@ -33,7 +33,6 @@ ONE: Final = f"{OUTBOX}/{{message_id}}"
 CLOCK: Final = f"{OUTBOX}/clock"
 ROWS: Final = 50
 DAY_HOURS: Final = 24
-PIPELINES_MAX: Final = 200
 RECIPIENT: Final = "ann@example.com"
 
 HOURS: Final = (1, 24, 48, 168, 720)  # that the clock of tests can be moved by
@@ -105,7 +104,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         found = await outbox.list_captured(
             db, **visit.caller.reach, page=_page(visit, responder_channel_identifier=asked, pipeline_id=chosen)
         )
-        pipelines_there = await _pipelines(visit, db)
+        choices = await pipelines.choices_of(visit, db)
         ahead = await clock.get(db, caller=visit.caller, now=visit.now)
     last = found.items[-1] if found.has_more else None
     here = address(OUTBOX, q=asked, pipeline=chosen)
@@ -123,7 +122,10 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         ),
         asked=asked,
         chosen=chosen,
-        pipelines=pipelines_there,
+        pipelines=[
+            {"id": one.pipeline_id, "key": f"{one.questionnaire_id}/{one.pipeline_id}", "text": text}
+            for one, text in choices
+        ],
         value={"pipeline": form.text("pipeline"), "recipient": form.text("recipient") or RECIPIENT},
         may_try="Queue.Create" in visit.caller.scopes,
         clock=words.moment(ahead, time_zone=visit.zone),
@@ -158,21 +160,6 @@ def _row(visit: Visit, one: OutboxMessageRecord) -> dict[str, Any]:
         "test": one.test,
         "when": words.moment(one.created_time, time_zone=visit.zone),
     }
-
-
-async def _pipelines(visit: Visit, db: Database) -> list[dict[str, str]]:
-    found = await pipelines_store.list_pipelines(
-        db, **visit.caller.part, page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX)
-    )
-    names = dict(await pipelines.questionnaires_of(visit, db))
-    return [
-        {
-            "id": one.pipeline_id,
-            "key": f"{one.questionnaire_id}/{one.pipeline_id}",
-            "text": f"{one.title} · {names.get(one.questionnaire_id, '')}",
-        }
-        for one in found.items
-    ]
 
 
 SENT_ONE: Final = f"{SENDING}/{{item_id}}/message"

@@ -39,6 +39,7 @@ ONE: Final = f"{PIPELINES}/{{questionnaire_id}}/{{pipeline_id}}"
 NEW_LIST: Final = f"{queue_items.SENDING}/lists/new"
 ROWS: Final = 50
 QUESTIONNAIRES_MAX: Final = 100
+CHOICES_MAX: Final = 200
 DAYS: Final = 7  # of the figures beside the sentences
 LISTED: Final = fields.listing_of(Pipeline)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
@@ -288,6 +289,13 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
             for one in others
         ],
     }
+
+
+async def choices_of(visit: Visit, db: Database) -> list[tuple[PipelineRecord, str]]:
+    """The pipelines that the reader reaches, each with its title and that of its questionnaire."""
+    found = await store.list_pipelines(db, **visit.caller.part, page=Page.first(LISTED, limit=CHOICES_MAX))
+    names = dict(await questionnaires_of(visit, db))
+    return [(one, f"{one.title} · {names.get(one.questionnaire_id, '')}") for one in found.items]
 
 
 async def questionnaires_of(visit: Visit, db: Database) -> Sequence[tuple[str, str]]:

@@ -121,7 +121,7 @@ class TestRefused:
             return True  # nobody took it; it stays as if somebody still waited
 
         monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 0.0)
-        monkeypatch.setattr(intake_test_messages, "take_back", keep)
+        monkeypatch.setattr(intake_test_messages, "delete_waiting_test_message", keep)
         monkeypatch.setattr(intake_test_messages, "OPEN_MAX", 2)  # the probes of the whole interface lift it
         assert [503, 503, 429] == [(await ask(client)).status_code for _ in range(3)]
 

@@ -578,9 +578,9 @@ class TestOpening:
             await opened(queue)
         async with db.transaction(queue.pool) as database:
             organization_id = queue.house.organization_id
-            await inbound.close_endpoint(database, organization_id=organization_id, inbound_id=path.rpartition("/")[2])
+            await inbound.delete_endpoint(database, organization_id=organization_id, inbound_id=path.rpartition("/")[2])
             with pytest.raises(errors.NotFound):
-                await inbound.close_endpoint(database, organization_id=organization_id, inbound_id="0" * 22)
+                await inbound.delete_endpoint(database, organization_id=organization_id, inbound_id="0" * 22)
         assert 404 == await post(http, path, body, headers_of(body, key))
 
     async def test_the_key_is_sealed(self, queue: Queue) -> None:
