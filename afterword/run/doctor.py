@@ -83,7 +83,6 @@ def look_at_python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
 
 
 def look_at_zones(releases: zones.Releases | None = None, *, now: datetime) -> Finding:
-    """The time zone data that are read, of the system or of the package."""
     found = releases or zones.use_newest()
     source = "the system" if found.system >= found.package else "the package tzdata"
     other = (
@@ -233,8 +232,6 @@ Asked = TypeVar("Asked")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Settings of what stands beside the database."""
-
     mail_from: str = ""
     name_servers: tuple[NameServer, ...] = ()
     file_folder: Path | None = None
@@ -495,7 +492,6 @@ async def ask(database_url: str | None, query: Callable[[db.Database], Awaitable
 
 
 async def _look_at_senders(database_url: str | None, smtp_url: str | None, services: Services) -> Sequence[Finding]:
-    """The installation's own sender, and those of the pipelines of all organizations."""
     host = host_of(smtp_url)
     ways = [SenderRoute(services.mail_from.rpartition("@")[2].lower(), host)] if host else []
     if services.site is not None:

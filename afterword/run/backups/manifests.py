@@ -361,8 +361,6 @@ class TableParts(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a restore needs to know."""
-
     format: int
     backup_id: str
     version: str
@@ -447,8 +445,6 @@ class TableWriter:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads the parts of one backup, and checks each."""
-
     location: Location
     backup_id: str
     identities: list[Any]

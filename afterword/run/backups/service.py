@@ -288,7 +288,6 @@ async def load_rows(url: str, manifest: Manifest, reader: Reader, *, report: Rep
 
 
 def write_files(manifest: Manifest, reader: Reader, folder: Path) -> int:
-    """Write the files of responses; return their number."""
     count = 0
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for part in manifest.files:

@@ -170,7 +170,6 @@ async def settle_backup(connection: Any, *, backup_id: str, size: int) -> None:
 
 
 async def get_last_time(db: Database) -> datetime | None:  # any tenant: of the installation
-    """The start of the last backup of all that was finished; None: there is none."""
     return await db.fetch_value(
         "select max(started_time) from backup where finished_time is not null and kind <> 'organization'"
     )

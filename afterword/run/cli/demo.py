@@ -329,7 +329,6 @@ class Form(HTMLParser):
 
     @classmethod
     def of(cls, page: str) -> "Form | None":
-        """The page's form, None where it has none."""
         form = cls()
         form.feed(page)
         return form if form.action is not None else None

@@ -181,8 +181,6 @@ AGENTS: Final = (("maria@demo.example", "Maria Agathou"), ("ben@demo.example", "
 
 @dataclass
 class _Shop:
-    """The rows that are made up, and those who work there."""
-
     agents: Sequence[str]
     words: Mapping[str, Any]
     chance: random.Random

@@ -94,7 +94,6 @@ async def reason_closed(connection: Any) -> str | None:
 
 
 async def get_reason_closed(database: db.Database) -> str | None:
-    """The same, of a database."""
     return await _reason_closed(database.fetch_value)
 
 

@@ -44,7 +44,6 @@ class Accounts:
         self._probing: set[AccountKey] = set()
 
     def meet(self, lane: Lane) -> None:
-        """Take over the state of a lane's account."""
         key = (lane.organization_id, lane.account_id)
         self._slots_max[key] = lane.slots_max
         self.versions[key] = lane.settings_version
@@ -52,11 +51,9 @@ class Accounts:
             self._troubled.add(key)
 
     def probe(self, account: AccountKey) -> None:
-        """Note that the next item of this account is its probe."""
         self._probing.add(account)
 
     def free(self) -> Mapping[AccountKey, int]:
-        """The free slots of each known account in this process."""
         return {key: slots - self._in_flight[key] for key, slots in self._slots_max.items()}
 
     def full(self) -> list[AccountKey]:

@@ -51,7 +51,6 @@ class Heartbeat:
         self._thread.start()
 
     async def stop(self) -> None:
-        """Beat no more, and wait for the thread."""
         self._stopped.set()
         await asyncio.to_thread(self._thread.join, JOIN_SECONDS)
 

@@ -249,8 +249,6 @@ class _Retention:
 
 
 class _Survey:
-    """Walks all questionnaires, some at a time."""
-
     def __init__(self) -> None:
         self._after = ""
 

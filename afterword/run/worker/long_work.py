@@ -143,8 +143,6 @@ class Importer(StepWorker[ImportRecord]):
 
 
 class BatchWorker(StepWorker[Batch]):
-    """Acts on many items."""
-
     def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
         super().__init__(pool, owner, LEASES, work=batches.work, fail=batches.fail, secret=secret)
 

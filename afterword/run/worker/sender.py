@@ -271,8 +271,6 @@ class Phase(Enum):
 
 @dataclass(slots=True)
 class SendSlot:
-    """One item in flight."""
-
     dispatch: Dispatch
     started: float
     phase: Phase = Phase.HELD

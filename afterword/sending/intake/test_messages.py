@@ -353,7 +353,6 @@ class _Person:
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def filled(self, stored: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-        """The metadata of an item with those of the person."""
         own = {kind: dict(values) for kind, values in stored.items()}
         return {**own, "responder": {**self.metadata, **own.get("responder", {})}}
 
@@ -368,7 +367,6 @@ async def _person_at(db: Database, *, caller: Caller, channel_id: int, address_k
 
 
 async def settle(db: Database, *, test: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:
-    """Write down the outcome of a test; no account learns from it."""
     name, reply = _told(outcome)
     result = TestResult(
         state="done",
