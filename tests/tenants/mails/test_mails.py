@@ -1,4 +1,4 @@
-"""Mails with notices between two workers: one mail a user and time, one holder, and an end; see worker/messages/test_notices."""
+"""Mails with notices between two workers: one mail a user and time, one holder, and an end."""
 
 from datetime import datetime, timedelta
 
