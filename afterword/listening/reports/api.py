@@ -1,14 +1,10 @@
 """The HTTP routes of reports, templates and custom ones."""
 
-from collections.abc import Sequence
-from datetime import tzinfo
 from typing import Any
 
 import msgspec
 
 from afterword import errors
-from afterword.core.figures import reports as core_reports
-from afterword.core.figures import shown
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.templates import TEMPLATES
 from afterword.core.wire import times
@@ -16,7 +12,6 @@ from afterword.kit.db import Database
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports import custom_reports, results
 from afterword.listening.reports.resources import (
-    Figure,
     PeriodShown,
     ReportResult,
     ReportRun,
@@ -26,6 +21,7 @@ from afterword.listening.reports.resources import (
     TemplateQuery,
     condition_of,
     document_of,
+    figure_of,
 )
 
 routes = Routes(tag="Reports")
@@ -107,46 +103,23 @@ def _answer(
     call: Call[Any], result: results.Result, *, title: str, template_id: str | None = None, report_id: str | None = None
 ) -> Answer:
     """The result as the API shows it; the period in its own zone."""
-    period = result.period
-    return Answer(
-        ReportResult(
-            template_id=template_id,
-            report_id=report_id,
-            title=title,
-            generated_time=times.format_time(call.now, zone=call.zone),
-            period=PeriodShown(
-                from_time=times.format_time(period.from_time, zone=period.zone),
-                to_time=times.format_time(period.to_time, zone=period.zone),
-                time_zone=period.time_zone,
-                date_basis=result.date_basis,
-            ),
-            parameters=dict(result.parameters),
-            rows=[_row(row, period.zone) for row in result.rows],
-            total=_figures(result.total),
-            suppressed_rows=result.suppressed_rows,
-            truncated=result.truncated,
+    zone = result.period.zone
+    rows = [
+        ResultRow(
+            key=dict(row.key),
+            figures=[figure_of(figure) for figure in row.figures],
+            selection=SelectionShown.of(row.selection, zone),
         )
+        for row in result.rows
+    ]
+    shown = ReportResult.of(
+        result,
+        template_id=template_id,
+        report_id=report_id,
+        title=title,
+        generated_time=times.format_time(call.now, zone=call.zone),
+        period=PeriodShown.of(result.period, zone, date_basis=result.date_basis),
+        rows=rows,
+        total=[figure_of(figure) for figure in result.total],
     )
-
-
-def _row(row: results.Row, zone: tzinfo) -> ResultRow:
-    selection = row.selection
-    selected = SelectionShown(
-        questionnaire_ids=list(selection.questionnaire_ids),
-        from_time=times.format_time(selection.from_time, zone=zone),
-        to_time=times.format_time(selection.to_time, zone=zone),
-        date_basis=selection.date_basis,
-        condition=None if selection.condition is None else dict(selection.condition),
-        version_id=selection.version_id,
-        channel_id=selection.channel_id,
-        pipeline_id=selection.pipeline_id,
-        locale=selection.locale,
-        only=selection.only,
-        band=selection.band,
-        word=selection.word,
-    )
-    return ResultRow(key=dict(row.key), figures=_figures(row.figures), selection=selected)
-
-
-def _figures(figures: Sequence[core_reports.Figure]) -> list[Figure]:
-    return msgspec.convert([shown.document_of(figure) for figure in figures], list[Figure])
+    return Answer(shown)

@@ -5,30 +5,27 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Final, LiteralString
 
-import msgspec
 from msgspec import Meta
 
 from afterword import errors
 from afterword.asking.links.domains import LOST_HOST
 from afterword.asking.questionnaires import contexts
 from afterword.cases.alert_instances.store import OPEN_COUNTS
-from afterword.core.figures import periods, shown
-from afterword.core.figures import reports as core_reports
+from afterword.core.figures import periods
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX
 from afterword.core.figures.reports import Figure as FigureRecord
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import SCORES
-from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports import results
-from afterword.listening.reports.resources import Figure, PeriodShown
+from afterword.listening.reports.resources import Figure, PeriodShown, figure_of
 
 LISTED_MAX: Final = 5  # of each kind
-LISTED_MAX: Final = 500
+QUESTIONNAIRES_LISTED_MAX: Final = 500  # the newest, among which these are looked for
 SILENT: Final = timedelta(days=7)
 BEFORE: Final = timedelta(days=28)  # the days in which answers came regularly
 ANSWERS_MIN: Final = 5
@@ -60,17 +57,8 @@ class Subjects:
     has_pinned: bool
 
 
-async def _get_subjects(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    application_id: str | None,
-    applications_max: int,
-    questionnaires_max: int,
-    versions_max: int,
-) -> Subjects:
-    """The subjects of an overview for these applications (none: all); one that is not among them is not chosen."""
+async def get_subjects(db: Database, *, caller: Caller, application_id: str | None) -> Subjects:
+    """The newest QUESTIONNAIRES_MAX questionnaires of the application, or of all where it is out of reach."""
     row = await db.fetch_one(
         """with known as materialized (
              select a.application_id, a.display_name from application a
@@ -102,8 +90,8 @@ async def _get_subjects(
              exists (select from custom_report r where r.organization_id = $1 and r.pinned_time is not null)
                as has_pinned
            from organization o where o.organization_id = $1""",
-        *(organization_id, list(application_ids), application_id),
-        *(applications_max, questionnaires_max, versions_max),
+        *(caller.organization_id, list(caller.application_ids), application_id),
+        *(APPLICATIONS_MAX, QUESTIONNAIRES_MAX, contexts.VERSIONS_MAX),
     )
     return Subjects(
         applications=list(zip(row["application_ids"], row["application_names"], strict=True)),
@@ -189,7 +177,7 @@ async def get_needs(
         test_only,
         user_id,
         now,
-        LISTED_MAX,
+        QUESTIONNAIRES_LISTED_MAX,
         LISTED_MAX,
         now - SILENT,
         now - SILENT - BEFORE,
@@ -239,18 +227,6 @@ class Overview:
     is_of_months: bool
 
 
-async def subjects(db: Database, *, caller: Caller, application_id: str | None) -> Subjects:
-    """The newest QUESTIONNAIRES_MAX questionnaires of the application, or of all where it is out of reach."""
-    return await _get_subjects(
-        db,
-        **caller.part,
-        application_id=application_id,
-        applications_max=APPLICATIONS_MAX,
-        questionnaires_max=QUESTIONNAIRES_MAX,
-        versions_max=contexts.VERSIONS_MAX,
-    )
-
-
 async def overview(
     db: Database, *, caller: Caller, application_id: str | None, days: int, now: datetime
 ) -> Overview | None:
@@ -258,7 +234,7 @@ async def overview(
 
     Raises Invalid for an application out of reach.
     """
-    found = await subjects(db, caller=caller, application_id=application_id)
+    found = await get_subjects(db, caller=caller, application_id=application_id)
     if application_id and found.application_id is None:
         message = "There is no such application."
         raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter="application_id"))
@@ -389,30 +365,18 @@ async def get_overview(call: Call[None], db: Database) -> Answer:
     found = await overview(db, caller=call.caller, application_id=query.application_id, days=query.days, now=call.now)
     if found is None:
         return Answer(ReportOverview(period=None, bucket="day", questionnaires=0, scores=[], funnel=[]))
-    zone = found.period.zone
     return Answer(
         ReportOverview(
-            period=PeriodShown(
-                from_time=times.format_time(found.period.from_time, zone=zone),
-                to_time=times.format_time(found.period.to_time, zone=zone),
-                time_zone=found.period.time_zone,
-                date_basis="submitted",
-            ),
+            period=PeriodShown.of(found.period, found.period.zone, date_basis="submitted"),
             bucket=found.bucket,
             questionnaires=found.questionnaires,
             scores=[
                 OverviewScore(
-                    figure=_figure(score.figure),
-                    bins=[
-                        OverviewBin(bucket=bin_.start.isoformat(), figure=_figure(bin_.figure)) for bin_ in score.bins
-                    ],
+                    figure=figure_of(score.figure),
+                    bins=[OverviewBin(bucket=f"{each.start}", figure=figure_of(each.figure)) for each in score.bins],
                 )
                 for score in found.scores
             ],
-            funnel=[_figure(figure) for _, figure in found.funnel],
+            funnel=[figure_of(figure) for _, figure in found.funnel],
         )
     )
-
-
-def _figure(figure: core_reports.Figure) -> Figure:
-    return msgspec.convert(shown.document_of(figure), Figure)

@@ -7,9 +7,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
+from afterword.core.figures import shown
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric, SuppressedReason
+from afterword.core.figures.reports import Figure as FigureRecord
 from afterword.core.questionnaires.question_types import ScoreName
 from afterword.kit.web import fields
 
@@ -161,7 +163,7 @@ class Figure(fields.Answer):
     change: Change | None
 
 
-class PeriodShown(fields.Answer):
+class PeriodShown(fields.Resource):
     """The time that a report covers."""
 
     from_time: fields.DateTime
@@ -170,7 +172,7 @@ class PeriodShown(fields.Answer):
     date_basis: str
 
 
-class SelectionShown(fields.Answer):
+class SelectionShown(fields.Resource):
     """The responses behind a row: of these questionnaires, with the time of `date_basis` in the period.
 
     They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
@@ -200,7 +202,7 @@ class ResultRow(fields.Answer):
     selection: SelectionShown
 
 
-class ReportResult(fields.Answer):
+class ReportResult(fields.Resource):
     """The result of a report."""
 
     template_id: str | None
@@ -242,6 +244,10 @@ class ReportRun(fields.Request):
     """A report that is run without being saved."""
 
     spec: ReportSpec
+
+
+def figure_of(figure: FigureRecord) -> Figure:
+    return msgspec.convert(shown.document_of(figure), Figure)
 
 
 def condition_of(text: str | None) -> object:

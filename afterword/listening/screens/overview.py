@@ -205,7 +205,7 @@ async def _overview(visit: Visit) -> Response:
     days = _days(visit.query.get("days", ""))
     chosen = visit.query.get("application", "")
     async with visit.read() as db:
-        subjects = await overview.subjects(db, caller=visit.caller, application_id=chosen)
+        subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
         application_id = subjects.application_id
         found = await overview.overview_of(db, caller=visit.caller, subjects=subjects, days=days, now=visit.now)
         needs = await needs_of(visit, db, application_id=application_id)
