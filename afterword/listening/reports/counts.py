@@ -8,7 +8,7 @@ selects among the groups that are shown.
 """
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
@@ -27,7 +27,7 @@ from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span,
 from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
-from afterword.kit.db import Database, Row
+from afterword.kit.db import Database
 from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.values import DIMENSION, PARTS, VALUES_AND_RANKS
 
@@ -212,6 +212,29 @@ _FEW_ANSWERS: Final = _live_record(_answers(VALUES_AND_RANKS, _READ_FEW), _REST,
 _LIVE_PEOPLE: Final = _live_record(_PEOPLE)
 _LIVE_CASES: Final = _live_cases(_CASES)
 _LIVE_CASES_ONCE: Final = _live_cases(_CASES_ONCE)
+# People who answered one of the questions $11, of the first responses of each span. Without questions they are those of
+# the first cases. Somebody who is not known is a person of each response.
+_PERSONS: Final[LiteralString] = f"""select count(*) from (
+    select distinct coalesce(i.responder_id, i.instance_id) as person from {_FIRST}
+    where {_CHOSEN} and ($11::text[] = '{{}}' or exists (
+      select from answer a where a.organization_id = i.organization_id and a.instance_id = i.instance_id
+        and a.question_id = any($11) and not a.provisional and a.value not in ('null', '[]', '{{}}')))
+    limit $13) p"""
+# Pairs of outcome and another answer: question, outcome, value, count. Without outcome and value it is the count of
+# people who answered both.
+_PAIRS: Final[LiteralString] = f"""with pair as not materialized (
+      select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, i.responder_id
+      from {_RESPONSES}
+      join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
+        and x.question_id = $11 and not x.provisional
+      join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+        and a.question_id = any($12) and not a.provisional
+      where {_CHOSEN} and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number')
+    (select question_id, outcome, value, count(*) from pair group by 1, 2, 3 limit $13)
+    union all
+    select question_id, null, null, count(distinct responder_id) from pair group by 1"""
+_COUNT: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
+_INSTANCE_IDS: Final[LiteralString] = f"select i.instance_id from {_RESPONSES} limit $8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,22 +250,16 @@ class Live:
 
 
 async def _list_live(
-    db: Database,
-    *,
-    organization_id: str,
-    asked: CountQuery,
-    scope: Scope,
-    once: bool,
-    is_rest: bool,
-    number_max: int,
-    size_max: int | None,
-    limit: int,
+    db: Database, asked: CountQuery, scope: Scope, *, once: bool, is_rest: bool, has_sizes: bool
 ) -> Live:
     """Count the values that answers give, without provisional ones, or the stages of cases.
 
     With `once` the values are the parts of a question, and each person counts once a bucket and questionnaire.
-    `size_max` None: no sizes. `is_rest`: most answers are kept already.
+    `is_rest`: most answers are kept already. Raises Invalid where the responses are too many.
     """
+    if scope.instance_ids == []:
+        return Live(0, [0] * len(asked.parts), [])
+    most = (CASES_MAX if asked.is_of_cases else RESPONSES_MAX) * len(asked.parts)
     is_numeric = asked.types <= NUMERIC
     query: LiteralString = (
         (_LIVE_CASES_ONCE if once else _LIVE_CASES) if asked.is_of_cases
@@ -250,13 +267,13 @@ async def _list_live(
         else (_FEW_NUMBERS if is_numeric else _FEW_ANSWERS) if is_rest
         else _LIVE_NUMBERS if is_numeric else _LIVE_ANSWERS
     )  # fmt: skip
-    parts = [part.period for part in asked.parts] if size_max is not None else []
+    parts = [part.period for part in asked.parts] if has_sizes and scope.instance_ids is None else []
     rows = await db.fetch(
         query,
-        *_chosen(organization_id, asked, scope),
+        *_chosen(asked, scope),
         *asked.question_columns,
-        *(bool(asked.types & RANKED), limit, number_max, list(asked.questionnaire_ids)),
-        *([part.from_time for part in parts], [part.to_time for part in parts], size_max),
+        *(bool(asked.types & RANKED), CELLS_MAX, most + 1, list(asked.questionnaire_ids)),
+        *([part.from_time for part in parts], [part.to_time for part in parts], SAMPLED_MAX + 1),
     )
     number, sizes, cells = 0, [0] * len(parts), list[Cell]()
     for kind, bucket, questionnaire_id, dimensions, question_id, value, count in rows:
@@ -269,41 +286,23 @@ async def _list_live(
                 cells.append(Cell(bucket, questionnaire_id, tuple(dimensions), question_id, value, count))
     if asked.is_of_cases:
         number = sum(cell.count for cell in cells if cell.value == "created")
+    if number > most:
+        raise _too_many(most)
+    _bounded(cells)
     return Live(number, sizes, cells)
-
-
-async def _list_people(
-    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, span_max: int, limit: int
-) -> list[str]:
-    """List up to `limit` people who answered one of the questions in the first `span_max` responses of each span.
-
-    Without questions they are those of the first cases. Somebody who is not known is a person of each response.
-    """
-    rows = await db.fetch(
-        f"""select distinct coalesce(i.responder_id, i.instance_id) as person from {_FIRST}
-           where {_CHOSEN} and ($11::text[] = '{{}}' or exists (
-             select from answer a where a.organization_id = i.organization_id and a.instance_id = i.instance_id
-               and a.question_id = any($11) and not a.provisional and a.value not in ('null', '[]', '{{}}')))
-           limit $13""",
-        *_chosen(organization_id, asked, scope)[:10],
-        *(list(asked.questions), span_max, limit),
-    )
-    return [row["person"] for row in rows]
 
 
 async def _list_repeats(
     db: Database,
-    *,
-    organization_id: str,
     asked: CountQuery,
     scope: Scope,
+    *,
     instance_ids: Sequence[str] | None,
     spans_max: Sequence[int | None],
-    person_max: int,
 ) -> list[Repeat]:
     """Count the answers, or cases, of these people in all responses of a period.
 
-    Of each span of `scope` as many responses as `spans_max` says are read, and `person_max` of each person and period,
+    Of each span of `scope` as many responses as `spans_max` says are read, and PERSON_MAX of each person and period,
     where given of `instance_ids`.
     """
     parts = [part.period for part in asked.parts]
@@ -325,64 +324,18 @@ async def _list_repeats(
            select {_KEY}, g.question_id, hashtextextended(i.responder_id, 0) as person, count(*) as answers,
              max(least(i.weight, 1)) as weight
            from i cross join lateral ({_GIVEN}) g where g.stage in ('', 'created') group by 1, 2, 3, 4, 5""",
-        *_chosen(organization_id, asked, scope),
+        *_chosen(asked, scope),
         *asked.question_columns,
-        *(instance_ids, person_max, spans_max, list(asked.questionnaire_ids)),
+        *(instance_ids, PERSON_MAX, spans_max, list(asked.questionnaire_ids)),
         *([part.from_time for part in parts], [part.to_time for part in parts]),
     )
-    return [Repeat(*repeat) for repeat in _grouped(rows)]
+    return [Repeat(row[0], row[1], tuple(row[2]), *row[3:]) for row in rows]
 
 
-async def _list_pairs(
-    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, outcome_question_id: str, limit: int
-) -> list[tuple[str, str | None, str | None, int]]:
-    """Count pairs of outcome and another answer: question, outcome, value, count.
-
-    Without outcome and value it is the count of people who answered both.
-    """
-    rows = await db.fetch(
-        f"""with pair as not materialized (
-             select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, i.responder_id
-             from {_RESPONSES}
-             join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
-               and x.question_id = $11 and not x.provisional
-             join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
-               and a.question_id = any($12) and not a.provisional
-             where {_CHOSEN} and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number')
-           (select question_id, outcome, value, count(*) from pair group by 1, 2, 3 limit $13)
-           union all
-           select question_id, null, null, count(distinct responder_id) from pair group by 1""",
-        *_chosen(organization_id, asked, scope)[:10],
-        outcome_question_id,
-        list(asked.questions),
-        limit,
-    )
-    return [(row[0], row[1], row[2], row[3]) for row in rows]
-
-
-async def _count_responses(db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, limit: int) -> int:
-    """Count the responses (or cases) that a query would read; counting stops at `limit`."""
-    return await db.fetch_value(
-        f"select count(*) from (select 1 from {_RESPONSES} limit $8) found",
-        *_chosen(organization_id, asked, scope)[:7],
-        limit,
-    )
-
-
-async def _list_instance_ids(
-    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, limit: int
-) -> list[str]:
-    """The instances that a count would read, in no order."""
-    rows = await db.fetch(
-        f"select i.instance_id from {_RESPONSES} limit $8", *_chosen(organization_id, asked, scope)[:7], limit
-    )
-    return [row["instance_id"] for row in rows]
-
-
-def _chosen(organization_id: str, asked: CountQuery, scope: Scope) -> tuple[Any, ...]:
+def _chosen(asked: CountQuery, scope: Scope) -> tuple[Any, ...]:
     """The values $1 to $7 of `_RESPONSES`, up to $10 of `_CHOSEN`, up to $13 of `_KEY`."""
     return (
-        organization_id,
+        asked.organization_id,
         [span.questionnaire_id for span in scope.spans],
         [span.from_time for span in scope.spans],
         [span.to_time for span in scope.spans],
@@ -392,11 +345,6 @@ def _chosen(organization_id: str, asked: CountQuery, scope: Scope) -> tuple[Any,
         [name for _, name in asked.dimensions],
         asked.edges,
     )
-
-
-def _grouped(rows: Iterable[Row]) -> Iterator[tuple[Any, ...]]:
-    """The rows of `_KEY` and more, with the dimensions as a tuple."""
-    return ((row[0], row[1], tuple(row[2]), *row[3:]) for row in rows)
 
 
 Found = TypeVar("Found")
@@ -461,15 +409,8 @@ async def cases_of_parts(db: Database, *, asked: CountQuery, has_repeats: bool) 
 
 async def has_people(db: Database, *, asked: CountQuery, minimum: int) -> bool:
     """Whether as many people as `minimum` are among those who gave the first answers of each questionnaire."""
-    found = await _list_people(
-        db,
-        organization_id=asked.organization_id,
-        asked=asked,
-        scope=Scope(asked.spans),
-        span_max=FIRST_OF_SPAN,
-        limit=minimum,
-    )
-    return len(found) >= minimum
+    chosen = _chosen(asked, Scope(asked.spans))[:10]
+    return await db.fetch_value(_PERSONS, *chosen, list(asked.questions), FIRST_OF_SPAN, minimum) >= minimum
 
 
 async def pairs(
@@ -479,18 +420,15 @@ async def pairs(
 
     Raises Invalid where that would read too much.
     """
-    rows = await _list_pairs(
-        db,
-        organization_id=asked.organization_id,
-        asked=asked,
-        scope=await _checked(db, asked, await scope_of(db, asked, asked.spans)),
-        outcome_question_id=outcome_question_id,
-        limit=CELLS_MAX,
-    )
+    scope = await scope_of(db, asked, asked.spans)
+    within = _chosen(asked, scope)
+    if scope.instance_ids is None and await db.fetch_value(_COUNT, *within[:7], RESPONSES_MAX + 1) > RESPONSES_MAX:
+        raise _too_many(RESPONSES_MAX)
+    rows = await db.fetch(_PAIRS, *within[:10], outcome_question_id, list(asked.questions), CELLS_MAX)
     found: dict[str, dict[tuple[str, str], int]] = {each: {} for each in asked.questions}
     people: dict[str, int] = {}
     for question_id, outcome, value, count in _bounded(rows):
-        if outcome is None or value is None:
+        if outcome is None:
             people[question_id] = count
         else:
             found[question_id][outcome, value] = count
@@ -502,9 +440,8 @@ async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sc
     scope = Scope(spans)
     if asked.condition is None or not spans:
         return scope
-    found = await _list_instance_ids(
-        db, organization_id=asked.organization_id, asked=asked, scope=scope, limit=FILTERED_MAX + 1
-    )
+    rows = await db.fetch(_INSTANCE_IDS, *_chosen(asked, scope)[:7], FILTERED_MAX + 1)
+    found = [row["instance_id"] for row in rows]
     if len(found) > FILTERED_MAX:
         raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
     matching: list[str] = []
@@ -523,7 +460,7 @@ async def _count(
     scope = await scope_of(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
     found = kept or DailyCounts()
     has_sizes = has_repeats and found.responses_min(asked) <= SAMPLED_MAX
-    live = await _live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
+    live = await _list_live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
     people = [People() for _ in asked.parts]
     if has_repeats and scope.instance_ids != []:
         people = await _people(db, asked, scope, _sampled(asked, scope, live.sizes))
@@ -599,28 +536,6 @@ async def _stages(db: Database, asked: CountQuery) -> list[tuple[list[Cell], Peo
 # Live counts ---------------------------------------------------------------------------------------------------------
 
 
-async def _live(db: Database, asked: CountQuery, scope: Scope, *, once: bool, is_rest: bool, has_sizes: bool) -> Live:
-    """The counts of these responses. Raises Invalid where they are too many."""
-    if scope.instance_ids == []:
-        return Live(0, [0] * len(asked.parts), [])
-    most = (CASES_MAX if asked.is_of_cases else RESPONSES_MAX) * len(asked.parts)
-    live = await _list_live(
-        db,
-        organization_id=asked.organization_id,
-        asked=asked,
-        scope=scope,
-        once=once,
-        is_rest=is_rest,
-        number_max=most + 1,
-        size_max=SAMPLED_MAX + 1 if has_sizes and scope.instance_ids is None else None,
-        limit=CELLS_MAX,
-    )
-    if live.number > most:
-        raise _too_many(most)
-    _bounded(live.cells)
-    return live
-
-
 def _sampled(asked: CountQuery, scope: Scope, sizes: Sequence[int]) -> list[bool]:
     """Whether the people of a period are more than are looked at one by one; they are where no size is told."""
     if scope.instance_ids is not None:
@@ -677,23 +592,8 @@ async def _repeats(db: Database, asked: CountQuery, scope: Scope, sampled: Seque
         edges = [*inner, span.to_time]
         spans += [Span(span.questionnaire_id, low, high) for low, high in pairwise(edges)]
         spans_max += [SAMPLED_OF_SPAN if is_cut else None] * (len(edges) - 1)
-    return await _list_repeats(
-        db,
-        organization_id=asked.organization_id,
-        asked=asked,
-        scope=Scope(spans, instance_ids),
-        instance_ids=scope.instance_ids,
-        spans_max=spans_max,
-        person_max=PERSON_MAX,
-    )
-
-
-async def _checked(db: Database, asked: CountQuery, scope: Scope) -> Scope:
-    """The scope, if its responses are few enough. Raises Invalid."""
-    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked, "scope": scope}
-    if scope.instance_ids is None and await _count_responses(db, **given, limit=RESPONSES_MAX + 1) > RESPONSES_MAX:
-        raise _too_many(RESPONSES_MAX)
-    return scope
+    sample = Scope(spans, instance_ids)
+    return await _list_repeats(db, asked, sample, instance_ids=scope.instance_ids, spans_max=spans_max)
 
 
 def _bounded(found: Sequence[Found]) -> Sequence[Found]:

@@ -1,6 +1,6 @@
 """Invitations behind a figure of a report: exactly those that it counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
@@ -27,6 +27,8 @@ from afterword.listening.reports import counts
 from afterword.listening.reports.counts import HAS_ANSWERED, IS_INVITED
 from afterword.listening.reports.resources import FILTER_CHARACTERS_MAX, condition_of
 
+COUNT_MAX: Final = 10_000  # beyond it a count says "at least"
+
 Key = tuple[datetime, str]  # the time by the basis, and the instance's id
 
 
@@ -41,6 +43,15 @@ class Filter:
     locale: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The query that counts the invitations; `instance_ids`: those that meet its condition, None without one."""
+
+    asked: CountQuery
+    instance_ids: Sequence[str] | None
+    chosen: Filter
+
+
 class Invitation(ShownInstance, frozen=True):
     """An instance with its message; `at`: the time by which it counts."""
 
@@ -50,10 +61,14 @@ class Invitation(ShownInstance, frozen=True):
     at: datetime
 
 
+_SHOWN_I: Final = qualified(SHOWN_COLUMNS, "i")
 _ANSWERED_APART: Final[LiteralString] = f"({HAS_ANSWERED} and $6 && '{{sent,delivered}}')"
-# The time by the basis $11, with an index for each; of test data, which are few, any.
 _SENT: Final[LiteralString] = "coalesce(i.sent_time, i.created_time)"
-_TIME: Final[LiteralString] = f"""case $11::text when 'submitted' then i.submitted_time
+# The time by each basis, with an index for each; by the basis $11 of test data, which are few.
+_TIMES: Final[Mapping[Basis, LiteralString]] = {
+    "sent": _SENT, "submitted": "i.submitted_time", "completed": "i.completed_time",
+}  # fmt: skip
+_TIME_OF_TESTS: Final[LiteralString] = f"""case $11::text when 'submitted' then i.submitted_time
   when 'completed' then i.completed_time else {_SENT} end"""
 # Of $1 organization and $2 questionnaires, from $3 up to $4, among $5 (null: all); $6 stages; $7 to $10 as in `Filter`.
 # An anonymous response counts for its answers alone; of its invitation is known that it was answered.
@@ -74,59 +89,33 @@ _CHOSEN: Final[LiteralString] = f"""i.organization_id = $1 and i.deleted_time is
         and a.value not in ('null', '[]', '{{}}')) >= cardinality(i.question_ids))"""
 
 
-def _found(time: LiteralString, test: LiteralString) -> LiteralString:
+def _time(asked: CountQuery) -> LiteralString:
+    return _TIME_OF_TESTS if asked.test else _TIMES[asked.basis]
+
+
+def _source(asked: CountQuery) -> LiteralString:
+    time: LiteralString = _time(asked)
+    test: LiteralString = "i.test" if asked.test else "not i.test"
     return f"""from unnest($2::text[]) s (questionnaire_id) cross join lateral (
       select i.instance_id, {time} as at from questionnaire_instance i
       where i.questionnaire_id = s.questionnaire_id and {time} >= $3 and {time} < $4 and {test} and {_CHOSEN}"""
 
 
-def _page(time: LiteralString, test: LiteralString) -> LiteralString:
-    return f"""with found as (
-        select x.instance_id, x.at {_found(time, test)} and ({time}, i.instance_id) < ($12, $13::text)
-          order by {time} desc, i.instance_id desc limit $14) x
-        order by x.at desc, x.instance_id desc limit $14)
-      select {qualified(SHOWN_COLUMNS, "i")}, i.item_id, i.bounced_time, found.at, q.responder_channel_identifier
-      from found join questionnaire_instance i on i.organization_id = $1 and i.instance_id = found.instance_id
-      left join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
-        and q.deleted_time is null
-      order by found.at desc, found.instance_id desc"""
-
-
-def _count(time: LiteralString, test: LiteralString) -> LiteralString:
-    return f"select count(*) from (select 1 {_found(time, test)} limit $12) x limit $12) n"
-
-
-_PAGE_BY_SENT: Final = _page(_SENT, "not i.test")
-_PAGE_BY_SUBMITTED: Final = _page("i.submitted_time", "not i.test")
-_PAGE_BY_COMPLETED: Final = _page("i.completed_time", "not i.test")
-_PAGE_OF_TESTS: Final = _page(_TIME, "i.test")
-_COUNT_BY_SENT: Final = _count(_SENT, "not i.test")
-_COUNT_BY_SUBMITTED: Final = _count("i.submitted_time", "not i.test")
-_COUNT_BY_COMPLETED: Final = _count("i.completed_time", "not i.test")
-_COUNT_OF_TESTS: Final = _count(_TIME, "i.test")
-
-
-async def _list_invitations(
-    db: Database,
-    *,
-    organization_id: str,
-    asked: CountQuery,
-    instance_ids: Sequence[str] | None,
-    chosen: Filter,
-    after: Key | None,
-    limit: int,
-) -> Rows[Invitation]:
-    """A page of those that the query counts, the newest first; of these, where given, `instance_ids`."""
+async def list_invitations(db: Database, found: Found, *, after: Key | None = None, limit: int) -> Rows[Invitation]:
+    """A page of them, the newest first."""
+    time: LiteralString = _time(found.asked)
     rows = await db.fetch(
-        _PAGE_OF_TESTS
-        if asked.test
-        else _PAGE_BY_SUBMITTED
-        if asked.basis == "submitted"
-        else _PAGE_BY_COMPLETED
-        if asked.basis == "completed"
-        else _PAGE_BY_SENT,
-        *_parameters(organization_id, asked, instance_ids, chosen),
-        *(after or (asked.period.to_time, "")),
+        f"""with found as (
+              select x.instance_id, x.at {_source(found.asked)} and ({time}, i.instance_id) < ($12, $13::text)
+                order by {time} desc, i.instance_id desc limit $14) x
+              order by x.at desc, x.instance_id desc limit $14)
+            select {_SHOWN_I}, i.item_id, i.bounced_time, found.at, q.responder_channel_identifier
+            from found join questionnaire_instance i on i.organization_id = $1 and i.instance_id = found.instance_id
+            left join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
+              and q.deleted_time is null
+            order by found.at desc, found.instance_id desc""",
+        *_parameters(found),
+        *(after or (found.asked.period.to_time, "")),
         limit + 1,
     )
     items = [Invitation(**row) for row in rows[:limit]]
@@ -134,65 +123,43 @@ async def _list_invitations(
     return Rows(items, next_key=(items[-1].at, items[-1].instance_id) if has_more else None, has_more=has_more)
 
 
-async def _count_invitations(
-    db: Database,
-    *,
-    organization_id: str,
-    asked: CountQuery,
-    instance_ids: Sequence[str] | None,
-    chosen: Filter,
-    limit: int,
-) -> int:
+async def count_invitations(db: Database, found: Found) -> int:
+    """Their number, up to one more than COUNT_MAX."""
     return await db.fetch_value(
-        _COUNT_OF_TESTS
-        if asked.test
-        else _COUNT_BY_SUBMITTED
-        if asked.basis == "submitted"
-        else _COUNT_BY_COMPLETED
-        if asked.basis == "completed"
-        else _COUNT_BY_SENT,
-        *_parameters(organization_id, asked, instance_ids, chosen),
-        limit,
+        f"select count(*) from (select 1 {_source(found.asked)} limit $12) x limit $12) n",
+        *_parameters(found),
+        COUNT_MAX + 1,
     )
 
 
-async def _get_key(db: Database, *, organization_id: str, instance_id: str, basis: Basis) -> Key | None:
-    row = await db.fetch_row(
+async def get_key(db: Database, found: Found, instance_id: str) -> Key:
+    """The place of an instance in the list. Raises Invalid `invalid_cursor` where it is gone."""
+    at = await db.fetch_value(
         """select case $3 when 'submitted' then submitted_time when 'completed' then completed_time
-             else coalesce(sent_time, created_time) end as at
+             else coalesce(sent_time, created_time) end
            from questionnaire_instance where organization_id = $1 and instance_id = $2""",
-        *(organization_id, instance_id, basis),
+        *(found.asked.organization_id, instance_id, found.asked.basis),
     )
-    return None if row is None or row["at"] is None else (row["at"], instance_id)
+    if at is None:
+        message = "The instance that this cursor stood on is gone; start again."
+        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+    return at, instance_id
 
 
-def _parameters(
-    organization_id: str, asked: CountQuery, instance_ids: Sequence[str] | None, chosen: Filter
-) -> tuple[Any, ...]:
+def _parameters(found: Found) -> tuple[Any, ...]:
+    asked, chosen = found.asked, found.chosen
     return (
-        organization_id,
+        asked.organization_id,
         list(asked.questionnaire_ids),
         *(asked.period.from_time, asked.period.to_time),
-        instance_ids,
+        found.instance_ids,
         list(chosen.stages),
         *(chosen.channel_id, chosen.pipeline_id, chosen.version_id, chosen.locale, asked.basis),
     )
 
 
-COUNT_MAX: Final = 10_000  # beyond it a count says "at least"
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The query that counts the invitations; `instance_ids`: those that meet its condition, None without one."""
-
-    asked: CountQuery
-    instance_ids: Sequence[str] | None
-    chosen: Filter
-
-
 async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filter, now: datetime) -> Found:
-    """The invitations that a query counts, for `page` and `count`.
+    """The invitations that a query counts.
 
     Raises Invalid for questionnaires out of reach, and for a condition over too many.
     """
@@ -213,40 +180,6 @@ async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filt
     run = plans.plan(replace(query, metrics=(("created", None),)), context, now=now, findings=findings)
     asked = run.of_cases(run.period)
     return Found(asked, (await counts.scope_of(db, asked, asked.spans)).instance_ids, chosen)
-
-
-async def page(db: Database, found: Found, *, after: Key | None = None, limit: int) -> Rows[Invitation]:
-    return await _list_invitations(
-        db,
-        organization_id=found.asked.organization_id,
-        asked=found.asked,
-        instance_ids=found.instance_ids,
-        chosen=found.chosen,
-        after=after,
-        limit=limit,
-    )
-
-
-async def count(db: Database, found: Found) -> int:
-    """Their number, up to one more than COUNT_MAX."""
-    return await _count_invitations(
-        db,
-        organization_id=found.asked.organization_id,
-        asked=found.asked,
-        instance_ids=found.instance_ids,
-        chosen=found.chosen,
-        limit=COUNT_MAX + 1,
-    )
-
-
-async def key_of(db: Database, found: Found, instance_id: str) -> Key:
-    """The place of an instance in the list. Raises Invalid `invalid_cursor` where it is gone."""
-    asked = found.asked
-    key = await _get_key(db, organization_id=asked.organization_id, instance_id=instance_id, basis=asked.basis)
-    if key is None:
-        message = "The instance that this cursor stood on is gone; start again."
-        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
-    return key
 
 
 LISTING: Final = Listing({}, (("at", "desc"),), "instance_id", hidden={"at": Column("at", "time")})
@@ -315,6 +248,6 @@ async def list_report_invitations(call: Call[None], db: Database) -> Answer:
         now=call.now,
     )
     after_id = str(call.page.after[-1]) if call.page.after else ""
-    after = await key_of(db, found, after_id) if after_id else None
-    rows = await page(db, found, after=after, limit=call.page.limit)
+    after = await get_key(db, found, after_id) if after_id else None
+    rows = await list_invitations(db, found, after=after, limit=call.page.limit)
     return Answer(rows.map(lambda one: instance_of(one, call.public_pages, call.zone)))

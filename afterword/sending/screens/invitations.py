@@ -141,8 +141,8 @@ async def list_invitations(visit: Visit) -> Response:
         found = await invitations.find(
             db, caller=visit.caller, query=chosen.report_query, chosen=chosen.filter, now=visit.now
         )
-        count = await invitations.count(db, found)
-        rows = await invitations.page(db, found, after=read_key(chosen.after), limit=ROWS)
+        count = await invitations.count_invitations(db, found)
+        rows = await invitations.list_invitations(db, found, after=read_key(chosen.after), limit=ROWS)
     period, most = found.asked.period, invitations.COUNT_MAX
     listing = Listing(
         rows=[_row(visit, one) for one in rows.items],
