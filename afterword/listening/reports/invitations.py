@@ -114,6 +114,7 @@ async def list_invitations(db: Database, found: Found, *, after: Key | None = No
             left join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
               and q.deleted_time is null
             order by found.at desc, found.instance_id desc""",
+        found.asked.organization_id,
         *_parameters(found),
         *(after or (found.asked.period.to_time, "")),
         limit + 1,
@@ -127,6 +128,7 @@ async def count_invitations(db: Database, found: Found) -> int:
     """Their number, up to one more than COUNT_MAX."""
     return await db.fetch_value(
         f"select count(*) from (select 1 {_source(found.asked)} limit $12) x limit $12) n",
+        found.asked.organization_id,
         *_parameters(found),
         COUNT_MAX + 1,
     )
@@ -147,9 +149,9 @@ async def get_key(db: Database, found: Found, instance_id: str) -> Key:
 
 
 def _parameters(found: Found) -> tuple[Any, ...]:
+    """The values $2 to $11 of `_CHOSEN`."""
     asked, chosen = found.asked, found.chosen
     return (
-        asked.organization_id,
         list(asked.questionnaire_ids),
         *(asked.period.from_time, asked.period.to_time),
         found.instance_ids,

@@ -98,7 +98,54 @@ _WITH_FILES: Final[LiteralString] = """select f.instance_id, max(f.created_time)
 _OLD_FILES: Final[LiteralString] = """p.last_time < $3 and not exists (select from held h
   join questionnaire_instance i on i.organization_id = $1 and i.responder_id = h.responder_id
   where i.instance_id = p.instance_id)"""
-_OLD_EXPORT: Final[LiteralString] = "organization_id = $1 and state = 'done' and finished_time < $2"
+_OLD_EXPORT: Final[LiteralString] = "organization_id = $1 and state = 'done' and finished_time < $3"
+# Walks over rows, by name: the id, the rows behind the id $2, and which of them are old. $4: of items an id as old as
+# $3, else the kind of the run.
+_WALKS: Final[Mapping[str, tuple[LiteralString, LiteralString, LiteralString]]] = {
+    "items": (
+        "item_id",
+        """select q.item_id, q.status, q.updated_time, q.anonymized_time, q.responder_id, q.address_key
+           from queue_item q where q.organization_id = $1 and q.item_id > $2 and q.item_id < $4""",
+        _OLD_ITEM,
+    ),
+    "instances": ("instance_id", f"{_INSTANCE} and i.instance_id > $2", _OLD_INSTANCE),
+    "files": ("instance_id", f"{_WITH_FILES} and f.instance_id > $2 group by f.instance_id", _OLD_FILES),
+    "people": (
+        "responder_id",
+        """select r.responder_id, r.created_time, r.anonymized_time from responder r
+           where r.organization_id = $1 and r.responder_id > $2""",
+        _OLD_PERSON,
+    ),
+}
+# By kind: the rows that a run would touch, as its ledger counts them. The parameters are those of walks, $2 the limit.
+_TOUCHED: Final[Mapping[str, LiteralString]] = {
+    "items": f"select from queue_item p where p.organization_id = $1 and p.item_id < $4 and {_OLD_ITEM}",
+    "texts": f"""select from ({_INSTANCE}) p join answer a on a.organization_id = $1 and a.instance_id = p.instance_id
+        where {_OLD_INSTANCE} and ({WORDS} and {NO_FILE} or not {WORDS} and a.other_text is not null)""",
+    "people": f"select from responder p where p.organization_id = $1 and {_OLD_PERSON}",
+    "uploads": f"""select from ({_WITH_FILES} group by f.instance_id) p
+        join response_file f on f.organization_id = $1 and f.instance_id = p.instance_id where {_OLD_FILES}""",
+    "answers": f"select from ({_INSTANCE}) p where {_OLD_INSTANCE}",
+    "audit": "select from audit_entry where organization_id = $1 and created_time < $3",
+    "exports": f"select from export where {_OLD_EXPORT} and expires_time > now()",
+}
+
+
+def _walk(name: str) -> LiteralString:
+    id_, passed, old = _WALKS[name]
+    return f"""with {_HELD}, passed as materialized ({passed} order by {id_} limit $5),
+      old as materialized (
+        select p.{id_} from passed p where {old} and $4::text is not null order by p.{id_} limit $6)
+      select array(select {id_} from old order by {id_}) as ids, (select count(*) from passed) as count,
+        (select max({id_}) from passed) as last"""
+
+
+def _touched(kind: str) -> LiteralString:
+    return f"with {_HELD} select count(*) from ({_TOUCHED[kind]} and $4::text is not null limit $2) old"
+
+
+def _bound(kind: str, before: datetime) -> str:
+    return ids.ordered_first(before) if kind == "items" else kind
 
 
 async def _claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
@@ -113,10 +160,11 @@ async def _claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenan
     return Run(**row) if row else None
 
 
-async def _get_next_due(  # any tenant: one job serves all
-    db: Database, *, since: datetime, deleted_days: int, deleted_before: datetime
-) -> Due | None:
-    """No run has looked through it since then. `deleted_before`: of what goes everywhere, without a period."""
+async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
+    """Begin a run over what none has looked through for EVERY; None where nothing is due, or another worker began it.
+
+    Deleted rows go everywhere, without a period.
+    """
     row = await db.fetch_row(
         f"""select o.organization_id, k.kind, k.days, o.time_zone from organization o cross join lateral (
              select k.kind, k.days from {DAYS} where k.days is not null
@@ -130,19 +178,15 @@ async def _get_next_due(  # any tenant: one job serves all
              and not exists (select from retention_run r where r.organization_id = o.organization_id
                and r.kind = k.kind and (r.started_time > $1 or r.state = 'running'))
            order by o.organization_id, k.kind limit 1""",
-        *(since, deleted_days, deleted_before),
+        *(now - EVERY, DELETED_DAYS, now - timedelta(days=DELETED_DAYS)),
     )
-    return Due(**row) if row else None
-
-
-async def _insert_run(
-    db: Database, *, organization_id: str, run_id: str, due: Due, before_time: datetime, now: datetime
-) -> Run | None:
-    """None where another worker has just begun the same."""
+    if row is None:
+        return None
+    due = Due(**row)
     row = await db.fetch_row(
         f"""insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
            values ($1, $2, $3, $4, $5, $6, $6) on conflict do nothing returning {_RUN}""",
-        *(organization_id, run_id, due.kind, due.days, before_time, now),
+        *(due.organization_id, ids.ordered(now), due.kind, due.days, before_time(due, now=now), now),
     )
     return Run(**row) if row else None
 
@@ -181,37 +225,15 @@ async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[R
     return rows.map(lambda row: Run(**row))
 
 
-async def _list_old_items(
-    db: Database, *, organization_id: str, after: str, before: datetime, before_id: str, scanned_max: int, limit: int
-) -> ScanStep:
-    """Items that ended before, without an open attempt; `before_id`: an id as old as that."""
-    row = await db.fetch_row(
-        f"""with {_HELD}, passed as materialized (
-             select q.item_id, q.status, q.updated_time, q.anonymized_time, q.responder_id, q.address_key
-             from queue_item q where q.organization_id = $1 and q.item_id > $2 and q.item_id < $4
-             order by q.item_id limit $5),
-           old as materialized (select p.item_id from passed p where {_OLD_ITEM} order by p.item_id limit $6)
-           select array(select item_id from old order by item_id) as ids, (select count(*) from passed) as count,
-             (select max(item_id) from passed) as last""",
-        *(organization_id, after, before, before_id, scanned_max, limit),
+async def _list_old(db: Database, run: Run, walk: str, *, limit: int) -> ScanStep:
+    row = await db.fetch_one(
+        _walk(walk),
+        *(run.organization_id, run.mark, run.before_time, _bound(run.kind, run.before_time), SCANNED_MAX, limit),
     )
-    return _passed(row, scanned_max, limit)
-
-
-async def _list_old_instances(
-    db: Database, *, organization_id: str, after: str, before: datetime, kind: str, scanned_max: int, limit: int
-) -> ScanStep:
-    """Instances with which nothing has happened since, without those that a run of this kind has been through."""
-    row = await db.fetch_row(
-        f"""with {_HELD}, passed as materialized (
-             {_INSTANCE} and i.instance_id > $2 order by i.instance_id limit $5),
-           old as materialized (
-             select p.instance_id from passed p where {_OLD_INSTANCE} order by p.instance_id limit $6)
-           select array(select instance_id from old order by instance_id) as ids,
-             (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
-        *(organization_id, after, before, kind, scanned_max, limit),
-    )
-    return _passed(row, scanned_max, limit)
+    found: list[str] = row["ids"]
+    if len(found) == limit:
+        return ScanStep(found, found[-1])
+    return ScanStep(found, row["last"] if row["count"] == SCANNED_MAX else None)
 
 
 async def _list_instances_locked(
@@ -225,21 +247,6 @@ async def _list_instances_locked(
         *(organization_id, instance_ids, before),
     )
     return [row["instance_id"] for row in rows]
-
-
-async def _list_instances_with_files(
-    db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
-) -> ScanStep:
-    row = await db.fetch_row(
-        f"""with {_HELD}, passed as materialized (
-             {_WITH_FILES} and f.instance_id > $2 group by f.instance_id order by f.instance_id limit $4),
-           old as materialized (
-             select p.instance_id from passed p where {_OLD_FILES} order by p.instance_id limit $5)
-           select array(select instance_id from old order by instance_id) as ids,
-             (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
-        *(organization_id, after, before, scanned_max, limit),
-    )
-    return _passed(row, scanned_max, limit)
 
 
 async def _list_deleted_instances_locked(
@@ -264,30 +271,6 @@ async def _list_deleted_items(db: Database, *, organization_id: str, before: dat
         *(organization_id, limit, before),
     )
     return [row["item_id"] for row in rows]
-
-
-async def _list_old_responders(
-    db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
-) -> ScanStep:
-    """People with whom nothing has happened since, and for whom nothing waits."""
-    row = await db.fetch_row(
-        f"""with {_HELD}, passed as materialized (
-             select r.responder_id, r.created_time, r.anonymized_time from responder r
-             where r.organization_id = $1 and r.responder_id > $2 order by r.responder_id limit $4),
-           old as materialized (
-             select p.responder_id from passed p where {_OLD_PERSON} order by p.responder_id limit $5)
-           select array(select responder_id from old order by responder_id) as ids,
-             (select count(*) from passed) as count, (select max(responder_id) from passed) as last""",
-        *(organization_id, after, before, scanned_max, limit),
-    )
-    return _passed(row, scanned_max, limit)
-
-
-def _passed(row: Any, scanned_max: int, limit: int) -> ScanStep:
-    ids: list[str] = row["ids"]
-    if len(ids) == limit:
-        return ScanStep(ids, ids[-1])
-    return ScanStep(ids, row["last"] if row["count"] == scanned_max else None)
 
 
 async def _list_identifiers(
@@ -349,11 +332,9 @@ async def _delete_instances(db: Database, *, organization_id: str, instance_ids:
     )
 
 
-async def _update_suppressions_of_nobody(
-    db: Database, *, organization_id: str, before: datetime, limit: int
-) -> list[str]:
-    """Leave of old suppressions whose address belongs to no person the key by which they work; return their ids."""
-    rows = await db.fetch(
+async def _update_suppressions_of_nobody(db: Database, run: Run) -> StepResult:
+    """Leave of old suppressions whose address belongs to no person the key by which they work."""
+    rows_found = await db.fetch(
         f"""with {_HELD}, old as (
              select s.suppression_id from suppression s
              where s.organization_id = $1 and s.created_time < $2
@@ -365,15 +346,18 @@ async def _update_suppressions_of_nobody(
            update suppression s set identifier = encode(s.address_key, 'hex'), note = null, version = s.version + 1
            from old where s.organization_id = $1 and s.suppression_id = old.suppression_id
            returning s.suppression_id""",
-        *(organization_id, before, limit),
+        *(run.organization_id, run.before_time, ITEMS_MAX),
     )
-    return [row["suppression_id"] for row in rows]
+    found = [row["suppression_id"] for row in rows_found]
+    counts = await rows.blank_events(
+        db, organization_id=run.organization_id, subject_ids=found, blanks=rows.SUPPRESSION_BLANKS
+    )
+    counts["Suppression"] += len(found)
+    return StepResult(counts=counts, mark=found[-1] if len(found) == ITEMS_MAX else None)
 
 
-async def _update_events_of_suppressions(
-    db: Database, *, organization_id: str, after: str, before_id: str, blanks: Mapping[str, Any], scanned_max: int
-) -> tuple[int, str | None]:
-    """Blank the addresses in the next events of suppressions, lifted ones too; None at the end of the walk."""
+async def _update_events_of_suppressions(db: Database, run: Run) -> StepResult:
+    """Blank the addresses in the next events of suppressions, lifted ones too."""
     row = await db.fetch_one(
         """with passed as materialized (
              select event_id, type from event where organization_id = $1 and event_id > $2 and event_id < $3
@@ -385,87 +369,26 @@ async def _update_events_of_suppressions(
              returning 1)
            select (select count(*) from blanked) as found, (select count(*) from passed) as count,
              (select max(event_id) from passed) as last""",
-        *(organization_id, after, before_id, blanks, scanned_max),
+        *(run.organization_id, run.mark, ids.ordered_first(run.before_time), rows.SUPPRESSION_BLANKS, SCANNED_MAX),
     )
-    return row["found"], row["last"] if row["count"] == scanned_max else None
+    last = row["last"] if row["count"] == SCANNED_MAX else None
+    return StepResult(counts=Counter({"Event": row["found"]}), mark=last)
 
 
-async def _update_exports_to_end(db: Database, *, organization_id: str, before: datetime, now: datetime) -> int:
+async def _update_exports(db: Database, run: Run, now: datetime) -> StepResult:
     """End files that were written before; `prune exports` removes their pieces."""
-    return await db.execute(
-        f"update export set expires_time = $3 where {_OLD_EXPORT} and expires_time > $3",
-        *(organization_id, before, now),
+    count = await db.execute(
+        f"update export set expires_time = $2 where {_OLD_EXPORT} and expires_time > $2",
+        *(run.organization_id, now, run.before_time),
     )
+    return StepResult(counts=Counter({"Export": count}))
 
 
-async def _prune_audit(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value("select prune_audit_entries($2, $3, $1)", *(organization_id, before, limit))
-
-
-async def _count_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        f"""with {_HELD} select count(*) from (select from queue_item p
-             where p.organization_id = $1 and p.item_id < $4 and {_OLD_ITEM} limit $2) old""",
-        *(organization_id, limit, before, ids.ordered_first(before)),
+async def _prune_audit(db: Database, run: Run, _now: datetime) -> StepResult:
+    count = await db.fetch_value(
+        "select prune_audit_entries($2, $3, $1)", *(run.organization_id, run.before_time, ROWS_MAX)
     )
-
-
-async def _count_texts(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        f"""with {_HELD} select count(*) from (select from ({_INSTANCE}) p
-             join answer a on a.organization_id = $1 and a.instance_id = p.instance_id
-             where {_OLD_INSTANCE} and ({WORDS} and {NO_FILE} or not {WORDS} and a.other_text is not null)
-             limit $2) old""",
-        *(organization_id, limit, before, "texts"),
-    )
-
-
-async def _count_people(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        f"""with {_HELD} select count(*) from (select from responder p
-             where p.organization_id = $1 and {_OLD_PERSON} limit $2) old""",
-        *(organization_id, limit, before),
-    )
-
-
-async def _count_uploads(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        f"""with {_HELD} select count(*) from (
-             select from ({_WITH_FILES} group by f.instance_id) p
-             join response_file f on f.organization_id = $1 and f.instance_id = p.instance_id
-             where {_OLD_FILES} limit $2) old""",
-        *(organization_id, limit, before),
-    )
-
-
-async def _count_answers(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        f"""with {_HELD} select count(*) from (select from ({_INSTANCE}) p
-             where {_OLD_INSTANCE} limit $2) old""",
-        *(organization_id, limit, before, "answers"),
-    )
-
-
-async def _count_audit(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        """select count(*) from (select from audit_entry
-             where organization_id = $1 and created_time < $2 limit $3) old""",
-        *(organization_id, before, limit),
-    )
-
-
-async def _count_exports(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        f"select count(*) from (select from export where {_OLD_EXPORT} and expires_time > now() limit $3) old",
-        *(organization_id, before, limit),
-    )
-
-
-COUNTED: Final[Mapping[str, Callable[..., Awaitable[int]]]] = {
-    "items": _count_items, "texts": _count_texts, "people": _count_people, "uploads": _count_uploads,
-    "answers": _count_answers, "audit": _count_audit, "exports": _count_exports,
-}  # fmt: skip
-"""By kind: how much a run would touch, at most `limit`, as its ledger counts it."""
+    return StepResult(counts=Counter({"Audit": count}), mark="more" if count == ROWS_MAX else None)
 
 
 Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audit", "exports", "deleted"]
@@ -499,11 +422,12 @@ class Preview:
 
 
 Work = Callable[[Database, Run, datetime], Awaitable[StepResult]]
+Act = Callable[[Sequence[str]], Awaitable[Counter[str]]]
 
 
 async def work_next(db: Database, *, now: datetime) -> int:
     """A turn of the run that waited longest, or of the next; 0: none. A failed turn is logged and tried again later."""
-    run = await _claim_run(db, now=now) or await _begin(db, now=now)
+    run = await _claim_run(db, now=now) or await _insert_next_run(db, now=now)
     if run is None:
         return 0
     turn = await take(db, TURNS[run.kind](db, run, now), run_id=run.run_id, kind=run.kind)
@@ -521,22 +445,6 @@ async def work_next(db: Database, *, now: datetime) -> int:
     return 1
 
 
-async def _begin(db: Database, *, now: datetime) -> Run | None:
-    due = await _get_next_due(
-        db, since=now - EVERY, deleted_days=DELETED_DAYS, deleted_before=now - timedelta(days=DELETED_DAYS)
-    )
-    if due is None:
-        return None
-    return await _insert_run(
-        db,
-        organization_id=due.organization_id,
-        run_id=ids.ordered(now),
-        due=due,
-        before_time=before_time(due, now=now),
-        now=now,
-    )
-
-
 def before_time(due: Due, *, now: datetime) -> datetime:
     """Data from before this moment goes; responses by whole days of the organization, as their counts are kept."""
     before = now - timedelta(days=due.days)
@@ -546,28 +454,22 @@ def before_time(due: Due, *, now: datetime) -> datetime:
     return periods.day_start(periods.day_of(before, zone), zone)
 
 
-async def _items(db: Database, run: Run, now: datetime) -> StepResult:
-    del now
-    found = await _list_old_items(
-        db,
-        organization_id=run.organization_id,
-        after=run.mark,
-        before=run.before_time,
-        before_id=ids.ordered_first(run.before_time),
-        scanned_max=SCANNED_MAX,
-        limit=ITEMS_MAX,
+async def _items(db: Database, run: Run, _now: datetime) -> StepResult:
+    found = await _list_old(db, run, "items", limit=ITEMS_MAX)
+    return StepResult(counts=await _blank_items(db, run, found.ids), mark=found.last)
+
+
+async def _blank_items(db: Database, run: Run, item_ids: Sequence[str]) -> Counter[str]:
+    if not item_ids:
+        return Counter()
+    salt = secrets.token_bytes(SALT_BYTES)  # used once: the hashes of one person do not match
+    return await rows.blank_items(
+        db, organization_id=run.organization_id, item_ids=item_ids, salt=salt, is_change=False
     )
-    counts = Counter[str]()
-    if found.ids:
-        salt = secrets.token_bytes(SALT_BYTES)  # used once: the hashes of one person do not match
-        counts = await rows.blank_items(
-            db, organization_id=run.organization_id, item_ids=found.ids, salt=salt, is_change=False
-        )
-    return StepResult(counts=counts, mark=found.last)
 
 
 async def _texts(db: Database, run: Run, now: datetime) -> StepResult:
-    return await _of_instances(db, run, now, partial(_remove_texts, db, run, now))
+    return await _of_instances(db, run, partial(_remove_texts, db, run, now))
 
 
 async def _remove_texts(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
@@ -587,16 +489,16 @@ async def _people(db: Database, run: Run, now: datetime) -> StepResult:
     at = replace(run, mark=mark)
     match part:
         case "":
-            turn = await _of_instances(db, at, now, partial(_remove_values, db, run, now))
+            turn = await _of_instances(db, at, partial(_remove_values, db, run, now))
             following = "people:"
         case "people":
-            turn = await _forget_people(db, at)
+            turn = await _step(db, at, "people", PEOPLE_MAX, partial(_forget_people, db, run))
             following = "suppressions:"
         case "suppressions":
-            turn = await _forget_suppressions(db, at)
+            turn = await _update_suppressions_of_nobody(db, at)
             following = "events:"
         case _:
-            turn = await _forget_lifted(db, at)
+            turn = await _update_events_of_suppressions(db, at)
             following = None
     if turn.waits:
         return turn
@@ -610,70 +512,37 @@ async def _remove_values(db: Database, run: Run, now: datetime, instance_ids: Se
     return counts
 
 
-async def _forget_people(db: Database, run: Run) -> StepResult:
+async def _forget_people(db: Database, run: Run, responder_ids: Sequence[str]) -> Counter[str]:
     key = {"organization_id": run.organization_id}
-    found = await _list_old_responders(
-        db, **key, after=run.mark, before=run.before_time, scanned_max=SCANNED_MAX, limit=PEOPLE_MAX
-    )
     counts = Counter[str]()
-    if found.ids:
-        if not await events.claim_reader(db, reader=responses.READER):
-            return StepResult(waits=True)
-        known = await _list_identifiers(db, **key, responder_ids=found.ids)
-        for responder_id, (keys, written) in known.items():
-            texts = sorted({text.lower() for text in written})
-            person = Person(responder_id=responder_id, keys=keys, written=written, texts=texts)
-            more, _ = await rows.blank_person(db, **key, person=person)
-            counts += more
-        instance_ids = await _list_instances_of(db, **key, responder_ids=found.ids)
-        await responses.rewrite(db, **key, instance_ids=instance_ids)
-    return StepResult(counts=counts, mark=found.last)
+    known = await _list_identifiers(db, **key, responder_ids=responder_ids)
+    for responder_id, (keys, written) in known.items():
+        texts = sorted({text.lower() for text in written})
+        person = Person(responder_id=responder_id, keys=keys, written=written, texts=texts)
+        more, _ = await rows.blank_person(db, **key, person=person)
+        counts += more
+    instance_ids = await _list_instances_of(db, **key, responder_ids=responder_ids)
+    await responses.rewrite(db, **key, instance_ids=instance_ids)
+    return counts
 
 
-async def _forget_suppressions(db: Database, run: Run) -> StepResult:
-    found = await _update_suppressions_of_nobody(
-        db, organization_id=run.organization_id, before=run.before_time, limit=ITEMS_MAX
-    )
-    counts = await rows.blank_events(
-        db, organization_id=run.organization_id, subject_ids=found, blanks=rows.SUPPRESSION_BLANKS
-    )
-    counts["Suppression"] += len(found)
-    return StepResult(counts=counts, mark=found[-1] if len(found) == ITEMS_MAX else None)
+async def _uploads(db: Database, run: Run, _now: datetime) -> StepResult:
+    return await _step(db, run, "files", INSTANCES_MAX, partial(_remove_files, db, run))
 
 
-async def _forget_lifted(db: Database, run: Run) -> StepResult:
-    count, last = await _update_events_of_suppressions(
-        db,
-        organization_id=run.organization_id,
-        after=run.mark,
-        before_id=ids.ordered_first(run.before_time),
-        blanks=rows.SUPPRESSION_BLANKS,
-        scanned_max=SCANNED_MAX,
-    )
-    return StepResult(counts=Counter({"Event": count}), mark=last)
+async def _remove_files(db: Database, run: Run, instance_ids: Sequence[str]) -> Counter[str]:
+    key: dict[str, Any] = {"organization_id": run.organization_id}
+    count = await _delete_answers_with_files(db, **key, instance_ids=instance_ids, before=run.before_time)
+    counts = await rows.blank_events(db, **key, subject_ids=instance_ids, blanks=TEXT_BLANKS)
+    await responses.rewrite(db, **key, instance_ids=instance_ids)
+    return Counter({"File": count}) + counts
 
 
-async def _uploads(db: Database, run: Run, now: datetime) -> StepResult:
-    del now
-    key = {"organization_id": run.organization_id}
-    found = await _list_instances_with_files(
-        db, **key, after=run.mark, before=run.before_time, scanned_max=SCANNED_MAX, limit=INSTANCES_MAX
-    )
-    counts = Counter[str]()
-    if found.ids:
-        if not await events.claim_reader(db, reader=responses.READER):
-            return StepResult(waits=True)
-        counts["File"] += await _delete_answers_with_files(db, **key, instance_ids=found.ids, before=run.before_time)
-        counts += await rows.blank_events(db, **key, subject_ids=found.ids, blanks=TEXT_BLANKS)
-        await responses.rewrite(db, **key, instance_ids=found.ids)
-    return StepResult(counts=counts, mark=found.last)
-
-
-async def _answers(db: Database, run: Run, now: datetime) -> StepResult:
+async def _answers(db: Database, run: Run, _now: datetime) -> StepResult:
     """The counts of these days are closed first, so that reports go on showing them."""
     if not run.mark and not await daily_counts.freeze(db, organization_id=run.organization_id, before=run.before_time):
         return StepResult(waits=True)
-    return await _of_instances(db, run, now, partial(_delete_all_instances, db, run))
+    return await _of_instances(db, run, partial(_delete_all_instances, db, run))
 
 
 async def _delete_all_instances(db: Database, run: Run, instance_ids: Sequence[str]) -> Counter[str]:
@@ -684,9 +553,8 @@ async def _delete_all_instances(db: Database, run: Run, instance_ids: Sequence[s
     return counts
 
 
-async def _deleted(db: Database, run: Run, now: datetime) -> StepResult:
+async def _deleted(db: Database, run: Run, _now: datetime) -> StepResult:
     """Responses go whole. Items stay, without the person, until the installation's own limit."""
-    del now
     key: dict[str, Any] = {"organization_id": run.organization_id, "before": run.before_time}
     if not await events.claim_reader(db, reader=responses.READER):
         return StepResult(waits=True)
@@ -694,55 +562,48 @@ async def _deleted(db: Database, run: Run, now: datetime) -> StepResult:
     if found:
         return StepResult(counts=await _delete_all_instances(db, run, found), mark="more")
     found = await _list_deleted_items(db, **key, limit=ITEMS_MAX)
-    if not found:
-        return StepResult()
-    counts = await rows.blank_items(
-        db, organization_id=run.organization_id, item_ids=found, salt=secrets.token_bytes(SALT_BYTES), is_change=False
-    )
-    return StepResult(counts=counts, mark="more")
+    return StepResult(counts=await _blank_items(db, run, found), mark="more" if found else None)
 
 
-async def _of_instances(
-    db: Database, run: Run, now: datetime, act: Callable[[Sequence[str]], Awaitable[Counter[str]]]
-) -> StepResult:
+async def _of_instances(db: Database, run: Run, act: Act) -> StepResult:
     """One step of the walk over instances. Their rows of responses are made anew of what is left."""
-    del now
-    key = {"organization_id": run.organization_id}
-    found: ScanStep = await _list_old_instances(
-        db, **key, after=run.mark, before=run.before_time, kind=run.kind, scanned_max=SCANNED_MAX, limit=INSTANCES_MAX
-    )
-    counts = Counter[str]()
-    if found.ids:
-        if not await events.claim_reader(db, reader=responses.READER):
-            return StepResult(waits=True)
-        locked = await _list_instances_locked(db, **key, instance_ids=found.ids, before=run.before_time)
-        counts = await act(locked)
-        await responses.rewrite(db, **key, instance_ids=locked)
-    return StepResult(counts=counts, mark=found.last)
+
+    async def locked(instance_ids: Sequence[str]) -> Counter[str]:
+        key = {"organization_id": run.organization_id}
+        still_old = await _list_instances_locked(db, **key, instance_ids=instance_ids, before=run.before_time)
+        counts = await act(still_old)
+        await responses.rewrite(db, **key, instance_ids=still_old)
+        return counts
+
+    return await _step(db, run, "instances", INSTANCES_MAX, locked)
 
 
-async def _events(db: Database, run: Run, now: datetime) -> StepResult:
-    del now
+async def _step(db: Database, run: Run, walk: str, limit: int, act: Act) -> StepResult:
+    """One step of a walk whose rows are in responses too: it waits for another process that writes these."""
+    found = await _list_old(db, run, walk, limit=limit)
+    if not found.ids:
+        return StepResult(mark=found.last)
+    if not await events.claim_reader(db, reader=responses.READER):
+        return StepResult(waits=True)
+    return StepResult(counts=await act(found.ids), mark=found.last)
+
+
+async def _events(db: Database, run: Run, _now: datetime) -> StepResult:
     count = await log.prune_of(db, organization_id=run.organization_id, before=run.before_time, limit=ROWS_MAX)
     return StepResult(counts=Counter({"Event": count}), mark="more" if count == ROWS_MAX else None)
 
 
-async def _audit(db: Database, run: Run, now: datetime) -> StepResult:
-    del now
-    count = await _prune_audit(db, organization_id=run.organization_id, before=run.before_time, limit=ROWS_MAX)
-    return StepResult(counts=Counter({"Audit": count}), mark="more" if count == ROWS_MAX else None)
-
-
-async def _exports(db: Database, run: Run, now: datetime) -> StepResult:
-    count = await _update_exports_to_end(db, organization_id=run.organization_id, before=run.before_time, now=now)
-    return StepResult(counts=Counter({"Export": count}))
-
-
 TURNS: Final[Mapping[str, Work]] = {
     "items": _items, "texts": _texts, "people": _people, "uploads": _uploads, "answers": _answers, "events": _events,
-    "audit": _audit, "exports": _exports, "deleted": _deleted,
+    "audit": _prune_audit, "exports": _update_exports, "deleted": _deleted,
 }  # fmt: skip
-COUNTS: Final = {**COUNTED, "events": log.count_events_of}
+
+
+async def _count_touched(db: Database, *, organization_id: str, kind: str, before: datetime, limit: int) -> int:
+    """Up to `limit` rows that a run of this kind would touch."""
+    if kind == "events":
+        return await log.count_events_of(db, organization_id=organization_id, before=before, limit=limit)
+    return await db.fetch_value(_touched(kind), *(organization_id, limit, before, _bound(kind, before)))
 
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:
@@ -755,6 +616,6 @@ async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], n
     for kind in TURNS:
         if kind in days:
             before = before_time(Due(caller.organization_id, kind, days[kind], caller.time_zone), now=now)
-            count = 0 if is_held else await COUNTS[kind](db, **key, before=before, limit=PREVIEWED_MAX + 1)
+            count = 0 if is_held else await _count_touched(db, **key, kind=kind, before=before, limit=PREVIEWED_MAX + 1)
             found.append(Preview(kind, days[kind], min(count, PREVIEWED_MAX), count > PREVIEWED_MAX))
     return found
