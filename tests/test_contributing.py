@@ -45,6 +45,23 @@ EXAMPLES: Final[Mapping[str, Example]] = {
             "tests/contract/test_openapi.py::test_everything_has_words",
         ),
     ),
+    "One measure, where it is computed and where it is counted": Example(
+        4,  # measure, count, name, catalogue
+        (
+            "tests/listening/reports/test_results.py::TestViewOfSent",
+            "tests/console/test_texts.py",
+            "tests/contract/test_openapi.py::test_snapshot",
+        ),
+        test="tests/listening/reports/test_results.py",
+    ),
+    "One screen, made by hand": Example(
+        3,  # route, template, catalogue
+        (
+            "tests/listening/screens/test_channels.py",
+            "tests/console/test_texts.py",
+            "tests/contract/test_screens.py::test_lists_show_nothing_of_ours",
+        ),
+    ),
     "One noun, in one file": Example(
         5,  # migration, declaration, routes, screens, the words of its id
         (
