@@ -72,6 +72,6 @@ async def with_seen(visit: Visit, db: Database, subjects: Subjects) -> Subjects:
     kinds: tuple[Kind, ...] = ("questionnaire", "responder")
     for kind in kinds:
         if VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids):
-            for name in await recent_values.find(db, caller=caller, kind=kind):
+            for name in await recent_values.list_values(db, caller=caller, kind=kind):
                 seen[f"{kind}_metadata:{name.name}"] = [(one.value, one.count) for one in name.values]
     return condition_rows.with_seen(visit.words, subjects, seen)

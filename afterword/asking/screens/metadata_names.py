@@ -20,7 +20,7 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
 from afterword.kit.web import html
 from afterword.listening.search import recent_values
-from afterword.listening.search.recent_values import NEWEST, SeenName
+from afterword.listening.search.recent_values import NEWEST, SeenMetadata
 from afterword.sending.queue.records import VALUE_SCOPES
 from afterword.tenants.screens.members import applications_of
 
@@ -50,7 +50,7 @@ async def list_names(visit: Visit) -> Response:
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
         caller = visit.caller
         may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
-        seen = await recent_values.find(db, caller=caller, kind=kind) if may_see else []
+        seen = await recent_values.list_values(db, caller=caller, kind=kind) if may_see else []
     of_name = {one.name: one for one in seen}
     return visit.page(
         "things.html",
@@ -116,7 +116,7 @@ async def save_name(visit: Visit) -> Response:
     return html.redirect(address(METADATA, kind=kind, done="saved"))
 
 
-def _undeclared(visit: Visit, kind: Kind, one: SeenName) -> dict[str, str]:
+def _undeclared(visit: Visit, kind: Kind, one: SeenMetadata) -> dict[str, str]:
     return {
         "url": f"{METADATA}/new?{urlencode({'kind': kind, 'name': one.name})}",
         "title": one.name,
@@ -127,7 +127,7 @@ def _undeclared(visit: Visit, kind: Kind, one: SeenName) -> dict[str, str]:
     }
 
 
-def _seen(words: Texts, one: SeenName | None) -> str:
+def _seen(words: Texts, one: SeenMetadata | None) -> str:
     """The most frequent values, each with its count."""
     if one is None:
         return ""

@@ -11,7 +11,7 @@ from afterword.core.figures.reports import Figure
 from afterword.core.figures.rows import RowKey, Selection, equal, number_of
 from afterword.kit.db import Database
 from afterword.listening.responses import comments
-from afterword.listening.responses.comments import WordCount
+from afterword.listening.responses.comments import CommentWord
 from afterword.listening.responses.service import Filter
 
 WORDS_MAX: Final = 30
@@ -67,7 +67,7 @@ async def count(db: Database, run: Plan, selection: Selection) -> Counted:
     )
 
 
-def _line(key: RowKey, selection: Selection, n: int, one: WordCount | None = None) -> Line:
+def _line(key: RowKey, selection: Selection, n: int, one: CommentWord | None = None) -> Line:
     """A word; without one, all comments of a group."""
     named = {**key, "word": one.word if one else None, "text": one.text if one else None}
     figure = Figure(Measure(metric=METRIC, unit="count", n=n, value=n))

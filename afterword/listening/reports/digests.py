@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString
+from zoneinfo import ZoneInfo
 
 import structlog
 from msgspec import Meta
@@ -190,19 +191,7 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
                     )
         except Exception:  # of one digest
             logger.exception("a digest was passed over", digest_id=digest.digest_id)
-        await _settle_digest(
-            db,
-            organization_id=digest.organization_id,
-            digest_id=digest.digest_id,
-            due_time=periods.next_due(
-                now,
-                frequency=digest.frequency,
-                day=digest.day,
-                hour=digest.hour,
-                zone=times.zone_of(organization.time_zone),
-            ),
-            now=now,
-        )
+        await _settle_digest(db, digest, zone=times.zone_of(organization.time_zone), now=now)
     return len(due)
 
 
@@ -258,10 +247,9 @@ async def _claim_digests(  # any tenant: one job for all
     return [ReportDigest(**row) for row in rows]
 
 
-async def _settle_digest(
-    db: Database, *, organization_id: str, digest_id: str, due_time: datetime, now: datetime
-) -> None:
+async def _settle_digest(db: Database, digest: ReportDigest, *, zone: ZoneInfo, now: datetime) -> None:
+    due_time = periods.next_due(now, frequency=digest.frequency, day=digest.day, hour=digest.hour, zone=zone)
     await db.execute(
         "update report_digest set due_time = $3, sent_time = $4 where organization_id = $1 and digest_id = $2",
-        *(organization_id, digest_id, due_time, now),
+        *(digest.organization_id, digest.digest_id, due_time, now),
     )

@@ -1,18 +1,16 @@
 """The words of comments: counted in all and by group."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Final
 
-import msgspec
 from msgspec import Meta
 
 from afterword import errors
 from afterword.core.organizations.access import VALUE_SCOPES, Caller
 from afterword.core.text import words as text_words
 from afterword.core.text.words import STOP_WORDS
-from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -33,21 +31,10 @@ class Count:
 
 
 async def _list_counts(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_ids: Sequence[str],
-    weight: str,
-    stop_words: Sequence[tuple[str, str]],
-    kind: str,
-    name: str,
-    words_max: int,
-    groups_max: int,
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], group_by: str
 ) -> list[Count]:
-    """The words that most of these responses have in their part of this weight, in all and by group.
-
-    `stop_words`: pairs of language and word; `kind` and `name`: of the groups, of which the largest are counted.
-    """
+    """The words that most of these responses have in what the person said, in all and by the largest groups."""
+    kind, _, name = group_by.partition(":")
     rows = await db.fetch(
         """with found as materialized (
              select r.words, split_part(r.locale, '-', 1) as language,
@@ -80,8 +67,8 @@ async def _list_counts(
            select s.word, s.value, false, s.n from said s
            where exists (select from large l where l.value is not distinct from s.value)
            order by is_all desc, n desc, word nulls first, value""",
-        *(organization_id, list(instance_ids), weight, [language for language, _ in stop_words], kind, name),
-        *([word for _, word in stop_words], words_max, groups_max),
+        *(organization_id, list(instance_ids), ANSWERED, [language for language, _ in _STOPPED], kind, name),
+        *([word for _, word in _STOPPED], WORDS_COUNTED_MAX, GROUPS_MAX),
     )
     return [Count(**row) for row in rows]
 
@@ -112,22 +99,20 @@ KINDS: Final = ("band", "channel", "questionnaire")
 _STOPPED: Final = [(language, word) for language, found in STOP_WORDS.items() for word in sorted(found)]
 
 
-@dataclass(frozen=True, slots=True)
-class WordCount:
-    """`text`: as it is written most often; `n`: comments that have it."""
+class CommentWord(fields.Answer):
+    """A word, and the comments that have it."""
 
-    word: str
-    text: str
+    word: Annotated[str, Meta(description="As the filter `word` of responses takes it: without case and accents.")]
+    text: Annotated[str, Meta(description="As it is written most often.")]
+    n: Annotated[int, Meta(description="The comments that have it.")]
+
+
+class CommentGroup(fields.Answer):
+    """The comments of a group."""
+
+    value: Annotated[str | None, Meta(description="Null: without a value.")]
     n: int
-
-
-@dataclass(frozen=True, slots=True)
-class GroupCount:
-    """`value`: None for comments without one."""
-
-    value: str | None
-    n: int
-    words: Sequence[WordCount]
+    words: Annotated[list[CommentWord], Meta(description="Those of the words in all that it has.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +121,8 @@ class CountedWords:
 
     n: int
     from_time: datetime | None
-    words: Sequence[WordCount]
-    groups: Sequence[GroupCount]
+    words: list[CommentWord]
+    groups: list[CommentGroup]
 
 
 async def count(
@@ -161,7 +146,6 @@ async def count(
 async def counted(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, group_by: str, limit: int
 ) -> CountedWords:
-    kind, _, name = group_by.partition(":")
     found = await service.list_ids(
         db,
         organization_id=organization_id,
@@ -171,17 +155,7 @@ async def counted(
         limit=COMMENTS_MAX + 1,
     )
     ids = [instance_id for instance_id, _ in found[:COMMENTS_MAX]]
-    counts = await _list_counts(
-        db,
-        organization_id=organization_id,
-        instance_ids=ids,
-        weight=ANSWERED,
-        stop_words=_STOPPED,
-        kind=kind,
-        name=name,
-        words_max=WORDS_COUNTED_MAX,
-        groups_max=GROUPS_MAX,
-    )
+    counts = await _list_counts(db, organization_id=organization_id, instance_ids=ids, group_by=group_by)
     total = next((one for one in counts if one.is_all and one.word is None), None)
     shown = _carried([one for one in counts if one.is_all])[:limit]
     texts = await _list_comments(db, organization_id=organization_id, instance_ids=ids[:WRITTEN_MAX])
@@ -192,7 +166,7 @@ async def counted(
         if len(found) > COMMENTS_MAX
         else None,
         words=[_word(one, written) for one in shown],
-        groups=_groups(counts, shown, written) if kind else [],
+        groups=_groups(counts, shown, written) if group_by else [],
     )
 
 
@@ -212,16 +186,16 @@ def _carried(counts: Sequence[Count]) -> list[Count]:
     return [one for word, one in found.items() if text_words.stem_of(word or "") not in found]
 
 
-def _groups(counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str]) -> list[GroupCount]:
+def _groups(counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str]) -> list[CommentGroup]:
     of_word: dict[str | None, dict[str | None, Count]] = {one.word: {} for one in shown} | {None: {}}
     for one in counts:
         if not one.is_all and one.word in of_word:
             of_word[one.word][one.value] = one
     return [
-        GroupCount(
-            value,
-            one.n,
-            sorted(
+        CommentGroup(
+            value=value,
+            n=one.n,
+            words=sorted(
                 (_word(of_group[value], written) for word, of_group in of_word.items() if word and value in of_group),
                 key=lambda each: -each.n,
             ),
@@ -230,9 +204,9 @@ def _groups(counts: Sequence[Count], shown: Sequence[Count], written: Mapping[st
     ]
 
 
-def _word(one: Count, written: Mapping[str, str]) -> WordCount:
+def _word(one: Count, written: Mapping[str, str]) -> CommentWord:
     word = one.word or ""
-    return WordCount(word, written.get(word, word), one.n)
+    return CommentWord(word=word, text=written.get(word, word), n=one.n)
 
 
 GROUP_CHARACTERS_MAX: Final = 300
@@ -252,23 +226,7 @@ class WordQuery(ResponseQuery):
     limit: Annotated[int, Meta(ge=1, le=WORDS_MAX, description="The most words.")] = 40
 
 
-class CommentWord(fields.Answer):
-    """A word, and the comments that have it."""
-
-    word: Annotated[str, Meta(description="As the filter `word` of responses takes it: without case and accents.")]
-    text: Annotated[str, Meta(description="As it is written most often.")]
-    n: Annotated[int, Meta(description="The comments that have it.")]
-
-
-class CommentGroup(fields.Answer):
-    """The comments of a group."""
-
-    value: Annotated[str | None, Meta(description="Null: without a value.")]
-    n: int
-    words: Annotated[list[CommentWord], Meta(description="Those of the words in all that it has.")]
-
-
-class CommentWords(fields.Answer):
+class CommentWords(fields.Resource):
     """The words of comments, those that most have first."""
 
     n: Annotated[int, Meta(description="The comments that were counted.")]
@@ -301,6 +259,4 @@ async def count_words(call: Call[None], db: Database) -> Answer:
         group_by=query.group_by or "",
         limit=query.limit,
     )
-    from_time = times.format_optional(found.from_time, zone=call.zone)
-    given = {**asdict(found), "from_time": from_time, "suppressed": False, "suppressed_groups": 0}
-    return Answer(msgspec.convert(given, CommentWords))
+    return Answer(CommentWords.of(found, call.zone, suppressed=False, suppressed_groups=0))

@@ -131,7 +131,8 @@ async def _get_is_filled(db: Database) -> bool:  # any tenant: as above
     return bool(await db.fetch_value("select exists (select from response_fill where done_time is not null)"))
 
 
-async def _update_to_fill_again(db: Database) -> None:  # any tenant: as above
+async def update_to_fill_again(db: Database) -> None:  # any tenant: as above
+    """Let workers make all rows anew, from the first instance on; rows stay in use meanwhile."""
     await db.execute("update response_fill set after = '', done_time = null")
 
 
@@ -250,13 +251,9 @@ async def compare(db: Database, *, now: datetime) -> Comparison:
         return Comparison(is_filled=False, compared=0, wrong=())
     before = now - SETTLED_AFTER
     parts = [await _list_settled_keys(db, after=after, before=before, limit=SAMPLED_MAX) for after in SAMPLED_AFTER]
-    made = await _rows(db, keys=sorted({key for part in parts for key in part}))
+    keys = sorted({key for part in parts for key in part})
+    made = await _rows_of(db, await _list_sources(db, keys=keys)) if keys else []
     return Comparison(is_filled=True, compared=len(made), wrong=await _list_wrong_keys(db, rows=made))
-
-
-async def fill_again(db: Database) -> None:
-    """Let workers make all rows anew, from the first instance on; rows stay in use meanwhile."""
-    await _update_to_fill_again(db)
 
 
 async def rewrite(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> bool:
@@ -277,10 +274,6 @@ async def write(db: Database, *, keys: Sequence[Key]) -> None:
         await _delete_responses(db, keys=gone)
     if sources:
         await _insert_responses(db, rows=await _rows_of(db, sources))
-
-
-async def _rows(db: Database, *, keys: Sequence[Key]) -> list[dict[str, Any]]:
-    return await _rows_of(db, await _list_sources(db, keys=keys)) if keys else []
 
 
 async def _rows_of(db: Database, sources: Sequence[Source]) -> list[dict[str, Any]]:

@@ -55,58 +55,6 @@ _OPEN: Final[LiteralString] = "r.changed is null"
 _TO_UNDO: Final[LiteralString] = "r.changed"
 
 
-async def _insert_tagging(
-    db: Database,
-    *,
-    organization_id: str,
-    tagging_id: str,
-    tag: str,
-    action: Action,
-    instance_ids: Sequence[str],
-    created_by: str,
-    actor_kind: str,
-    now: datetime,
-) -> TaggingRecord:
-    row = await db.fetch_one(
-        f"""with made as (
-              insert into tagging (organization_id, tagging_id, tag, action, found, created_by, actor_kind,
-                created_time, updated_time)
-              values ($1, $2, $3, $4, cardinality($5::text[]), $6, $7, $8, $8) returning {_COLUMNS}),
-            noted as (
-              insert into tagging_response (organization_id, tagging_id, instance_id)
-              select $1, $2, unnest($5))
-            select {_COLUMNS} from made""",
-        *(organization_id, tagging_id, tag, action, list(instance_ids), created_by, actor_kind, now),
-    )
-    return TaggingRecord(**dict(row))
-
-
-async def _get_tagging(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    tagging_id: str,
-    created_by: str,
-    is_locked: bool = False,
-) -> TaggingRecord | None:
-    """None also where one of its responses is of another application (none: all), or no test with `test_only`."""
-    lock: LiteralString = "for update" if is_locked else ""
-    row = await db.fetch_row(
-        f"""select {_COLUMNS} from tagging t
-            where t.organization_id = $1 and t.tagging_id = $2 and t.created_by = $3
-              and (cardinality($4::text[]) = 0 and not $5 or not exists (
-                select from tagging_response r
-                join questionnaire_instance i on i.organization_id = $1 and i.instance_id = r.instance_id
-                join questionnaire q on q.organization_id = $1 and q.questionnaire_id = i.questionnaire_id
-                where r.organization_id = $1 and r.tagging_id = $2 and ($5 and not i.test
-                  or cardinality($4) > 0 and q.owner_application_id <> all($4)))) {lock}""",
-        *(organization_id, tagging_id, created_by, list(application_ids), test_only),
-    )
-    return TaggingRecord(**dict(row)) if row else None
-
-
 async def _claim_tagging(db: Database) -> TaggingRecord | None:
     row = await db.fetch_row(
         f"""select {_COLUMNS} from tagging where state in ('running', 'undoing')
@@ -127,17 +75,11 @@ async def _list_next(db: Database, *, organization_id: str, tagging_id: str, is_
 
 
 async def _settle_part(
-    db: Database,
-    *,
-    organization_id: str,
-    tagging: TaggingRecord,
-    instance_ids: Sequence[str],
-    changed_ids: Sequence[str],
-    state: State,
-    now: datetime,
+    db: Database, *, tagging: TaggingRecord, instance_ids: Sequence[str], changed_ids: Sequence[str], now: datetime
 ) -> TaggingRecord:
     """These responses are gone through, and so many of them were changed, or changed back."""
-    is_back = tagging.state == "undoing"
+    is_back, is_over = tagging.state == "undoing", len(instance_ids) < PART
+    state = ("undone" if is_over else "undoing") if is_back else ("done" if is_over else "running")
     row = await db.fetch_one(
         f"""with gone as (
               update tagging_response set changed = (instance_id = any($4::text[]) and not $5)
@@ -147,9 +89,9 @@ async def _settle_part(
               changed = t.changed + case when $5 then 0 else cardinality($4) end,
               undone = t.undone + case when $5 then cardinality($4) else 0 end
             where t.organization_id = $1 and t.tagging_id = $2 returning {qualified(_COLUMNS, "t")}""",
-        *(organization_id, tagging.tagging_id, list(instance_ids), list(changed_ids), is_back, state, now),
+        *(tagging.organization_id, tagging.tagging_id, list(instance_ids), list(changed_ids), is_back, state, now),
     )
-    return TaggingRecord(**dict(row))
+    return TaggingRecord(**row)
 
 
 async def _update_to_undoing(db: Database, *, organization_id: str, tagging_id: str, now: datetime) -> None:
@@ -160,7 +102,6 @@ async def _update_to_undoing(db: Database, *, organization_id: str, tagging_id: 
     )
 
 
-NO_TAGGING: Final = "There is no such tagging."
 PART: Final = 200  # responses that are changed in one transaction
 KEEP_DAYS: Final = 30
 PRUNED_MAX: Final = 5  # taggings, each of up to FOUND_MAX responses
@@ -189,7 +130,7 @@ async def begin(
         limit=FOUND_MAX,
     )  # fmt: skip
     instance_ids = [instance_id for instance_id, _ in found]
-    return await _begin(db, caller=caller, tag=word, action=action, instance_ids=instance_ids, now=now)
+    return await _insert_tagging(db, caller=caller, tag=word, action=action, instance_ids=instance_ids, now=now)
 
 
 async def remove_everywhere(
@@ -206,24 +147,26 @@ async def remove_everywhere(
     if len(found) > FOUND_MAX:
         message = f"More than {FOUND_MAX:,} responses have this tag: remove it by period, from the list of responses."
         raise errors.Invalid.at("/tag", "too_many", message)
-    return await _begin(db, caller=caller, tag=word, action="remove", instance_ids=found, now=now)
+    return await _insert_tagging(db, caller=caller, tag=word, action="remove", instance_ids=found, now=now)
 
 
-async def _begin(
+async def _insert_tagging(
     db: Database, *, caller: Caller, tag: str, action: Action, instance_ids: Sequence[str], now: datetime
 ) -> TaggingRecord:
-    tagging = await _insert_tagging(
-        db,
-        organization_id=caller.organization_id,
-        tagging_id=ids.ordered(now),
-        tag=tag,
-        action=action,
-        instance_ids=instance_ids,
-        created_by=caller.actor_id,
-        actor_kind=caller.actor_kind,
-        now=now,
+    """Note these responses, and change the first of them."""
+    row = await db.fetch_one(
+        f"""with made as (
+              insert into tagging (organization_id, tagging_id, tag, action, found, created_by, actor_kind,
+                created_time, updated_time)
+              values ($1, $2, $3, $4, cardinality($5::text[]), $6, $7, $8, $8) returning {_COLUMNS}),
+            noted as (
+              insert into tagging_response (organization_id, tagging_id, instance_id)
+              select $1, $2, unnest($5))
+            select {_COLUMNS} from made""",
+        *(caller.organization_id, ids.ordered(now), tag, action, list(instance_ids)),
+        *(caller.actor_id, caller.actor_kind, now),
     )
-    return await _do_part(db, tagging=tagging, now=now)
+    return await _do_part(db, tagging=TaggingRecord(**row), now=now)
 
 
 def _word(text: str) -> str:
@@ -233,10 +176,24 @@ def _word(text: str) -> str:
         raise errors.Invalid.at("/tag", error.code, str(error)) from None
 
 
-async def get(db: Database, *, caller: Caller, tagging_id: str) -> TaggingRecord:
-    """A tagging of the caller's own. Raises NotFound."""
-    found = await _get_tagging(db, **caller.reach, tagging_id=tagging_id, created_by=caller.actor_id)
-    return errors.found(found, NO_TAGGING)
+async def get_record(db: Database, *, caller: Caller, tagging_id: str, is_locked: bool = False) -> TaggingRecord:
+    """A tagging of the caller's own.
+
+    Raises NotFound, also where one of its responses is of another application, or no test for a token for tests.
+    """
+    lock: LiteralString = "for update" if is_locked else ""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from tagging t
+            where t.organization_id = $1 and t.tagging_id = $2 and t.created_by = $3
+              and (cardinality($4::text[]) = 0 and not $5 or not exists (
+                select from tagging_response r
+                join questionnaire_instance i on i.organization_id = $1 and i.instance_id = r.instance_id
+                join questionnaire q on q.organization_id = $1 and q.questionnaire_id = i.questionnaire_id
+                where r.organization_id = $1 and r.tagging_id = $2 and ($5 and not i.test
+                  or cardinality($4) > 0 and q.owner_application_id <> all($4)))) {lock}""",
+        *(caller.organization_id, tagging_id, caller.actor_id, list(caller.application_ids), caller.test),
+    )
+    return TaggingRecord(**errors.found(row, "There is no such tagging."))
 
 
 async def undo(
@@ -246,14 +203,12 @@ async def undo(
 
     `expect` is told the version. Raises NotFound, and what it raises.
     """
-    found = await _get_tagging(db, **caller.reach, tagging_id=tagging_id, created_by=caller.actor_id, is_locked=True)
-    if found is None:
-        raise errors.NotFound(NO_TAGGING)
+    found = await get_record(db, caller=caller, tagging_id=tagging_id, is_locked=True)
     expect(found.version)
     if found.state not in {"running", "done"}:
         return found
     await _update_to_undoing(db, organization_id=caller.organization_id, tagging_id=tagging_id, now=now)
-    return await _do_part(db, tagging=await get(db, caller=caller, tagging_id=tagging_id), now=now)
+    return await _do_part(db, tagging=await get_record(db, caller=caller, tagging_id=tagging_id), now=now)
 
 
 async def work_next(db: Database, *, now: datetime) -> int:
@@ -278,11 +233,7 @@ async def _do_part(db: Database, *, tagging: TaggingRecord, now: datetime) -> Ta
         actor=Actor(tagging.actor_kind, tagging.created_by),
         now=now,
     )
-    is_over = len(instance_ids) < PART
-    state = ("undone" if is_over else "undoing") if is_back else ("done" if is_over else "running")
-    return await _settle_part(
-        db, **key, tagging=tagging, instance_ids=instance_ids, changed_ids=changed, state=state, now=now
-    )
+    return await _settle_part(db, tagging=tagging, instance_ids=instance_ids, changed_ids=changed, now=now)
 
 
 PATH: Final = "/q/response/tag"
@@ -401,7 +352,7 @@ async def tag_responses(call: Call[TaggingRequest], db: Database) -> Answer:
 
 @routes.get(f"{PATH}/{{tagging_id}}", scope="Tag.Read", answer=Tagging, summary="Get the progress of tagging")
 async def get_tagging(call: Call[None], db: Database) -> Answer:
-    return Answer(record=await get(db, caller=call.caller, **call.ids))
+    return Answer(record=await get_record(db, caller=call.caller, **call.ids))
 
 
 @routes.delete(

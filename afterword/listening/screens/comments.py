@@ -25,7 +25,7 @@ from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import comments
-from afterword.listening.responses.comments import METADATA, WordCount
+from afterword.listening.responses.comments import METADATA, CommentWord
 from afterword.listening.responses.comments import CountedWords as CommentWords
 from afterword.listening.screens.exports import csv_of, note
 from afterword.listening.screens.forms import PERIODS, STORE, Field
@@ -236,7 +236,7 @@ def _group_name(visit: Visit, asked: CountedWords, value: str | None) -> str:
             return value
 
 
-def _linked(visit: Visit, choice: ResponseFilter | None, found: Sequence[WordCount]) -> list[tuple[str, str, str]]:
+def _linked(visit: Visit, choice: ResponseFilter | None, found: Sequence[CommentWord]) -> list[tuple[str, str, str]]:
     return [
         (one.text, visit.words.count(one.n), replace(choice, word=one.word).url() if choice else "") for one in found
     ]

@@ -170,7 +170,7 @@ def actions_of(words: Texts) -> list[tuple[str, str]]:
 
 @routes.get(ONE, scope="Tag.Read")
 async def show_tagging(visit: Visit) -> Response:
-    tagging = await visit.find(taggings.get)
+    tagging = await visit.find(taggings.get_record)
     choice = ResponseFilter.read(visit.query)
     response = visit.page(
         "tagging.html",

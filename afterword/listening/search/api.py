@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -26,7 +25,7 @@ class SearchQuery(fields.Request):
     ] = ""
 
 
-class SearchHit(fields.Answer):
+class SearchHit(fields.Resource):
     """A thing that was found."""
 
     kind: Annotated[
@@ -58,17 +57,4 @@ class SearchResult(fields.Answer):
 )
 async def search(call: Call[Any], db: Database) -> Answer:
     found = await service.find(db, caller=call.caller, text=call.query.q, secret=call.site.secret, now=call.now)
-    return Answer(
-        SearchResult(
-            results=[
-                SearchHit(
-                    kind=hit.kind,
-                    id=hit.id,
-                    title=hit.title,
-                    detail=hit.detail,
-                    time=times.format_optional(hit.time, zone=call.zone),
-                )
-                for hit in found
-            ]
-        )
-    )
+    return Answer(SearchResult(results=[SearchHit.of(hit, call.zone) for hit in found]))

@@ -21,66 +21,6 @@ from afterword.tenants import audit
 LOOKED_AT_MAX: Final = 1_000  # questionnaires and alerts, the newest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """`detail`: of a case the questionnaire; `time`: of its opening."""
-
-    id: str
-    title: str
-    detail: str | None
-    time: datetime
-
-
-async def _list_questionnaires_by_title(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], pattern: str, limit: int
-) -> list[Found]:
-    rows = await db.fetch(
-        """select q.questionnaire_id as id, q.display_name as title, q.title as detail, q.created_time as time
-           from (select questionnaire_id, display_name, title, created_time from questionnaire
-                 where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))
-                 order by created_time desc limit $5) q
-           where q.display_name ilike $3 or q.title ilike $3 order by q.created_time desc limit $4""",
-        *(organization_id, list(application_ids), pattern, limit, LOOKED_AT_MAX),
-    )
-    return [Found(**row) for row in rows]
-
-
-async def _list_cases_of(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    responder_ids: Sequence[str],
-    instance_ids: Sequence[str],
-    pattern: str,
-    limit: int,
-) -> list[Found]:
-    """The newest cases of these people, of these responses, and of alerts with such a title."""
-    rows = await db.fetch(
-        """with found as (
-             select alert_instance_id from alert_instance where organization_id = $1 and responder_id = any($4::text[])
-             union
-             select alert_instance_id from alert_instance where organization_id = $1 and instance_id = any($5::text[])
-             union
-             select n.alert_instance_id from (
-               select alert_id, title from alert where organization_id = $1 order by created_time desc limit $8) a
-             cross join lateral (
-               select alert_instance_id from alert_instance where organization_id = $1 and alert_id = a.alert_id
-               order by created_time desc, alert_instance_id limit $7) n
-             where a.title ilike $6)
-           select c.alert_instance_id as id, a.title, q.display_name as detail, c.created_time as time
-           from found join alert_instance c on c.organization_id = $1 and c.alert_instance_id = found.alert_instance_id
-             join alert a on a.organization_id = $1 and a.alert_id = c.alert_id
-             left join questionnaire q on q.organization_id = $1 and q.questionnaire_id = c.questionnaire_id
-           where not $3::boolean and (cardinality($2::text[]) = 0 or a.application_id = any($2))
-           order by c.created_time desc, c.alert_instance_id limit $7""",
-        *(organization_id, list(application_ids), test_only, list(responder_ids), list(instance_ids), pattern, limit),
-        LOOKED_AT_MAX,
-    )
-    return [Found(**row) for row in rows]
-
-
 Kind = Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"]
 FOUND_MAX: Final = 5  # of each kind
 CHARACTERS_MIN: Final = 3
@@ -108,8 +48,8 @@ async def find(db: Database, *, caller: Caller, text: str, secret: bytes, now: d
     people = await _people(db, caller, text, now) if "Responder.Read" in scopes else []
     answered = await _responses(db, caller, text) if "Questionnaire Instance.Read" in scopes else []
     waiting = await _items(db, caller, text, secret) if "Queue.Read" in scopes else []
-    cases = await _cases(db, caller, text, [*people, *answered]) if "Alert Instance.Read" in scopes else []
-    questionnaires = await _questionnaires(db, caller, text) if "Questionnaire.Read" in scopes else []
+    cases = await _list_cases(db, caller, text, [*people, *answered]) if "Alert Instance.Read" in scopes else []
+    questionnaires = await _list_questionnaires(db, caller, text) if "Questionnaire.Read" in scopes else []
     await audit.record(db, caller=caller, action="searched", thing_kind="responder", thing_id=None, now=now)
     return [*people, *answered, *waiting, *cases, *questionnaires]
 
@@ -170,25 +110,44 @@ async def _items(db: Database, caller: Caller, text: str, secret: bytes) -> list
     ]
 
 
-async def _cases(db: Database, caller: Caller, text: str, hits: Sequence[Hit]) -> list[Hit]:
-    found = await _list_cases_of(
-        db,
-        **caller.reach,
-        responder_ids=[hit.id for hit in hits if hit.kind == "responder"],
-        instance_ids=[hit.id for hit in hits if hit.kind == "questionnaire_instance"],
-        pattern=_pattern(text),
-        limit=FOUND_MAX,
+async def _list_cases(db: Database, caller: Caller, text: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The newest cases of these people, of these responses, and of alerts with such a title."""
+    rows = await db.fetch(
+        """with found as (
+             select alert_instance_id from alert_instance where organization_id = $1 and responder_id = any($4::text[])
+             union
+             select alert_instance_id from alert_instance where organization_id = $1 and instance_id = any($5::text[])
+             union
+             select n.alert_instance_id from (
+               select alert_id, title from alert where organization_id = $1 order by created_time desc limit $8) a
+             cross join lateral (
+               select alert_instance_id from alert_instance where organization_id = $1 and alert_id = a.alert_id
+               order by created_time desc, alert_instance_id limit $7) n
+             where a.title ilike $6)
+           select c.alert_instance_id as id, a.title, q.display_name as detail, c.created_time as time
+           from found join alert_instance c on c.organization_id = $1 and c.alert_instance_id = found.alert_instance_id
+             join alert a on a.organization_id = $1 and a.alert_id = c.alert_id
+             left join questionnaire q on q.organization_id = $1 and q.questionnaire_id = c.questionnaire_id
+           where not $3::boolean and (cardinality($2::text[]) = 0 or a.application_id = any($2))
+           order by c.created_time desc, c.alert_instance_id limit $7""",
+        *(caller.organization_id, list(caller.application_ids), caller.test),
+        [hit.id for hit in hits if hit.kind == "responder"],
+        [hit.id for hit in hits if hit.kind == "questionnaire_instance"],
+        *(_pattern(text), FOUND_MAX, LOOKED_AT_MAX),
     )
-    return [_hit("alert_instance", one) for one in found]
+    return [Hit(kind="alert_instance", **row) for row in rows]
 
 
-async def _questionnaires(db: Database, caller: Caller, text: str) -> list[Hit]:
-    found = await _list_questionnaires_by_title(db, **caller.part, pattern=_pattern(text), limit=FOUND_MAX)
-    return [_hit("questionnaire", one) for one in found]
-
-
-def _hit(kind: Kind, found: Found) -> Hit:
-    return Hit(kind=kind, id=found.id, title=found.title, detail=found.detail, time=found.time)
+async def _list_questionnaires(db: Database, caller: Caller, text: str) -> list[Hit]:
+    rows = await db.fetch(
+        """select q.questionnaire_id as id, q.display_name as title, q.title as detail, q.created_time as time
+           from (select questionnaire_id, display_name, title, created_time from questionnaire
+                 where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))
+                 order by created_time desc limit $5) q
+           where q.display_name ilike $3 or q.title ilike $3 order by q.created_time desc limit $4""",
+        *(caller.organization_id, list(caller.application_ids), _pattern(text), FOUND_MAX, LOOKED_AT_MAX),
+    )
+    return [Hit(kind="questionnaire", **row) for row in rows]
 
 
 def _pattern(text: str) -> str:

@@ -45,7 +45,7 @@ async def doctor(*, confirm_sending: Switch = False, recount: Switch = False, re
         return 0
     if refill_responses:
         async with context.open_transaction(chosen) as (_, database):
-            await rows.fill_again(database)
+            await rows.update_to_fill_again(database)
         print("Workers make the rows of all responses anew. The list stays in use meanwhile.")
         return 0
     return 0 if await _examined(chosen) else 1

@@ -82,7 +82,7 @@ async def test_older_responses(house: House, monkeypatch: pytest.MonkeyPatch) ->
         await database.execute("update response set score = 1 where submitted_time = $1", now)
         await database.execute("delete from response where submitted_time < $1", now - timedelta(hours=3))
         assert 2 == len((await responses_rows.compare(database, now=later)).wrong)
-        await responses_rows.fill_again(database)
+        await responses_rows.update_to_fill_again(database)
     assert [2, 2, 1, 0] == [await fill() for _ in range(4)]
     assert [9] * 5 == [row["score"] for row in await rows_of(house)]
 

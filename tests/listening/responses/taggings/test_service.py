@@ -67,7 +67,7 @@ async def test_refusals(house: House, answered: list[str], monkeypatch: pytest.M
     key = {"tagging_id": made["tagging_id"], "now": await now_of(house)}
     async with db.transaction(house.pool) as database:
         maker = await maker_of(database, made["tagging_id"], house)
-        assert await taggings.get(database, caller=maker, tagging_id=made["tagging_id"])
+        assert await taggings.get_record(database, caller=maker, tagging_id=made["tagging_id"])
         for lesser in (replace(maker, test=True), replace(maker, application_ids=("0" * 22,))):
             with pytest.raises(errors.NotFound):  # one's own, by a token that sees less
                 await taggings.undo(database, caller=lesser, **key)
