@@ -305,8 +305,8 @@ async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
         db,
         caller=call.caller,
         **call.ids,
-        from_time=_instant(call.body.from_time),
-        to_time=_instant(call.body.to_time),
+        from_time=call.body.from_time and call.body.from_time.instant,
+        to_time=call.body.to_time and call.body.to_time.instant,
         after=position,
     )
     cursor = None if found.last_id is None else log.cursor_of(found.last_id, secret=call.site.secret)
@@ -328,7 +328,3 @@ async def _position(call: Call[RedeliveryRequest], db: Database) -> tuple[int, i
     wrong = FieldError("cursor_expired", log.EXPIRED, pointer="/after")
     organization_id = call.caller.organization_id
     return await log.position_of(db, organization_id=organization_id, event_id=event_id, wrong=wrong)
-
-
-def _instant(moment: fields.Moment | None) -> datetime | None:
-    return None if moment is None else moment.instant

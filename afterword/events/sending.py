@@ -48,7 +48,7 @@ class Delivery:
     is_subscribed: bool
 
 
-async def _update_reader_to_end(db: Database, *, reader: str) -> bool:  # any tenant: one reader serves all
+async def _update_reader_to_end(db: Database) -> bool:  # any tenant: one reader serves all
     """Move the cursor to the end of the readable log if there is no active webhook; return True if there is none."""
     return await db.fetch_value(
         """with moved as (
@@ -57,20 +57,20 @@ async def _update_reader_to_end(db: Database, *, reader: str) -> bool:  # any te
                    order by xid desc, seq desc limit 1) l
              where c.reader = $1 and (l.xid, l.seq) > (c.xid, c.seq) and not exists (select from webhook where active))
            select not exists (select from webhook where active)""",
-        reader,
+        READER,
     )
 
 
 async def _insert_next_deliveries(  # any tenant: one reader serves all
-    db: Database, *, reader: str, limit: int, earlier_max: int
+    db: Database, *, limit: int
 ) -> tuple[int, int, list[SubjectKey]]:
     """Insert deliveries of the next events and move the cursor; return the counts of events, deliveries, and subjects.
 
     Earlier events of each subject that are visible and unread are added: a transaction that began early and waited for
-    a lock has a lower xid than the one it waited for. At most `earlier_max` of each subject are read, since some have a
+    a lock has a lower xid than the one it waited for. At most EARLIER_MAX of each subject are read, since some have a
     long history. A delivery without an open earlier one is due at once; `order_deliveries` does the rest.
     """
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         """with c as materialized (select xid, seq from event_cursor where reader = $1),
            passed as materialized (
              select e.* from c, lateral (
@@ -124,9 +124,8 @@ async def _insert_next_deliveries(  # any tenant: one reader serves all
            select (select count(*) from passed) as passed, (select count(*) from inserted) as inserted,
              (select coalesce(jsonb_agg(distinct jsonb_build_array(organization_id, webhook_id, subject_id)), '[]')
               from inserted) as subjects""",
-        *(reader, limit, earlier_max),
+        *(READER, limit, EARLIER_MAX),
     )
-    assert row is not None, "counts are always there"  # noqa: S101
     return row["passed"], row["inserted"], [(one[0], one[1], one[2]) for one in row["subjects"]]
 
 
@@ -193,7 +192,7 @@ async def _list_lanes(db: Database, *, after: LaneKey, limit: int) -> list[LaneK
 
 
 async def _claim_lanes(  # any tenant: workers serve all
-    db: Database, *, keys: Sequence[LaneKey], in_flight_max: int, organization_in_flight_max: int, limit: int
+    db: Database, *, keys: Sequence[LaneKey], limit: int
 ) -> list[LaneKey]:
     """Lock the webhooks that may be called now and have a due delivery; those locked by others are skipped.
 
@@ -226,17 +225,15 @@ async def _claim_lanes(  # any tenant: workers serve all
            join webhook w on w.organization_id = n.organization_id and w.webhook_id = n.webhook_id
            order by n.position limit $5 for no key update of w skip locked""",
         *arrays(keys, 2),
-        in_flight_max,
-        organization_in_flight_max,
-        limit,
+        *(IN_FLIGHT_MAX, ORGANIZATION_IN_FLIGHT_MAX, limit),
     )
     return [(row["organization_id"], row["webhook_id"]) for row in rows]
 
 
 async def _claim_deliveries(  # any tenant: workers serve all
-    db: Database, *, keys: Sequence[LaneKey], in_flight_max: int, limit: int, lease_seconds: float
+    db: Database, *, keys: Sequence[LaneKey], limit: int, lease_seconds: float
 ) -> list[Delivery]:
-    """Claim due deliveries of these locked webhooks, the longest due first, up to `in_flight_max` each."""
+    """Claim due deliveries of these locked webhooks, the longest due first, up to IN_FLIGHT_MAX each."""
     rows = await db.fetch(
         f"""with lane as materialized (
              select k.*, $3 - (
@@ -270,9 +267,7 @@ async def _claim_deliveries(  # any tenant: workers serve all
            left join questionnaire q
              on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id""",
         *arrays(keys, 2),
-        in_flight_max,
-        limit,
-        lease_seconds,
+        *(IN_FLIGHT_MAX, limit, lease_seconds),
     )
     return [_delivery(row) for row in rows]
 
@@ -295,16 +290,7 @@ async def _update_leases(  # any tenant: the leases name their own
 
 
 async def _settle_delivery(
-    db: Database,
-    *,
-    lease: DeliveryLease,
-    state: str,
-    due_time: datetime | None,
-    response_status: int | None,
-    duration_ms: int | None,
-    response_excerpt: str | None,
-    error: str | None,
-    now: datetime,
+    db: Database, *, lease: DeliveryLease, state: str, due_time: datetime | None, reply: Reply, now: datetime
 ) -> bool:
     """End an attempt: `scheduled` for another at `due_time`, `delivered` or `dead`; False: the lease was lost."""
     touched = await db.execute(
@@ -312,17 +298,8 @@ async def _settle_delivery(
              response_excerpt = $9, error = $10, version = version + 1,
              finished_time = case when $5 = 'scheduled' then null else $11::timestamptz end
            where organization_id = $1 and delivery_id = $2 and webhook_id = $3 and epoch = $4 and state = 'claimed'""",
-        lease.organization_id,
-        lease.delivery_id,
-        lease.webhook_id,
-        lease.epoch,
-        state,
-        due_time,
-        response_status,
-        duration_ms,
-        response_excerpt,
-        error,
-        now,
+        *(lease.organization_id, lease.delivery_id, lease.webhook_id, lease.epoch, state, due_time),
+        *(reply.status, reply.duration_ms, reply.excerpt, reply.error and reply.error[:ERROR_CHARACTERS_MAX], now),
     )
     return touched > 0
 
@@ -395,11 +372,9 @@ async def fan_out(db: Database, *, limit: int) -> tuple[int, int]:
     """
     if not await service.claim_reader(db, reader=READER):
         return 0, 0
-    if await _update_reader_to_end(db, reader=READER):
+    if await _update_reader_to_end(db):
         return 0, 0
-    passed, delivery_count, subjects = await _insert_next_deliveries(
-        db, reader=READER, limit=limit, earlier_max=EARLIER_MAX
-    )
+    passed, delivery_count, subjects = await _insert_next_deliveries(db, limit=limit)
     await order_deliveries(db, subjects=subjects)
     return passed, delivery_count
 
@@ -420,14 +395,10 @@ async def claim(
     seen = await _list_lanes(db, after=after, limit=LANES_MAX)
     if not seen:
         return [], START
-    lanes = await _claim_lanes(
-        db, keys=seen, in_flight_max=IN_FLIGHT_MAX, organization_in_flight_max=ORGANIZATION_IN_FLIGHT_MAX, limit=limit
-    )
+    lanes = await _claim_lanes(db, keys=seen, limit=limit)
     deliveries: list[Delivery] = []
     if lanes:
-        deliveries = await _claim_deliveries(
-            db, keys=lanes, in_flight_max=IN_FLIGHT_MAX, limit=limit, lease_seconds=lease_seconds
-        )
+        deliveries = await _claim_deliveries(db, keys=lanes, limit=limit, lease_seconds=lease_seconds)
     if len(deliveries) >= limit:
         return deliveries, max(delivery.lease.lane for delivery in deliveries)
     return deliveries, seen[-1] if len(seen) == LANES_MAX else START
@@ -443,18 +414,7 @@ async def settle(db: Database, *, lease: DeliveryLease, reply: Reply, now: datet
     await _claim_webhooks(db, keys=[lease.lane])
     again = None if reply.is_delivered else retry_time(reply, attempts=lease.attempts, now=now, jitter=jitter)
     state = "delivered" if reply.is_delivered else "scheduled" if again else "dead"
-    is_ours = await _settle_delivery(
-        db,
-        lease=lease,
-        state=state,
-        due_time=again,
-        response_status=reply.status,
-        duration_ms=reply.duration_ms,
-        response_excerpt=reply.excerpt,
-        error=reply.error and reply.error[:ERROR_CHARACTERS_MAX],
-        now=now,
-    )
-    if not is_ours:
+    if not await _settle_delivery(db, lease=lease, state=state, due_time=again, reply=reply, now=now):
         return False
     await _update_total(db, outcome="failed" if state == "scheduled" else state)
     if state != "scheduled":

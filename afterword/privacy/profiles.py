@@ -58,17 +58,6 @@ class Entry:
     comment: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """Of a response: the question with the score and the score, and the first words."""
-
-    instance_id: str
-    score_question_id: str | None
-    score: int | None
-    band: str | None
-    comment: str | None
-
-
 # Items that were sent, by their instances; reminders by the item before; those that wait, or ended unsent, by address.
 _ITEMS: Final[LiteralString] = """select i.item_id from questionnaire_instance i
     where i.organization_id = $1 and i.responder_id = $2 and i.item_id is not null
@@ -127,28 +116,6 @@ _OF_SUPPRESSIONS: Final[LiteralString] = """select 'suppression:' || s.suppressi
     where d.organization_id = $1 and d.responder_id = $2 and $5::boolean"""
 
 
-async def _list_entries(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    responder_id: str,
-    has_addresses: bool,
-    has_cases: bool,
-    has_values: bool,
-    page: Page,
-) -> Rows[Entry]:
-    """A page of the timeline: suppressions where the caller sees addresses, cases and values where it sees these."""
-    rows = await db.fetch_list(
-        f"""select * from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
-            union all {_OF_SUPPRESSIONS}) e where true""",
-        *(organization_id, responder_id, list(application_ids), test_only, has_addresses, has_cases, has_values),
-        page=page,
-    )
-    return rows.map(lambda row: Entry(**row))
-
-
 async def _count_entries(db: Database, *, organization_id: str, responder_id: str) -> dict[str, int]:
     rows = await db.fetch(
         f"""select e.kind, count(*) as count from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
@@ -158,13 +125,16 @@ async def _count_entries(db: Database, *, organization_id: str, responder_id: st
     return {row["kind"]: row["count"] for row in rows}
 
 
-async def _list_answered(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answered]:
+async def _list_answered(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Of responses by instance: the question with the score and the score, and the first words."""
     rows = await db.fetch(
         """select instance_id, score_question_id, score, band, comment from response
            where organization_id = $1 and instance_id = any($2::text[])""",
         *(organization_id, list(instance_ids)),
     )
-    return [Answered(**dict(row)) for row in rows]
+    return {row["instance_id"]: {name: row[name] for name in ANSWERED} for row in rows}
 
 
 async def _list_items(
@@ -260,6 +230,7 @@ def _value(value: object) -> str:
 
 
 Row = TypeVar("Row")
+ANSWERED: Final = ("score_question_id", "score", "band", "comment")
 READ_AT_ONCE: Final = 100
 SEEN_IN: Final = timedelta(hours=1)
 
@@ -283,71 +254,40 @@ async def note_seen(db: Database, *, caller: Caller, responder_id: str, now: dat
     )
 
 
-async def list_entries(db: Database, *, caller: Caller, responder_id: str, page: Page) -> Rows[Entry]:
-    """The entries as far as the caller sees them. Raises NotFound."""
-    found = await responders.get(db, caller=caller, responder_id=responder_id)
-    return await entries_of(db, caller=caller, responder_id=responder_id, is_whole=found.is_whole, page=page)
+async def list_entries(db: Database, *, caller: Caller, responder_id: str, is_whole: bool, page: Page) -> Rows[Entry]:
+    """A page of the timeline of a person whom the caller may see. `is_whole`: all that is held of the person.
 
-
-async def entries_of(db: Database, *, caller: Caller, responder_id: str, is_whole: bool, page: Page) -> Rows[Entry]:
-    """As `list_entries`, of a person whom the caller may see. `is_whole`: all that is held of the person."""
-    rows = await _list_entries(
-        db,
-        **caller.reach,
-        responder_id=responder_id,
-        has_addresses=is_whole,
-        has_cases="Alert Instance.Read" in caller.scopes,
-        has_values="Questionnaire Value.Read" in caller.scopes,
+    Suppressions where the caller sees addresses, cases and values where it sees these.
+    """
+    rows = await db.fetch_list(
+        f"""select * from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
+            union all {_OF_SUPPRESSIONS}) e where true""",
+        *(caller.organization_id, responder_id, list(caller.application_ids), caller.test, is_whole),
+        *("Alert Instance.Read" in caller.scopes, "Questionnaire Value.Read" in caller.scopes),
         page=page,
     )
-    answered = [one.instance_id for one in rows.items if one.kind == "answered" and one.instance_id]
+    entries = rows.map(lambda row: Entry(**row))
+    answered = [one.instance_id for one in entries.items if one.kind == "answered" and one.instance_id]
     if not answered:
-        return rows
-    found_answers = await _list_answered(db, organization_id=caller.organization_id, instance_ids=answered)
-    given = {one.instance_id: one for one in found_answers}
-    return rows.map(lambda entry: _with_answers(entry, given.get(entry.instance_id or "")))
-
-
-def _with_answers(entry: Entry, given: Answered | None) -> Entry:
-    if given is None or entry.kind != "answered":
-        return entry
-    return replace(
-        entry, score_question_id=given.score_question_id, score=given.score, band=given.band, comment=given.comment
+        return entries
+    given = await _list_answered(db, organization_id=caller.organization_id, instance_ids=answered)
+    return entries.map(
+        lambda one: replace(one, **given.get(one.instance_id or "", {})) if one.kind == "answered" else one
     )
 
 
-async def items_of(
-    db: Database, *, organization_id: str, responder_id: str
-) -> AsyncGenerator[tuple[QueueItemRecord, datetime | None], None]:
-    person = {"organization_id": organization_id, "responder_id": responder_id}
-    after: str | None = ""
-    while after is not None:
-        found = await _list_items(db, **person, after=after, limit=READ_AT_ONCE)
-        for item in found:
-            yield item
-        after = found[-1][0].item_id if len(found) == READ_AT_ONCE else None
-
-
-async def messages_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[Message, None]:
-    person = {"organization_id": organization_id, "responder_id": responder_id}
-    after: str | None = ""
-    while after is not None:
-        found = await _list_messages(db, **person, after=after, limit=READ_AT_ONCE)
-        for message in found:
-            yield message
-        after = found[-1].message_id if len(found) == READ_AT_ONCE else None
-
-
-async def instances_of(
-    db: Database, *, organization_id: str, responder_id: str
-) -> AsyncGenerator[Sequence[Instance], None]:
-    person = {"organization_id": organization_id, "responder_id": responder_id}
-    after: str | None = ""
-    while after is not None:
-        found = await _list_instances(db, **person, after=after, limit=READ_AT_ONCE)
+async def _pages_of(
+    read: Callable[..., Awaitable[Sequence[Row]]], id_of: Callable[[Row], str]
+) -> AsyncGenerator[Sequence[Row], None]:
+    """All rows that `read` gives behind an id."""
+    after = ""
+    while True:
+        found = await read(after=after, limit=READ_AT_ONCE)
         if found:
             yield found
-        after = found[-1].instance_id if len(found) == READ_AT_ONCE else None
+        if len(found) < READ_AT_ONCE:
+            return
+        after = id_of(found[-1])
 
 
 async def rows_of(
@@ -448,7 +388,10 @@ COMMENTS: Final = fields.listing_of(store.COMMENT)
 )
 async def list_timeline(call: Call[None], db: Database) -> Answer:
     responder_id = call.ids["responder_id"]
-    rows = await list_entries(db, caller=call.caller, responder_id=responder_id, page=call.page)
+    found = await responders.get(db, caller=call.caller, responder_id=responder_id)
+    rows = await list_entries(
+        db, caller=call.caller, responder_id=responder_id, is_whole=found.is_whole, page=call.page
+    )
     await note(db, caller=call.caller, action="read", responder_id=responder_id, now=call.now)
     return Answer(rows.map(lambda entry: TimelineEntry.of(entry, call.zone)))
 
@@ -574,24 +517,29 @@ class _Copy:
             yield values.shown(values.ResponderValue, value, declared.responder, self.zone)
 
     async def _items(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for item, deleted_time in items_of(self.db, **self._person):
-            deleted = deleted_time and times.format_time(deleted_time, zone=self.zone)
-            yield HeldItem.of(queue.visible(item, self.caller), self.zone, deleted_time=deleted)
+        read = partial(_list_items, self.db, **self._person)
+        async for found in _pages_of(read, lambda one: one[0].item_id):
+            for item, deleted_time in found:
+                deleted = deleted_time and times.format_time(deleted_time, zone=self.zone)
+                yield HeldItem.of(queue.visible(item, self.caller), self.zone, deleted_time=deleted)
+
+    def _pages_of_instances(self) -> AsyncGenerator[Sequence[Instance], None]:
+        return _pages_of(partial(_list_instances, self.db, **self._person), lambda one: one.instance_id)
 
     async def _instances(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for found in instances_of(self.db, **self._person):
+        async for found in self._pages_of_instances():
             for instance in found:
                 yield held_instance_of(instance, self.site.pages(self.responder.organization_id), self.zone)
 
     async def _responses(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for found in instances_of(self.db, **self._person):
+        async for found in self._pages_of_instances():
             for content in await instances_api.contents_of(
                 self.db, instances=found, caller=self.caller, zone=self.zone
             ):
                 yield content
 
     async def _tags(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for found in instances_of(self.db, **self._person):
+        async for found in self._pages_of_instances():
             for tag in await tags.list_tags_of_instances(
                 self.db,
                 organization_id=self.responder.organization_id,
@@ -611,8 +559,10 @@ class _Copy:
             yield store.COMMENT.of(comment, self.zone)
 
     async def _messages(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for message in messages_of(self.db, **self._person):
-            yield case_messages.RESOURCE.of(message, self.zone)
+        read = partial(_list_messages, self.db, **self._person)
+        async for found in _pages_of(read, lambda one: one.message_id):
+            for message in found:
+                yield case_messages.RESOURCE.of(message, self.zone)
 
     async def _suppressions(self) -> AsyncGenerator[msgspec.Struct, None]:
         for one in await list_suppressions_of(self.db, **self._person):

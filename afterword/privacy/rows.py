@@ -1,9 +1,8 @@
 """Taking a person out of the tables of all slices: a handful of steps, each some rows at a time."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, Final, LiteralString
 
 from afterword.asking.instances import service as instances
@@ -26,39 +25,74 @@ NO_FILE: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string' or not exis
 _TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 
-async def _update_events_by_address(
-    db: Database, *, organization_id: str, person: Person, blanks: Mapping[str, Any], after: str, limit: int
-) -> ScanResult:
-    """Blank the next events of the log that name an address: of suppressions that were lifted, of items long gone."""
-    row = await db.fetch_row(
-        """with passed as materialized (
-             select event_id, lower(data ->> 'identifier') as identifier,
-               lower(data ->> 'responder_channel_identifier') as recipient
-             from event where organization_id = $1 and event_id > $4 order by event_id limit $5),
-           blanked as (
-             update event e set data = e.data || (
-               select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b
-               where e.data ? b.key)
-             from passed p
-             where e.organization_id = $1 and e.event_id = p.event_id
-               and (p.identifier = any($2::text[]) or p.recipient = any($2))
-             returning e.event_id)
-           select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
-             (select max(event_id) from passed) as last""",
-        *(organization_id, person.texts, blanks, after, limit),
-    )
-    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+# Scans of tables that have no index by person: the resource that each changes, the id of a row, the next rows, and what
+# becomes of those that name the person. Of organization $1 and erasure $2: texts $3 and words $7 of the person, and $4
+# in the place of members of events.
+_SCANS: Final[Mapping[str, tuple[str, LiteralString, LiteralString, LiteralString]]] = {
+    "events": (  # those that name an address: of suppressions that were lifted, of items long gone
+        "Event",
+        "event_id",
+        """select event_id, lower(data ->> 'identifier') as identifier,
+             lower(data ->> 'responder_channel_identifier') as recipient
+           from event where organization_id = $1""",
+        """update event e set data = e.data || (
+             select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($4::jsonb) b
+             where e.data ? b.key)
+           from passed p
+           where e.organization_id = $1 and e.event_id = p.event_id
+             and (p.identifier = any($3::text[]) or p.recipient = any($3))""",
+    ),
+    "messages": (
+        "Outbox Message",
+        "message_id",
+        "select message_id, item_id, lower(recipient) as recipient from outbox_message where organization_id = $1",
+        """delete from outbox_message m using passed p
+           where m.organization_id = $1 and m.message_id = p.message_id and (p.recipient = any($3::text[])
+             or exists (select from erasure_subject e where e.organization_id = $1 and e.erasure_id = $2
+                          and e.kind = 'item' and e.subject_id = p.item_id))""",
+    ),
+    "trials": (  # those that went to the person, or whose values name an address
+        "Test Send",
+        "trial_id",
+        """select trial_id, lower(recipient) as recipient, lower(metadata::text) as said from trial
+           where organization_id = $1""",
+        """delete from trial t using passed p
+           where t.organization_id = $1 and t.trial_id = p.trial_id and (p.recipient = any($3::text[])
+             or exists (select from unnest($7::text[]) word where position(word in p.said) > 0))""",
+    ),
+    "import rows": (  # those that became, or met, the person's items; a row that failed says so
+        "Import Row",
+        "import_id",
+        "select import_id from queue_import where organization_id = $1",
+        """update queue_import_row r
+           set external_reference = null, problem = r.problem - 'kinds' || '{"detail": "Erased.", "errors": []}'
+           from passed p
+           where r.organization_id = $1 and r.import_id = p.import_id and r.item_id in (
+             select subject_id from erasure_subject
+             where organization_id = $1 and erasure_id = $2 and kind = 'item')""",
+    ),
+}
+
+
+def _scan(name: str) -> LiteralString:
+    _, id_, passed, change = _SCANS[name]
+    return f"""with passed as materialized (
+        {passed} and {id_} > $5 and num_nulls($2::text, $3::text[], $4::jsonb, $7::text[]) >= 0
+        order by {id_} limit $6),
+      changed as ({change} returning 1)
+      select (select count(*) from changed) as found, (select count(*) from passed) as passed,
+        (select max({id_}) from passed) as last"""
 
 
 async def _update_kept_answers(
-    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int, bytes_max: int
+    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str
 ) -> ScanResult:
     """Empty the next answers under idempotency keys that name the person; the keys stay, nothing is done twice.
 
     The answer that told of this erasure is not one of them. Every word is looked for in every byte, so it is bytes that
     bound a turn; a longer answer has a turn of its own.
     """
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         """with word as materialized (
              select convert_to(text, 'UTF8') as word from (
                select unnest($4::text[]) as text union select $3
@@ -81,94 +115,29 @@ async def _update_kept_answers(
         erasure_id,
         person.responder_id,
         [*person.words, *(text for text in person.written if text.lower() in person.words)],
-        after,
-        limit,
-        bytes_max,
+        *(after, SCAN_KEYS_MAX, SCAN_KEYS_BYTES_MAX),
     )
-    return (0, None) if row is None else (row["found"], row["last"])
+    return row["found"], row["last"]
 
 
-async def _delete_captured(
-    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int
-) -> ScanResult:
-    row = await db.fetch_row(
-        """with passed as materialized (
-             select message_id, item_id, lower(recipient) as recipient from outbox_message
-             where organization_id = $1 and message_id > $4 order by message_id limit $5),
-           gone as (
-             delete from outbox_message m using passed p
-             where m.organization_id = $1 and m.message_id = p.message_id and (p.recipient = any($3::text[])
-               or exists (select from erasure_subject e where e.organization_id = $1 and e.erasure_id = $2
-                            and e.kind = 'item' and e.subject_id = p.item_id))
-             returning m.message_id)
-           select (select count(*) from gone) as found, (select count(*) from passed) as passed,
-             (select max(message_id) from passed) as last""",
-        *(organization_id, erasure_id, person.texts, after, limit),
-    )
-    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
-
-
-async def _delete_test_messages(
-    db: Database, *, organization_id: str, person: Person, after: str, limit: int
-) -> ScanResult:
-    """Remove the next test messages that went to the person, or whose values name an address."""
-    row = await db.fetch_row(
-        """with passed as materialized (
-             select trial_id, lower(recipient) as recipient, lower(metadata::text) as said from trial
-             where organization_id = $1 and trial_id > $3 order by trial_id limit $4),
-           gone as (
-             delete from trial t using passed p
-             where t.organization_id = $1 and t.trial_id = p.trial_id and (p.recipient = any($2::text[])
-               or exists (select from unnest($5::text[]) word where position(word in p.said) > 0))
-             returning t.trial_id)
-           select (select count(*) from gone) as found, (select count(*) from passed) as passed,
-             (select max(trial_id) from passed) as last""",
-        *(organization_id, person.texts, after, limit, person.words),
-    )
-    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
-
-
-async def _update_import_rows(
-    db: Database, *, organization_id: str, erasure_id: str, after: str, limit: int
-) -> ScanResult:
-    """Blank what the next imports kept of rows that became, or met, the person's items; a row that failed says so."""
-    row = await db.fetch_row(
-        """with passed as materialized (
-             select import_id from queue_import where organization_id = $1 and import_id > $3
-             order by import_id limit $4),
-           blanked as (
-             update queue_import_row r
-             set external_reference = null, problem = r.problem - 'kinds' || '{"detail": "Erased.", "errors": []}'
-             from passed p
-             where r.organization_id = $1 and r.import_id = p.import_id and r.item_id in (
-               select subject_id from erasure_subject
-               where organization_id = $1 and erasure_id = $2 and kind = 'item')
-             returning r.row)
-           select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
-             (select max(import_id) from passed) as last""",
-        *(organization_id, erasure_id, after, limit),
-    )
-    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
-
-
-async def _delete_import_rests(db: Database, *, organization_id: str, limit: int) -> int:
+async def _delete_import_rests(db: Database, *, organization_id: str) -> int:
     """Remove what was left of files whose import has ended: nobody can tell whose rows these are."""
     return await db.execute(
         """delete from queue_import_piece where (organization_id, import_id, number) in (
              select p.organization_id, p.import_id, p.number from queue_import_piece p
                join queue_import i on i.organization_id = p.organization_id and i.import_id = p.import_id
              where p.organization_id = $1 and i.finished_time is not null limit $2)""",
-        *(organization_id, limit),
+        *(organization_id, PIECES_MAX),
     )
 
 
-async def _update_lists(db: Database, *, organization_id: str, limit: int) -> int:
+async def _update_lists(db: Database, *, organization_id: str) -> int:
     """Remove the files of lists, compressed as they are: nobody can tell whose rows these are."""
     return await db.execute(
         """update queue_list set content = null where (organization_id, list_id) in (
              select organization_id, list_id from queue_list
              where organization_id = $1 and content is not null limit $2)""",
-        *(organization_id, limit),
+        *(organization_id, PIECES_MAX),
     )
 
 
@@ -380,11 +349,9 @@ async def _update_responder(db: Database, *, organization_id: str, responder_id:
     )
 
 
-SCAN_EVENTS_MAX: Final = 5_000
+SCAN_MAX: Final = {"events": 5_000, "messages": 2_000, "trials": 2_000, "import rows": 3}  # imports of 200,000 rows
 SCAN_KEYS_MAX: Final = 500
 SCAN_KEYS_BYTES_MAX: Final = 1_000_000  # of their answers
-SCAN_MESSAGES_MAX: Final = 2_000
-SCAN_IMPORTS_MAX: Final = 3  # each of up to 200,000 rows
 PIECES_MAX: Final = 50  # of files, up to a megabyte each
 ERASED: Final = "erased"
 
@@ -400,37 +367,26 @@ RESPONDER_BLANKS: Final[Mapping[str, Any]] = {"locale": None, "time_zone": None,
 SUPPRESSION_BLANKS: Final[Mapping[str, Any]] = {"identifier": ERASED, "note": None}
 ADDRESS_BLANKS: Final[Mapping[str, Any]] = {**ITEM_BLANKS, **SUPPRESSION_BLANKS}
 
-Scan = Callable[..., Awaitable[ScanResult]]  # its argument `after` is the row that it goes on behind
 
+async def scan(
+    db: Database, name: str, *, organization_id: str, erasure_id: str, person: Person, after: str
+) -> tuple[str, ScanResult]:
+    """One turn of a scan behind a row, with the resource that it changes.
 
-def scans(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> dict[str, tuple[str, Scan]]:
-    """Scans of tables that have no index by person: the resource that each changes, and its continuation behind a row.
-
-    They recognise the person by the addresses, so they come before those go.
+    Scans recognise the person by the addresses, so they come before those go.
     """
-    scope: dict[str, Any] = {"organization_id": organization_id}
-    both: dict[str, Any] = {**scope, "erasure_id": erasure_id}
-    of_person: dict[str, Any] = {**scope, "person": person}
-    of_both: dict[str, Any] = {**both, "person": person}
-    keys = {"limit": SCAN_KEYS_MAX, "bytes_max": SCAN_KEYS_BYTES_MAX}
-
-    async def import_rests(*, after: str) -> ScanResult:
-        del after  # what is removed is not met again
-        count = await _delete_import_rests(db, **scope, limit=PIECES_MAX)
-        count = max(count, await _update_lists(db, **scope, limit=PIECES_MAX))
-        return count, "more" if count == PIECES_MAX else None
-
-    return {
-        "events": (
-            "Event",
-            partial(_update_events_by_address, db, **of_person, blanks=ADDRESS_BLANKS, limit=SCAN_EVENTS_MAX),
-        ),
-        "kept answers": ("Kept Answer", partial(_update_kept_answers, db, **of_both, **keys)),
-        "messages": ("Outbox Message", partial(_delete_captured, db, **of_both, limit=SCAN_MESSAGES_MAX)),
-        "trials": ("Test Send", partial(_delete_test_messages, db, **of_person, limit=SCAN_MESSAGES_MAX)),
-        "import rows": ("Import Row", partial(_update_import_rows, db, **both, limit=SCAN_IMPORTS_MAX)),
-        "import rests": ("Import", import_rests),
-    }
+    of_person: dict[str, Any] = {"organization_id": organization_id, "erasure_id": erasure_id, "person": person}
+    if name == "kept answers":
+        return "Kept Answer", await _update_kept_answers(db, **of_person, after=after)
+    if name == "import rests":  # what is removed is not met again
+        count = await _delete_import_rests(db, organization_id=organization_id)
+        count = max(count, await _update_lists(db, organization_id=organization_id))
+        return "Import", (count, "more" if count == PIECES_MAX else None)
+    row = await db.fetch_one(
+        _scan(name),
+        *(organization_id, erasure_id, person.texts, ADDRESS_BLANKS, after, SCAN_MAX[name], person.words),
+    )
+    return _SCANS[name][0], (row["found"], row["last"] if row["passed"] == SCAN_MAX[name] else None)
 
 
 async def blank_items(

@@ -134,15 +134,19 @@ async def _settle_step(
     )
 
 
-async def _settle_erasure(
-    db: Database, *, organization_id: str, erasure_id: str, counts: Mapping[str, int], checksum: str, now: datetime
-) -> None:
+async def _settle_erasure(db: Database, *, work: "Work", counts: Counter[str]) -> None:
     """It is done; the key of its hashes is thrown away."""
+    told = {name: count for name, count in sorted(counts.items()) if count}
+    known = {
+        kind: await subjects_store.list_subjects(db, **work.key, kind=kind, after="", limit=CHECKED_MAX)
+        for kind in ("item", "instance", "suppression")
+    }
     await db.execute(
         """update erasure set state = 'done', step = 'done', mark = '', counts = $3, checksum = $4, finished_time = $5,
              salt = null, version = version + 1
            where organization_id = $1 and erasure_id = $2 and state = 'running'""",
-        *(organization_id, erasure_id, dict(counts), checksum, now),
+        *work.key.values(),
+        *(told, checksum(work.erasure, counts=told, subjects=known), work.now),
     )
 
 
@@ -279,7 +283,7 @@ async def work_next(db: Database, *, now: datetime) -> int:
     elif (following := _behind(erasure.step)) is not None:
         await _settle_step(db, **work.key, step=following, mark="", counts=counts, due_time=now)
     else:
-        await _finish(db, work=work, counts=counts)
+        await _settle_erasure(db, work=work, counts=counts)
     return 1
 
 
@@ -345,14 +349,13 @@ async def _cancel_open_items(db: Database, work: Work) -> StepResult:
 
 
 async def _find_by_scan(db: Database, work: Work) -> StepResult:
-    _, last = await subjects_store.find_by_scan(db, **work.key, person=work.person, after=work.erasure.mark)
+    last = await subjects_store.insert_scanned_subjects(db, **work.key, person=work.person, after=work.erasure.mark)
     return StepResult(mark=last)
 
 
 def _scan(name: str) -> Step:
     async def step(db: Database, work: Work) -> StepResult:
-        resource, scan = rows.scans(db, **work.key, person=work.person)[name]
-        count, last = await scan(after=work.erasure.mark)
+        resource, (count, last) = await rows.scan(db, name, **work.key, person=work.person, after=work.erasure.mark)
         return StepResult(counts=Counter({resource: count}), mark=last)
 
     return step
@@ -420,17 +423,6 @@ STEPS: Final[Mapping[str, Step]] = {
     "exports": _end_exports, "person": _blank_person, "responses": _write_responses,
 }  # fmt: skip
 """In the order of the work; what needs the addresses to recognise the person comes before what removes them."""
-
-
-async def _finish(db: Database, *, work: Work, counts: Counter[str]) -> None:
-    told = {name: count for name, count in sorted(counts.items()) if count}
-    known = {
-        kind: await subjects_store.list_subjects(db, **work.key, kind=kind, after="", limit=CHECKED_MAX)
-        for kind in ("item", "instance", "suppression")
-    }
-    await _settle_erasure(
-        db, **work.key, counts=told, checksum=checksum(work.erasure, counts=told, subjects=known), now=work.now
-    )
 
 
 def checksum(erasure: Erasure, *, counts: Mapping[str, int], subjects: Mapping[str, Sequence[str]]) -> str:

@@ -99,14 +99,16 @@ async def _insert_indexed_subjects(db: Database, *, organization_id: str, erasur
     )
 
 
-async def _insert_scanned_subjects(
-    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int
-) -> ScanResult:
+async def insert_scanned_subjects(
+    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str
+) -> str | None:
     """Note the person's among the next items of the organization: those that ended unsent have no other way to them.
+
+    Returns the last row that was looked at, None at the end.
 
     An index on what an item is addressed to would cost every item that is sent; a scan costs the erasure alone.
     """
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         """with passed as materialized (
              select item_id, responder_id, address_key from queue_item
              where organization_id = $1 and item_id > $5 order by item_id limit $6),
@@ -114,11 +116,10 @@ async def _insert_scanned_subjects(
              insert into erasure_subject (organization_id, erasure_id, kind, subject_id)
              select $1, $2, 'item', item_id from passed where responder_id = $3 or address_key = any($4::bytea[])
              on conflict do nothing returning subject_id)
-           select (select count(*) from noted) as found, (select count(*) from passed) as passed,
-             (select max(item_id) from passed) as last""",
-        *(organization_id, erasure_id, person.responder_id, person.keys, after, limit),
+           select (select count(*) from passed) as passed, (select max(item_id) from passed) as last""",
+        *(organization_id, erasure_id, person.responder_id, person.keys, after, SCAN_ITEMS_MAX),
     )
-    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+    return row["last"] if row["passed"] == SCAN_ITEMS_MAX else None
 
 
 async def _list_open_items(db: Database, *, organization_id: str, erasure_id: str, limit: int) -> list[str]:
@@ -146,14 +147,6 @@ async def find_by_indexes(db: Database, *, organization_id: str, erasure_id: str
         if not new:
             break
     return found
-
-
-async def find_by_scan(
-    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str
-) -> ScanResult:
-    return await _insert_scanned_subjects(
-        db, organization_id=organization_id, erasure_id=erasure_id, person=person, after=after, limit=SCAN_ITEMS_MAX
-    )
 
 
 async def cancel_open_items(db: Database, *, organization_id: str, erasure_id: str) -> tuple[int, bool]:

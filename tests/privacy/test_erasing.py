@@ -6,7 +6,7 @@ import pytest
 
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
-from afterword.privacy import service
+from afterword.privacy import rows, service
 from tests.conftest import settled
 from tests.making import make_token
 from tests.privacy.conftest import CANARY, Desk, people
@@ -74,7 +74,7 @@ class TestWork:
         """Each turn is done, then lost with its transaction, then done again: nothing is left, nothing twice."""
         monkeypatch.setattr(service, "ITEMS_MAX", 1)
         monkeypatch.setattr("afterword.privacy.subjects.SCAN_ITEMS_MAX", 2)
-        monkeypatch.setattr("afterword.privacy.rows.SCAN_EVENTS_MAX", 7)
+        monkeypatch.setitem(rows.SCAN_MAX, "events", 7)
         monkeypatch.setattr("afterword.privacy.rows.SCAN_KEYS_BYTES_MAX", 1)
         [known] = await people(desk, [CANARY])
         made = await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {})

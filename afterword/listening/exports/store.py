@@ -9,7 +9,7 @@ from uuid import UUID
 from afterword.core.wire.exports import OVERLAP, Response
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import Leases
 
 VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
@@ -76,11 +76,7 @@ class Export:
         return min(until, self.to_time + OVERLAP)  # no response is answered before it is created
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, export_id, questionnaire_id, test, format, from_time,
-  to_time, date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
-  byte_order_mark, scopes, since_cursor, since_time, state, progress, row_count, bytes, checksum, file_name, error,
-  pieces, scan_time, scan_id, owner, lease_until, attempts, started_time, finished_time, expires_time, version,
-  created_time, created_by, questionnaire_ids, selected_count"""
+_COLUMNS: Final = columns_of(Export)
 _COLUMNS_E: Final = qualified(_COLUMNS, "e")
 EXPORTS: Final = Leases(
     record=Export,

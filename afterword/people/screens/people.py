@@ -222,7 +222,9 @@ async def timeline_rows(
     if not {*profiles.TIMELINE_SCOPES} <= visit.caller.scopes:
         return [], ""
     page = replace(Page.first(profiles.TIMELINE, limit=limit), after=after)
-    found = await profiles.entries_of(db, caller=visit.caller, responder_id=responder_id, is_whole=is_whole, page=page)
+    found = await profiles.list_entries(
+        db, caller=visit.caller, responder_id=responder_id, is_whole=is_whole, page=page
+    )
     last = found.items[-1] if found.next_key is not None else None
     return [_entry(visit, one) for one in found.items], key_of(last.time, last.entry_id) if last else ""
 
