@@ -30,8 +30,8 @@ def writer_of(name: Format, table: ExportTable, *, byte_order_mark: bool) -> Wri
         return Csv(table, byte_order_mark=byte_order_mark)
     if name in {"xlsx", "jsonl"}:
         return Xlsx(table) if name == "xlsx" else JsonLines(table)
-    from afterword.listening.exports import writers  # noqa: PLC0415  its packages are extras
+    from afterword.listening.exports import frames  # noqa: PLC0415  its packages are extras
 
     if name == "parquet":
-        return writers.Frames(table, writers.write_parquet)
-    return writers.Frames(table, writers.write_sav, bytes_max=writers.SAV_FRAME_BYTES_MAX)
+        return frames.Frames(table, frames.write_parquet)
+    return frames.Frames(table, frames.write_sav, bytes_max=frames.SAV_FRAME_BYTES_MAX)

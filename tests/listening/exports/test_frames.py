@@ -13,9 +13,10 @@ import pytest
 
 from afterword.core.answers.values import Given
 from afterword.core.wire.exports import Column
-from afterword.listening.exports import formats, writers
+from afterword.listening.exports import formats, frames
 from afterword.listening.exports.formats import writer_of
-from afterword.listening.exports.writers import TooManyRows, variable_names
+from afterword.listening.exports.frames import variable_names
+from afterword.listening.exports.writers import TooManyRows
 from tests import programs
 from tests.listening.exports.conftest import CSAT, REASONS, Shop
 from tests.listening.exports.files import LONG, bytes_of, table_of
@@ -42,7 +43,7 @@ class TestSav:
         table, responses = table_of(is_split=True, values="codes")
         for limit in ("SAV_BYTES_MAX", "SAV_FRAME_BYTES_MAX"):
             with monkeypatch.context() as patch:
-                patch.setattr(writers, limit, 100_000)
+                patch.setattr(frames, limit, 100_000)
                 with pytest.raises(TooManyRows, match="choose fewer"):
                     bytes_of(writer_of("sav", table, byte_order_mark=False), responses)
 
