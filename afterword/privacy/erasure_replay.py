@@ -11,7 +11,7 @@ from afterword import errors
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.listening.reports.daily_counts import service as daily_counts
-from afterword.privacy.retention import service
+from afterword.privacy import retention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ async def forget(pool: db.Pool, *, kept: Sequence[KeptRun]) -> int:
     deadline = time.monotonic() + WORK_SECONDS_MAX
     while True:
         async with db.transaction(pool) as database:
-            if await service.work_next(database, now=database.clock.now()):
+            if await retention.work_next(database, now=database.clock.now()):
                 continue
             if not await _count_running(database):
                 return begun

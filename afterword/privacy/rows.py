@@ -84,6 +84,43 @@ def _scan(name: str) -> LiteralString:
         (select max({id_}) from passed) as last"""
 
 
+# What goes, or is emptied, of organization $1 and the ids or address keys $2.
+_REMOVALS: Final[Mapping[str, LiteralString]] = {
+    # What providers said, and how they call the messages: what they still report finds nobody.
+    "attempts": """update attempt set reply = null, provider_reference = null
+        where organization_id = $1 and item_id = any($2) and (reply is not null or provider_reference is not null)""",
+    "reports": "update delivery_report set said = '' where organization_id = $1 and item_id = any($2) and said <> ''",
+    "references": "delete from provider_reference where organization_id = $1 and item_id = any($2)",
+    "reported": """update event set data = jsonb_set(data, '{report,text}', '""')
+        where organization_id = $1 and subject_id = any($2) and data #>> '{report,text}' is not null""",
+    # What receivers of webhooks answered to events of these subjects: some repeat what they were sent.
+    "deliveries": """update delivery d set response_excerpt = null, error = null, version = d.version + 1
+        from event e
+        where e.organization_id = $1 and e.subject_id = any($2) and d.organization_id = $1
+          and d.event_id = e.event_id and (d.response_excerpt is not null or d.error is not null)""",
+    "answers": "delete from answer where organization_id = $1 and instance_id = any($2)",
+    "tags": "delete from instance_tag where organization_id = $1 and instance_id = any($2)",
+    # Unsubscribe links lead nowhere any more.
+    "addresses": "delete from responder_address where organization_id = $1 and responder_id = any($2)",
+    "contacts": """with mails as (
+          delete from notice_mail where organization_id = $1 and address_key = any($2::bytea[]))
+        delete from contact where organization_id = $1 and address_key = any($2::bytea[])""",
+    # The key by which they go on to work stays; it reads as the identifier now.
+    "suppressions": """update suppression
+        set identifier = encode(address_key, 'hex'), note = null, version = version + 1
+        where organization_id = $1 and address_key = any($2::bytea[])
+          and (identifier <> encode(address_key, 'hex') or note is not null)""",
+}
+
+
+def _removal(name: str) -> LiteralString:
+    return _REMOVALS[name]
+
+
+async def _remove(db: Database, name: str, organization_id: str, keys: Sequence[str] | Sequence[bytes]) -> int:
+    return await db.execute(_removal(name), organization_id, keys)
+
+
 async def _update_kept_answers(
     db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str
 ) -> ScanResult:
@@ -173,31 +210,6 @@ async def _delete_export_pieces(db: Database, *, organization_id: str, limit: in
     )
 
 
-async def _update_attempts(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
-    """Forget what providers said, and how they call the messages."""
-    return await db.execute(
-        """update attempt set reply = null, provider_reference = null
-           where organization_id = $1 and item_id = any($2)
-             and (reply is not null or provider_reference is not null)""",
-        *(organization_id, item_ids),
-    )
-
-
-async def _update_reports(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
-    """Forget in what words deliveries and bounces were reported."""
-    return await db.execute(
-        "update delivery_report set said = '' where organization_id = $1 and item_id = any($2) and said <> ''",
-        *(organization_id, item_ids),
-    )
-
-
-async def _delete_references(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
-    """Forget the providers' names of the messages: what they still report finds nobody."""
-    return await db.execute(
-        "delete from provider_reference where organization_id = $1 and item_id = any($2)", organization_id, item_ids
-    )
-
-
 async def _update_items(
     db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes, is_change: bool
 ) -> int:
@@ -225,26 +237,6 @@ async def _update_events(
              select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b where e.data ? b.key)
            where e.organization_id = $1 and e.subject_id = any($2)""",
         *(organization_id, subject_ids, blanks),
-    )
-
-
-async def _update_reported(db: Database, *, organization_id: str, subject_ids: Sequence[str]) -> int:
-    """Blank the words of reports in the data of events of items."""
-    return await db.execute(
-        """update event set data = jsonb_set(data, '{report,text}', '""')
-           where organization_id = $1 and subject_id = any($2) and data #>> '{report,text}' is not null""",
-        *(organization_id, subject_ids),
-    )
-
-
-async def _update_deliveries(db: Database, *, organization_id: str, subject_ids: Sequence[str]) -> int:
-    """Forget what receivers of webhooks answered to events of these subjects: some repeat what they were sent."""
-    return await db.execute(
-        """update delivery d set response_excerpt = null, error = null, version = d.version + 1
-           from event e
-           where e.organization_id = $1 and e.subject_id = any($2) and d.organization_id = $1
-             and d.event_id = e.event_id and (d.response_excerpt is not null or d.error is not null)""",
-        *(organization_id, subject_ids),
     )
 
 
@@ -277,18 +269,6 @@ async def delete_texts(
     )
 
 
-async def _delete_answers(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
-    return await db.execute(
-        "delete from answer where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
-    )
-
-
-async def _delete_tags(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
-    return await db.execute(
-        "delete from instance_tag where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
-    )
-
-
 async def _update_instances(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], kept_names: Sequence[str]
 ) -> int:
@@ -308,32 +288,6 @@ async def _update_instances(
              version = i.version + 1, updated_time = greatest(i.updated_time, now())
            where i.organization_id = $1 and i.instance_id = any($2)""",
         *(organization_id, instance_ids, kept_names),
-    )
-
-
-async def _delete_contacts(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
-    return await db.execute(
-        """with mails as (
-             delete from notice_mail where organization_id = $1 and address_key = any($2::bytea[]))
-           delete from contact where organization_id = $1 and address_key = any($2::bytea[])""",
-        *(organization_id, keys),
-    )
-
-
-async def _update_suppressions(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
-    """Leave of suppressions the key by which they go on to work; it reads as the identifier now."""
-    return await db.execute(
-        """update suppression set identifier = encode(address_key, 'hex'), note = null, version = version + 1
-           where organization_id = $1 and address_key = any($2::bytea[])
-             and (identifier <> encode(address_key, 'hex') or note is not null)""",
-        *(organization_id, keys),
-    )
-
-
-async def _delete_addresses(db: Database, *, organization_id: str, responder_id: str) -> int:
-    """Forget the person's addresses; unsubscribe links lead nowhere any more."""
-    return await db.execute(
-        "delete from responder_address where organization_id = $1 and responder_id = $2", organization_id, responder_id
     )
 
 
@@ -402,10 +356,10 @@ async def blank_items(
     key: dict[str, Any] = {"organization_id": organization_id, "item_ids": item_ids}
     counts = Counter[str]()
     counts["Queue Item"] += await _update_items(db, **key, salt=salt, is_change=is_change)
-    counts["Attempt"] += await _update_attempts(db, **key)
-    counts["Delivery Report"] += await _update_reports(db, **key)
-    counts["Provider Reference"] += await _delete_references(db, **key)
-    await _update_reported(db, organization_id=organization_id, subject_ids=item_ids)
+    counts["Attempt"] += await _remove(db, "attempts", organization_id, item_ids)
+    counts["Delivery Report"] += await _remove(db, "reports", organization_id, item_ids)
+    counts["Provider Reference"] += await _remove(db, "references", organization_id, item_ids)
+    await _remove(db, "reported", organization_id, item_ids)
     return counts + await blank_events(db, organization_id=organization_id, subject_ids=item_ids, blanks=ITEM_BLANKS)
 
 
@@ -423,8 +377,8 @@ async def blank_instances(
             await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
     counts["Questionnaire Instance"] += await _blank_values(db, **key, is_whole=is_whole)
     if is_whole:
-        counts["Answer"] += await _delete_answers(db, **key)
-        counts["Tag"] += await _delete_tags(db, **key)
+        counts["Answer"] += await _remove(db, "answers", organization_id, instance_ids)
+        counts["Tag"] += await _remove(db, "tags", organization_id, instance_ids)
     else:
         counts["Answer"] += await delete_texts(db, **key)
     blanks = {**INSTANCE_BLANKS, **(TAG_BLANKS if is_whole else {})}
@@ -471,7 +425,7 @@ async def blank_events(
     return Counter(
         {
             "Event": await _update_events(db, **key, blanks=blanks),
-            "Delivery": await _update_deliveries(db, **key),
+            "Delivery": await _remove(db, "deliveries", organization_id, subject_ids),
         }
     )
 
@@ -494,9 +448,9 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
     )
     await service.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
     await messages.erase(db, responders=[(organization_id, responder_id)])
-    counts["Contact"] += await _delete_contacts(db, organization_id=organization_id, keys=person.keys)
-    counts["Suppression"] += await _update_suppressions(db, organization_id=organization_id, keys=person.keys)
-    counts["Address"] += await _delete_addresses(db, organization_id=organization_id, responder_id=responder_id)
+    counts["Contact"] += await _remove(db, "contacts", organization_id, person.keys)
+    counts["Suppression"] += await _remove(db, "suppressions", organization_id, person.keys)
+    counts["Address"] += await _remove(db, "addresses", organization_id, [responder_id])
     version = await _update_responder(db, organization_id=organization_id, responder_id=responder_id)
     counts["Responder"] += version is not None
     return counts, version

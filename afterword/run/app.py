@@ -42,8 +42,7 @@ from afterword.listening.search import question_uses, recent_values
 from afterword.people.responders import pages as responder_pages
 from afterword.people.responders import suppressions
 from afterword.privacy import api as erasures_api
-from afterword.privacy import profiles
-from afterword.privacy.retention import api as retention_api
+from afterword.privacy import profiles, retention
 from afterword.run import console, migrations, renderings
 from afterword.run.backups import manifests
 from afterword.sending import previews
@@ -154,7 +153,7 @@ def api_routes() -> list[Routes]:
         identities_api.routes,
         login_policies_api.routes,
         organization_retention.routes,
-        retention_api.routes,
+        retention.routes,
         audit.routes,
         logins_api.routes,
         questionnaires_api.routes,

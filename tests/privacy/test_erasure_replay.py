@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.privacy import erasure_replay
-from afterword.privacy.retention import service
+from afterword.privacy import erasure_replay, retention
 from tests.privacy.conftest import CANARY, Desk
 from tests.privacy.test_retention import ABSENT, asked, keep, left, path, work
 
@@ -39,7 +38,7 @@ class TestForget:
         await asked(desk, CANARY)
         await keep(desk, items_days=10)
         async with db.transaction(desk.pool) as database:
-            assert 1 == await service.work_next(database, now=database.clock.now())
+            assert 1 == await retention.work_next(database, now=database.clock.now())
         [run] = await kept_of(desk)
         further = replace(run, run_id=ABSENT, before_time=run.before_time + timedelta(days=20))
         assert 1 == await erasure_replay.forget(desk.pool, kept=[further])

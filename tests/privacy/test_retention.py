@@ -8,7 +8,7 @@ import pytest
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.listening.reports.daily_counts import service as rollups
-from afterword.privacy.retention import service
+from afterword.privacy import retention as privacy_retention
 from afterword.sending.queue import retention
 from tests.conftest import settled
 from tests.privacy.conftest import CANARY, Desk, Known, people
@@ -41,7 +41,7 @@ async def work(desk: Desk, *, days: int) -> int:
     now = await later(desk, days=days)
     for turns in range(TURNS_MAX):
         async with db.transaction(desk.pool) as database:
-            if not await service.work_next(database, now=now):
+            if not await privacy_retention.work_next(database, now=now):
                 return turns
     raise AssertionError("the runs do not come to their end")
 
@@ -101,10 +101,10 @@ class TestRuns:
             raise ValueError("broken")
 
         with monkeypatch.context() as patched:
-            patched.setattr(service.rows, "blank_items", fail)
+            patched.setattr(privacy_retention.rows, "blank_items", fail)
             async with db.transaction(desk.pool) as database:
-                assert 1 == await service.work_next(database, now=now)
-                assert 0 == await service.work_next(database, now=now)
+                assert 1 == await privacy_retention.work_next(database, now=now)
+                assert 0 == await privacy_retention.work_next(database, now=now)
         assert "queue_item" in await desk.traces(known.canary)
         await work(desk, days=12)
         assert "queue_item" not in await desk.traces(known.canary)
@@ -166,7 +166,7 @@ class TestRuns:
         assert [{}, run["counts"]] == [
             each["counts"] for each in (await desk.ask("GET", path(desk, "/run")))["results"]
         ]
-        await work(desk, days=11 + service.LEDGER_DAYS + 2)
+        await work(desk, days=11 + privacy_retention.LEDGER_DAYS + 2)
         assert 1 == len((await desk.ask("GET", path(desk, "/run")))["results"])
 
 
@@ -222,8 +222,8 @@ class TestDeleted:
             await desk.ask("DELETE", f"/q/queue/item/{each.item_ids[0]}")
         hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit", "responder_id": held.responder_id})
         kept = await desk.traces(held.canary)
-        assert 0 == await work(desk, days=service.DELETED_DAYS - 1)
-        await work(desk, days=service.DELETED_DAYS + 1)
+        assert 0 == await work(desk, days=privacy_retention.DELETED_DAYS - 1)
+        await work(desk, days=privacy_retention.DELETED_DAYS + 1)
         left_items = "select array_agg(item_id) from queue_item where deleted_time is not null"
         blanked = f"{left_items} and anonymized_time is not null"
         assert (1, [known.item_ids[0]]) == (
@@ -240,7 +240,7 @@ class TestDeleted:
             run["counts"]["Queue Item"],
         )
         await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
-        await work(desk, days=service.DELETED_DAYS + 3)
+        await work(desk, days=privacy_retention.DELETED_DAYS + 3)
         assert 0 == await desk.value("select count(*) from questionnaire_instance")
         assert 2 == len(await desk.value(blanked))
 
@@ -419,7 +419,7 @@ async def preview(desk: Desk, *, days: int) -> dict[str, int]:
     """The counts by kind as they would be so many days from now, by the periods of now."""
     now = await later(desk, days=days)
     async with db.connection(desk.pool) as database:
-        found = await service.preview(database, caller=desk.house.caller, changes={}, now=now)
+        found = await privacy_retention.preview(database, caller=desk.house.caller, changes={}, now=now)
     return {one.kind: one.count for one in found}
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.console.screens import Marked, Screens, Visit
-from afterword.listening.search import service
-from afterword.listening.search.service import Hit
+from afterword.listening.search import api
+from afterword.listening.search.api import Hit
 
 FIND: Final = "/console/find"
 GROUPS: Final[Mapping[str, Marked]] = {
@@ -29,7 +29,7 @@ routes = Screens()
 async def find(visit: Visit) -> Response:
     words, text = visit.words, visit.query.get("q", "").strip()
     async with visit.read() as db:
-        hits = await service.find(db, caller=visit.caller, text=text, secret=visit.site.secret, now=visit.now)
+        hits = await api.find(db, caller=visit.caller, text=text, secret=visit.site.secret, now=visit.now)
     groups = [
         (words(title), [_row(visit, hit) for hit in hits if hit.kind == kind])
         for kind, title in GROUPS.items()

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
-from afterword.core import charts as bars
 from afterword.core import charts as core_charts
 from afterword.core.figures import templates
 from afterword.core.figures.reports import MEANS, RATES, STAGES, Figure
@@ -324,7 +323,7 @@ def _distribution(part: str, rows: Sequence[Row], question: Question | None, nam
     }
     if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
         return charts.columns_view(words, entries, shares, finding=finding, **table)
-    places = bars.bars(shares, mirrored=words.direction == "rtl")
+    places = core_charts.bars(shares, mirrored=words.direction == "rtl")
     marked = [charts.with_bar(entry, bar) for entry, bar in zip(entries, places, strict=True)]
     return View(kind="rows", finding=finding, points=marked, **table)
 
@@ -392,7 +391,7 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
             stages,
             charts.trend_view(words, figures, labels, bounds=(0, max(1, *sent)), unit="", urls=urls, **table),
         ]
-    places = bars.bars(sent, mirrored=words.direction == "rtl")
+    places = core_charts.bars(sent, mirrored=words.direction == "rtl")
     marks = [
         charts.with_bar(Entry(name=label, text=label, short=words.count(count), url=url), bar)
         for label, count, url, bar in zip(labels, sent, urls, places, strict=True)

@@ -15,9 +15,8 @@ from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import html
-from afterword.privacy.retention import service
-from afterword.privacy.retention.api import RUNS
-from afterword.privacy.retention.service import Preview
+from afterword.privacy import retention
+from afterword.privacy.retention import RUNS, Preview
 from afterword.tenants.organizations.retention import RETENTION, Retention, require_reach
 
 PATH: Final = "/console/settings/retention"
@@ -43,7 +42,7 @@ async def save_retention(visit: Visit) -> Response:
         request = read_as(structs.update_of(RETENTION), document_of(visit.form, inputs_of(RETENTION)), visit)
         async with visit.write() as db:
             if not visit.form.text("confirmed"):
-                found = await service.preview(db, caller=visit.caller, changes=request.named(), now=visit.now)
+                found = await retention.preview(db, caller=visit.caller, changes=request.named(), now=visit.now)
                 if touched := [one for one in found if one.count]:
                     same_version(visit)((await _stored(visit, db)).version)
                     return _confirm(visit, touched)
@@ -106,7 +105,7 @@ async def list_runs(visit: Visit) -> Response:
     words = visit.words
     require_reach(visit.caller)
     async with visit.read() as db:
-        found = await service.list_runs(
+        found = await retention.list_runs(
             db, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query)
         )
     here = f"{PATH}/runs"

@@ -24,8 +24,8 @@ from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows, taggings
 from afterword.listening.screens import digests
+from afterword.privacy import retention as ages
 from afterword.privacy import service as erasures
-from afterword.privacy.retention import service as ages
 from afterword.run.worker.flights import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Flights, Pace
 from afterword.run.worker.retention import RETENTION
 from afterword.sending.intake import sequences

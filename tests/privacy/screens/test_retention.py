@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.privacy.retention import service
+from afterword.privacy import retention
 from tests.asking.screens.test_builder import begun, text_of
 from tests.tenants.logins.conftest import Office
 
@@ -39,6 +39,6 @@ async def test_retention(office: Office) -> None:
         assert 303 == (await client.post(PATH, data=confirmed)).status_code
         assert "Nothing was removed by its age yet." in text_of(await client.get(f"{PATH}/runs"))
         async with db.transaction(office.pool) as database:
-            while await service.work_next(database, now=database.clock.now() + timedelta(seconds=1)):
+            while await retention.work_next(database, now=database.clock.now() + timedelta(seconds=1)):
                 pass
         assert "1 rows" in text_of(await client.get(f"{PATH}/runs"))

@@ -8,7 +8,7 @@ import sys
 from datetime import timedelta
 
 from afterword.kit import db
-from afterword.privacy.retention import service
+from afterword.privacy import retention
 
 
 async def main(url: str, days: int) -> None:
@@ -17,7 +17,7 @@ async def main(url: str, days: int) -> None:
         while not is_over:
             async with db.transaction(pool) as database:
                 now = database.clock.now() + timedelta(days=days)
-                is_over = not await service.work_next(database, now=now)
+                is_over = not await retention.work_next(database, now=now)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
+
+from msgspec import Meta
 
 from afterword import ids
 from afterword.cases.alert_instances import service
@@ -19,13 +21,16 @@ from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
 from afterword.kit.db.leases import StepResult, take
+from afterword.kit.nouns.structs import update_of
+from afterword.kit.web import fields
+from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows as responses
 from afterword.privacy import rows
 from afterword.privacy.rows import NO_FILE, WORDS
 from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention
-from afterword.tenants.organizations.retention import DAYS
+from afterword.tenants.organizations.retention import DAYS, PATH, RETENTION, require_reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -619,3 +624,82 @@ async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], n
             count = 0 if is_held else await _count_touched(db, **key, kind=kind, before=before, limit=PREVIEWED_MAX + 1)
             found.append(Preview(kind, days[kind], min(count, PREVIEWED_MAX), count > PREVIEWED_MAX))
     return found
+
+
+routes = Routes(tag="Organizations")
+
+KindShown = Annotated[
+    Kind,
+    Meta(
+        description=(
+            "`texts`: words in answers. `people`: addresses and values of people, and personal metadata of responses. "
+            "`items`: addresses and values of queue items. `uploads`: files that came with answers. `answers`: whole "
+            "responses. `events`, `audit`: entries of the event log and of the audit log. `exports`: files of exports. "
+            f"`deleted`: responses and items that were deleted {DELETED_DAYS} days before; it needs no period."
+        )
+    ),
+]
+State = Literal["running", "done"]
+
+
+class RetentionPreviewPart(fields.Resource):
+    """The rows that one kind of run would touch now."""
+
+    kind: KindShown
+    days: int
+    count: Annotated[
+        int, Meta(description="Items, answers, people, files, responses or entries, as the run will count them.")
+    ]
+    is_more: Annotated[bool, Meta(description="More than `count`, which is where counting ends.")]
+
+
+class RetentionPreview(fields.Resource):
+    """The rows that retention would touch now. Kinds without a period are left out."""
+
+    parts: list[RetentionPreviewPart]
+
+
+class RetentionRun(fields.Resource):
+    """A run over one kind of data. `counts`: rows that it changed or removed, by resource."""
+
+    run_id: fields.Id
+    kind: KindShown
+    days: int
+    before_time: Annotated[fields.DateTime, Meta(description="What is older was removed.")]
+    state: State
+    counts: fields.Computed[dict[str, int]]
+    started_time: fields.DateTime
+    finished_time: fields.DateTime | None
+
+
+RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
+
+
+@routes.post(
+    f"{PATH}/preview",
+    scope="Organization.Read",
+    body=update_of(RETENTION),
+    answer=RetentionPreview,
+    status=200,
+    summary="Try retention periods before they are saved",
+    description=(
+        "Nothing is stored. Periods that are not named are those of now. Counting ends at "
+        f"{PREVIEWED_MAX:,} for each kind. What a legal hold keeps is not counted."
+    ),
+)
+async def preview_retention(call: Call[Any], db: Database) -> Answer:
+    found = await preview(db, caller=call.caller, changes=call.body.named(), now=call.now)
+    return Answer(RetentionPreview(parts=[RetentionPreviewPart.of(one) for one in found]))
+
+
+@routes.list(
+    f"{PATH}/run",
+    scope="Organization.Read",
+    answer=RetentionRun,
+    listing=RUNS,
+    summary="Get all retention runs",
+    description="The ledger of what was removed by its age, for two years. Nothing in it says of whom it was.",
+)
+async def list_retention_runs(call: Call[None], db: Database) -> Rows[Run]:
+    require_reach(call.caller)
+    return await list_runs(db, organization_id=call.caller.organization_id, page=call.page)
