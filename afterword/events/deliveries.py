@@ -43,18 +43,6 @@ class DeliveryRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """The part of the log to send again: of a time, or behind a position (xid, seq); at most `limit` events."""
-
-    from_time: datetime | None = None
-    to_time: datetime | None = None
-    first_id: str | None = None  # ids are ordered by time: no event of the span lies outside of these
-    last_id: str | None = None
-    after: tuple[int, int] | None = None
-    limit: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
     """The count of deliveries created or restarted, their subjects, and the last event if the limit cut the span."""
 
@@ -98,10 +86,23 @@ async def _update_delivery_to_restart(
     )
 
 
-async def _insert_span(db: Database, *, organization_id: str, webhook_id: str, span: Span) -> Replayed:
-    """Insert deliveries of the span's events that match the endpoint; finished ones restart, open ones stay."""
-    xid, seq = span.after or (None, None)
-    row = await db.fetch_row(
+async def _insert_span(
+    db: Database,
+    *,
+    organization_id: str,
+    webhook_id: str,
+    from_time: datetime | None,
+    to_time: datetime | None,
+    after: tuple[int, int] | None,
+) -> Replayed:
+    """Insert deliveries of the span's events that match the endpoint; finished ones restart, open ones stay.
+
+    The span is of a time, or behind a position (xid, seq).
+    """
+    first_id = ids.ordered_first(from_time - ID_MARGIN) if from_time else None  # ids are ordered by time
+    last_id = ids.ordered_first(to_time + ID_MARGIN) if to_time else None
+    xid, seq = after or (None, None)
+    row = await db.fetch_one(
         """with span as materialized (
              select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.subject_id
              from webhook w
@@ -134,23 +135,21 @@ async def _insert_span(db: Database, *, organization_id: str, webhook_id: str, s
              array(select distinct subject_id from written) as subject_ids,
              (select count(*) from span) as found,
              (select event_id from span order by xid desc, seq desc limit 1) as last_id""",
-        *(organization_id, webhook_id, span.from_time, span.to_time, span.first_id, span.last_id, xid, seq, span.limit),
+        *(organization_id, webhook_id, from_time, to_time, first_id, last_id, xid, seq, REPLAY_EVENTS_MAX),
     )
-    assert row is not None, "counts are always there"  # noqa: S101
-    last_id = row["last_id"] if row["found"] == span.limit else None
-    return Replayed(count=row["count"], subject_ids=row["subject_ids"], last_id=last_id)
+    is_cut = row["found"] == REPLAY_EVENTS_MAX
+    return Replayed(count=row["count"], subject_ids=row["subject_ids"], last_id=row["last_id"] if is_cut else None)
 
 
 async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics of a whole installation
     """Figures for /metrics: deliveries by state, attempts by outcome, and the lag of each reader."""
     name, text = "afterword_webhook_deliveries", f"Deliveries by state; due ones are counted up to {FIGURE_ROWS_MAX}."
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         """select (select count(*) from (
                select from delivery where state = 'scheduled' and due_time <= now() limit $1) d) as due,
              (select count(*) from delivery where state = 'claimed') as claimed""",
         FIGURE_ROWS_MAX,
     )
-    assert row is not None, "counts are always there"  # noqa: S101
     totals = await db.fetch("select outcome, sum(total)::bigint as total from delivery_total group by outcome")
     lags = await db.fetch(
         """select c.reader, coalesce(extract(epoch from clock_timestamp() - (
@@ -204,15 +203,8 @@ async def replay(
 ) -> Replayed:
     """Those that match the endpoint now, also from before it was created, at most 10,000, oldest first."""
     await service.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
-    span = Span(
-        from_time=from_time,
-        to_time=to_time,
-        first_id=ids.ordered_first(from_time - ID_MARGIN) if from_time else None,
-        last_id=ids.ordered_first(to_time + ID_MARGIN) if to_time else None,
-        after=after,
-        limit=REPLAY_EVENTS_MAX,
-    )
-    found = await _insert_span(db, organization_id=caller.organization_id, webhook_id=webhook_id, span=span)
+    key = {"organization_id": caller.organization_id, "webhook_id": webhook_id}
+    found = await _insert_span(db, **key, from_time=from_time, to_time=to_time, after=after)
     subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
     await sending.order_deliveries(db, subjects=subjects)
     return found

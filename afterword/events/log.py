@@ -141,7 +141,7 @@ async def _get_entry(
 
 async def _get_position(db: Database, *, organization_id: str, event_id: str | None) -> Position:
     """The position of an event; also of the last removed one."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""select {IS_NATIVE} as is_native, e.xid::text::bigint as xid, e.seq,
              coalesce((h.xid, h.seq) > (e.xid, e.seq), false) as is_pruned
            from (select) one
@@ -152,7 +152,6 @@ async def _get_position(db: Database, *, organization_id: str, event_id: str | N
              select h.xid, h.seq where h.event_id = $2 limit 1) e on true""",
         *(organization_id, event_id),
     )
-    assert row is not None  # noqa: S101  one row, whatever is joined
     position = None if row["seq"] is None else (row["xid"], row["seq"])
     return Position(position, is_pruned=row["is_pruned"], is_native=row["is_native"])
 

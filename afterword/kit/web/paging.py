@@ -24,7 +24,6 @@ from afterword.core.reading import structs
 from afterword.core.reading.structs import Context, Reader, integer_reader
 from afterword.core.wire.lists import Kind, Listing, Order, Page, Rows
 from afterword.kit.web import parsing, query
-from afterword.kit.web import query as criteria
 from afterword.kit.web.operations import Route
 from afterword.kit.web.query import Parameters
 
@@ -187,7 +186,7 @@ class PageRequest:
 class ListReader:
     def __init__(self, listing: Listing, *, shape: str, secret: bytes, own: Collection[str] = ()) -> None:
         """`own`: the route's own query parameters, which narrow its list as filters do."""
-        self._columns = criteria.Columns(listing)
+        self._columns = query.Columns(listing)
         self._listing = listing
         self._is_array = shape == "array"
         self._is_log = shape == "cursor"  # read by cursor only, named `after`
@@ -197,8 +196,8 @@ class ListReader:
 
     def read(self, parameters: Parameters, context: Context, *, path: str) -> PageRequest:
         values = parameters.values
-        order = criteria.read_order(values.get("order_by"), parameters, self._columns, context)
-        filters = criteria.read_filter(values.get("filter_by"), self._columns, context)
+        order = query.read_order(values.get("order_by"), parameters, self._columns, context)
+        filters = query.read_filter(values.get("filter_by"), self._columns, context)
         binding = self._binding(path, values, order)
         pagination = values.get("pagination")
         if self._has_pages(values):
@@ -258,9 +257,9 @@ class ListReader:
             return None
         dropped = {*changed, ("cursor",)}
         kept = [(path, text) for path, text in requested.parameters.pairs if path not in dropped]
-        query = "&".join(f"{_name_of(path)}={quote(text, safe='')}" for path, text in [*kept, *changed.items()])
+        target = "&".join(f"{_name_of(path)}={quote(text, safe='')}" for path, text in [*kept, *changed.items()])
         # A body on GET may have more parameters than fit in an address.
-        return f"{requested.path}?{query}" if len(query) <= parsing.TARGET_BYTES_MAX else None
+        return f"{requested.path}?{target}" if len(target) <= parsing.TARGET_BYTES_MAX else None
 
     def _binding(self, path: str, values: Mapping[str, Any], order: Sequence[Order]) -> bytes:
         if self._is_log:  # a cursor of a log is independent of filters

@@ -74,7 +74,8 @@ async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: dat
 
 async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:
     """Raises Invalid where it reads too much."""
-    return await _run_table(db, plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec)))
+    run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
+    return _listed(run, await _table(db, run))
 
 
 async def run_trend(
@@ -128,7 +129,7 @@ async def run_plan(db: Database, run: Plan) -> Result:
         case templates.COMMENTS:
             return await _run_comments(db, run)
         case _:
-            return await _run_table(db, run)
+            return _listed(run, await _table(db, run))
 
 
 async def figure_values(
@@ -174,10 +175,6 @@ async def _has_people(db: Database, run: Plan) -> bool:
 
 
 # Tables of metrics ---------------------------------------------------------------------------------------------------
-
-
-async def _run_table(db: Database, run: Plan) -> Result:
-    return _listed(run, await _table(db, run))
 
 
 def _listed(run: Plan, table: Table) -> Result:
