@@ -7,7 +7,6 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.response_list import CHANNELS
 from afterword.console.screens import DOMAIN, HOME, LANGUAGES, Guest, Screens, Visit
 from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
@@ -24,8 +23,7 @@ from afterword.listening.reports import overview as overviews
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.digests import DIGEST, ReportDigest
 from afterword.listening.screens import overview, reports
-from afterword.listening.screens.forms import declared
-from afterword.listening.screens.views import Names
+from afterword.listening.screens.forms import report_names
 
 ROWS_MAX: Final = 20  # of a table in a mail
 SECTIONS_MAX: Final = 10
@@ -107,15 +105,9 @@ async def _report(
     except errors.Invalid:
         text = words("This report cannot be shown to you now: it reads too many answers, or a part of it was removed.")
         return report.title, "", [_section("", [text])]
-    names = Names(
-        words=words,
-        questions=plan.context.questions,
-        questionnaires=await reports.names_of(db, caller=caller),
-        channels=CHANNELS,
-        metadata=declared(words, plan.context),
-        url=lambda _selection, _stages: "",
-        pipelines=await reports.pipelines_of(db, caller=caller, result=result),
-    )
+    questionnaires = await reports.names_of(db, caller=caller)
+    pipelines = await reports.pipelines_of(db, caller=caller, result=result)
+    names = report_names(words, plan.context, questionnaires, pipelines=pipelines)
     values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))
     sections = [_section(name, _sentences(figure)) for name, figure in values["totals"]]
     for view in values["views"]:
@@ -262,16 +254,13 @@ def _row(visit: Visit, one: ReportDigest, titles: dict[str, str]) -> dict[str, s
     words = visit.words
     named = words("Overview") if one.report_id is None else titles.get(one.report_id, words("A report"))
     when = dict(_whens(words))[f"{one.frequency} {one.day}"]
+    moment = words.moment(max(one.due_time, visit.now), time_zone=visit.zone)
     return {
         "title": named,
         "url": reports.SAVED.replace("{report_id}", one.report_id) if one.report_id else "/console",
-        "when": words("{when} at {hour}:00, next {moment}.", when=when, hour=one.hour, moment=_moment(visit, one)),
+        "when": words("{when} at {hour}:00, next {moment}.", when=when, hour=one.hour, moment=moment),
         "action": f"{MAILS}/{one.digest_id}",
     }
-
-
-def _moment(visit: Visit, one: ReportDigest) -> str:
-    return visit.words.moment(max(one.due_time, visit.now), time_zone=visit.zone)
 
 
 def _whens(words: Texts) -> list[tuple[str, str]]:

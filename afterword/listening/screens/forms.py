@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
+from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Visit
 from afterword.core.figures import cells as core_cells
 from afterword.core.figures import templates
@@ -19,7 +20,7 @@ from afterword.kit.ui.lists import address
 from afterword.listening.reports.custom_reports import CustomReport
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.screens import views
-from afterword.listening.screens.views import Names
+from afterword.listening.screens.views import Names, Urls
 
 PERIODS: Final = (7, 30, 90, 365)
 DAYS_DEFAULT: Final = 90
@@ -202,6 +203,26 @@ def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
         **declared(words, context),
         **{group: words(views.GROUPS[group]) for group in core_cells.CASE_GROUPS},
     }
+
+
+def report_names(
+    words: Texts,
+    context: ReportContext,
+    questionnaires: Mapping[str, str],
+    *,
+    url: Urls | None = None,
+    pipelines: Mapping[str, str] | None = None,
+) -> Names:
+    """The names of rows of a report. `url`: None where no responses may be read."""
+    return Names(
+        words=words,
+        questions=context.questions,
+        questionnaires=questionnaires,
+        channels=CHANNELS,
+        metadata=declared(words, context),
+        url=url or (lambda _selection, _stages: ""),
+        pipelines=pipelines or {},
+    )
 
 
 def declared(words: Texts, context: ReportContext) -> dict[str, str]:

@@ -202,7 +202,8 @@ async def home(visit: Visit) -> Response:
 
 
 async def _overview(visit: Visit) -> Response:
-    days = _days(visit.query.get("days", ""))
+    asked = visit.query.get("days", "")
+    days = int(asked) if asked in map(str, PERIODS) else DAYS_DEFAULT
     chosen = visit.query.get("application", "")
     async with visit.read() as db:
         subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
@@ -241,10 +242,6 @@ async def _overview(visit: Visit) -> Response:
         has_answers=has_answers,
         next_steps=next_steps,
     )
-
-
-def _days(text: str) -> int:
-    return int(text) if text in map(str, PERIODS) else DAYS_DEFAULT
 
 
 def _score(
@@ -302,13 +299,8 @@ def funnel(words: Texts, found: Overview, urls: Sequence[str] | None = None) -> 
 
 
 def _months(words: Texts, found: Overview) -> str:
-    zone = found.period.zone
-    first, last = found.period.from_time.astimezone(zone), found.period.to_time.astimezone(zone) - timedelta(days=1)
-    return words(
-        "You see whole months: {first} to {last}.",
-        first=words.day(first.date().isoformat()),
-        last=words.day(last.date().isoformat()),
-    )
+    first, last = reports.ends_of(words, found.period)
+    return words("You see whole months: {first} to {last}.", first=first, last=last)
 
 
 def _bins(words: Texts, found: Overview, score: Score) -> str:

@@ -14,7 +14,6 @@ from afterword.asking.questionnaires import contexts
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases.screens.figures import FIGURES
-from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.figures import plans, queries, templates
 from afterword.core.figures import reports as core_reports
@@ -40,10 +39,10 @@ from afterword.listening.screens.forms import (
     OF_ANSWERS,
     READY_TEXTS,
     AskedReport,
-    declared,
     form_of,
     given_of,
     groups_of,
+    report_names,
 )
 from afterword.listening.screens.views import Names
 from afterword.sending.pipelines import resources as pipelines_resources
@@ -73,14 +72,7 @@ async def shared_report(guest: Guest) -> Response:
         found = await questionnaires_store.list_questionnaires(
             db, organization_id=organization_id, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
         )
-    names = Names(
-        words=words,
-        questions=plan.context.questions,
-        questionnaires={one.questionnaire_id: one.display_name for one in found.items},
-        channels=CHANNELS,
-        metadata=declared(words, plan.context),
-        url=lambda _selection, _stages: "",
-    )
+    names = report_names(words, plan.context, {one.questionnaire_id: one.display_name for one in found.items})
     values = values_of(words, result, names, template_id=report.spec.get("template_id"))
     return guest.page("shared.html", title=report.title, **values)
 
@@ -290,15 +282,9 @@ async def _asked(
 async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result, Names, dict[str, Any], ReportContext]:
     spec, context, questionnaires = await _asked(visit, db, wanted)
     result = await results.run_plan(db, plans.plan_spec(spec, context, now=visit.now))
-    names = Names(
-        words=visit.words,
-        questions=context.questions,
-        questionnaires=questionnaires,
-        channels=CHANNELS,
-        metadata=declared(visit.words, context),
-        url=links(questionnaires) if visit.caller.reads_answers else lambda _selection, _stages: "",
-        pipelines=await pipelines_of(db, caller=visit.caller, result=result),
-    )
+    pipelines = await pipelines_of(db, caller=visit.caller, result=result)
+    url = links(questionnaires) if visit.caller.reads_answers else None
+    names = report_names(visit.words, context, questionnaires, url=url, pipelines=pipelines)
     return result, names, spec, context
 
 
@@ -399,11 +385,15 @@ def _hidden(words: Texts, result: Result) -> str:
 
 
 def months_of(words: Texts, period: Period) -> str:
+    first, last = ends_of(words, period)
+    return words("{first} to {last}", first=first, last=last)
+
+
+def ends_of(words: Texts, period: Period) -> tuple[str, str]:
+    """The first and the last day."""
     zone = period.zone
     first, last = period.from_time.astimezone(zone), period.to_time.astimezone(zone) - timedelta(microseconds=1)
-    return words(
-        "{first} to {last}", first=words.day(first.date().isoformat()), last=words.day(last.date().isoformat())
-    )
+    return words.day(first.date().isoformat()), words.day(last.date().isoformat())
 
 
 async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
