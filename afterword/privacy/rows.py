@@ -85,7 +85,7 @@ def _scan(name: str) -> LiteralString:
 
 
 # What goes, or is emptied, of organization $1 and the ids or address keys $2.
-_REMOVALS: Final[Mapping[str, LiteralString]] = {
+REMOVALS: Final[Mapping[str, LiteralString]] = {
     # What providers said, and how they call the messages: what they still report finds nobody.
     "attempts": """update attempt set reply = null, provider_reference = null
         where organization_id = $1 and item_id = any($2) and (reply is not null or provider_reference is not null)""",
@@ -114,10 +114,10 @@ _REMOVALS: Final[Mapping[str, LiteralString]] = {
 
 
 def _removal(name: str) -> LiteralString:
-    return _REMOVALS[name]
+    return REMOVALS[name]
 
 
-async def _remove(db: Database, name: str, organization_id: str, keys: Sequence[str] | Sequence[bytes]) -> int:
+async def remove(db: Database, name: str, organization_id: str, keys: Sequence[str] | Sequence[bytes]) -> int:
     return await db.execute(_removal(name), organization_id, keys)
 
 
@@ -356,10 +356,10 @@ async def blank_items(
     key: dict[str, Any] = {"organization_id": organization_id, "item_ids": item_ids}
     counts = Counter[str]()
     counts["Queue Item"] += await _update_items(db, **key, salt=salt, is_change=is_change)
-    counts["Attempt"] += await _remove(db, "attempts", organization_id, item_ids)
-    counts["Delivery Report"] += await _remove(db, "reports", organization_id, item_ids)
-    counts["Provider Reference"] += await _remove(db, "references", organization_id, item_ids)
-    await _remove(db, "reported", organization_id, item_ids)
+    counts["Attempt"] += await remove(db, "attempts", organization_id, item_ids)
+    counts["Delivery Report"] += await remove(db, "reports", organization_id, item_ids)
+    counts["Provider Reference"] += await remove(db, "references", organization_id, item_ids)
+    await remove(db, "reported", organization_id, item_ids)
     return counts + await blank_events(db, organization_id=organization_id, subject_ids=item_ids, blanks=ITEM_BLANKS)
 
 
@@ -377,8 +377,8 @@ async def blank_instances(
             await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
     counts["Questionnaire Instance"] += await _blank_values(db, **key, is_whole=is_whole)
     if is_whole:
-        counts["Answer"] += await _remove(db, "answers", organization_id, instance_ids)
-        counts["Tag"] += await _remove(db, "tags", organization_id, instance_ids)
+        counts["Answer"] += await remove(db, "answers", organization_id, instance_ids)
+        counts["Tag"] += await remove(db, "tags", organization_id, instance_ids)
     else:
         counts["Answer"] += await delete_texts(db, **key)
     blanks = {**INSTANCE_BLANKS, **(TAG_BLANKS if is_whole else {})}
@@ -425,7 +425,7 @@ async def blank_events(
     return Counter(
         {
             "Event": await _update_events(db, **key, blanks=blanks),
-            "Delivery": await _remove(db, "deliveries", organization_id, subject_ids),
+            "Delivery": await remove(db, "deliveries", organization_id, subject_ids),
         }
     )
 
@@ -448,9 +448,9 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
     )
     await service.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
     await messages.erase(db, responders=[(organization_id, responder_id)])
-    counts["Contact"] += await _remove(db, "contacts", organization_id, person.keys)
-    counts["Suppression"] += await _remove(db, "suppressions", organization_id, person.keys)
-    counts["Address"] += await _remove(db, "addresses", organization_id, [responder_id])
+    counts["Contact"] += await remove(db, "contacts", organization_id, person.keys)
+    counts["Suppression"] += await remove(db, "suppressions", organization_id, person.keys)
+    counts["Address"] += await remove(db, "addresses", organization_id, [responder_id])
     version = await _update_responder(db, organization_id=organization_id, responder_id=responder_id)
     counts["Responder"] += version is not None
     return counts, version

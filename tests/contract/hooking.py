@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from afterword.events.deliveries import Span
 from afterword.kit import db
 from tests.conftest import settled
 from tests.contract.wire import Wire
@@ -33,5 +32,4 @@ async def hooking(pool: db.Pool, wire: Wire, *, token: str) -> tuple[dict[str, s
 def arguments() -> dict[str, Any]:
     """Arguments of the stores of webhooks."""
     moment = datetime(2026, 1, 1, tzinfo=UTC)
-    span = Span(limit=10)
-    return {"xid": 0, "seq": 0, "until": moment, "failed": True, "resume_time": moment, "span": span, "columns": {}}
+    return {"xid": 0, "seq": 0, "until": moment, "failed": True, "resume_time": moment, "columns": {}}

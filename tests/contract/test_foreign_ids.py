@@ -5,6 +5,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -12,12 +13,15 @@ from typing import Any, Final
 import pytest
 
 from afterword import errors
+from afterword.core.figures.queries import CountQuery
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log import Position
 from afterword.kit import db
 from afterword.listening.reports.counts import Live
 from afterword.listening.reports.invitations import Filter as InvitationFilter
+from afterword.listening.reports.invitations import Found
 from afterword.listening.responses.service import Filter
+from afterword.privacy import rows
 from afterword.run import app
 from afterword.sending.queue.lists import Filter as QueueFilter
 from tests.contract import hooking, reporting, ways
@@ -27,6 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 NOW: Final = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
 CALL: Final = re.compile(r"\bdb\.(?:fetch|execute)")
+QUERIES: Final = {CountQuery, Found}  # that have an organization
 VERBS: Final = ("get_", "list_", "count_", "update_", "delete_")
 OF_US_ALONE: Final = {
     "list_facts": "asks other functions of stores, which are tried themselves",
@@ -74,7 +79,6 @@ OF_US_ALONE: Final = {
     "count_definitions": "asks for ours",
     "list_responders": "asks for ours",
     "list_words": "asks for ours",
-    "list_questionnaires_by_title": "a title is the client's own word",
     "get_policy": "asks for ours",
     "get_policy_locked": "asks for ours",
     "update_policy": "asks for ours",
@@ -86,8 +90,6 @@ OF_US_ALONE: Final = {
     "list_account_domains": "asks for ours",
     "get_figures": "tells of no messages for a foreign account",
     "list_own_endpoints": "asks for ours",
-    "list_instance_values": "asks for ours",
-    "list_responder_values": "asks for ours",
     "count_accounts_locked": "asks for ours",
     "get_has_default": "asks for ours",
     "count_domains": "a domain is anybody's; what is counted is ours",
@@ -131,31 +133,20 @@ OF_US_ALONE: Final = {
     "update_sent_times": "asks for ours",
     "list_lists": "asks for ours",
     "get_needs": "asks for ours",
-    "get_subjects": "asks for ours",
     "get_unknown": "says which id is not ours",
     "get_kept": "tells how far the reader of the log is behind; tests/listening/reports/test_daily_counts.py",
     "get_kept_answer": "a key is the client's own word",
     "update_kept_answer": "a key is the client's own word",
-    "update_events_by_address": "walks through ours",
     "update_kept_answers": "walks through ours",
-    "delete_captured": "walks through ours",
-    "delete_test_messages": "walks through ours",
-    "update_import_rows": "walks through ours",
     "get_has_organization": "asks for ours",
     "get_person": "says by what somebody is known, which may be nothing",
-    "delete_contacts": "an address is the client's own word",
-    "update_suppressions": "an address is the client's own word",
     "get_periods": "asks for ours",
     "update_periods": "asks for ours",
     "list_holds": "asks for ours",
     "list_runs": "asks for ours",
     "count_holds_locked": "asks for ours",
-    "list_old_items": "walks through ours",
-    "list_old_instances": "walks through ours",
-    "list_instances_with_files": "walks through ours",
-    "list_old_responders": "walks through ours",
     "list_identifiers": "says by what somebody is known, which may be nothing",
-    "update_events_of_suppressions": "walks through ours",
+    "count_touched": "counts ours",
     "get_time_zone": "asks for ours",
     "update_to_frozen": "asks for ours",
 }
@@ -204,14 +195,12 @@ BLIND: Final = {
     "get_work",  # no alert opened a case
     "list_aged_locked",  # no case is so old
     "list_instance_ids",  # they are all before the id that is given
-    "list_cases_of",  # no alert opened a case
     "list_suppressions_of",  # the person's addresses may be written to
     "list_entries",
     "list_logins",  # nobody has logged in
     "list_outcomes",  # the case is open
     "list_newest",  # no worker wrote the rows of responses
     "list_answered",  # no worker wrote the rows of responses
-    "get_tagging",  # they tagged none
     "list_next",
     "list_ids",  # no worker wrote the rows of responses
     "get_view",  # they saved none
@@ -275,7 +264,8 @@ def functions() -> list[Callable[..., Any]]:
             if inspect.iscoroutinefunction(function) and function.__module__ == module.__name__:
                 names = inspect.signature(function).parameters
                 verb = verb_of(function)
-                if verb.startswith(VERBS) and "organization_id" in names and verb not in OF_US_ALONE:
+                is_told = "organization_id" in names or QUERIES & {one.annotation for one in names.values()}
+                if verb.startswith(VERBS) and is_told and verb not in OF_US_ALONE:
                     found.append(function)
     return found
 
@@ -288,7 +278,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         )
     theirs = {**world.theirs.ids, "account_id": account_id, "subject_id": world.theirs.ids["item_id"]}
     module = f"{function.__module__}."
-    special = {
+    special: dict[str, Any] = {
         "organization_id": organization.ids["organization_id"],
         "published_version_id": theirs["version_id"],
         "question_ids": [theirs["question_id"]],
@@ -326,6 +316,9 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         **({"settings": b"sealed"} if "afterword.sending.providers." in module else {}),
         **(hooking.arguments() if "afterword.events." in module else {}),
     }
+    if "asked" in special:
+        asked = replace(special["asked"], organization_id=organization.ids["organization_id"])
+        special |= {"asked": asked, "found": Found(asked, None, InvitationFilter())}
     if verb_of(function) in AMONG:
         special["among"] = AMONG[verb_of(function)](theirs)
     found: dict[str, Any] = {}
@@ -389,4 +382,15 @@ async def test_finds_and_changes_nothing(world: World, function: Callable[..., A
     except (errors.NotFound, errors.Conflict, errors.Unavailable):
         pass  # refused by the function, by a foreign key, or because a row that was locked before is not there
     assert (found.items if isinstance(found, Rows) else found) in NOTHING
+    assert before == await world.digests_of(world.ours, world.theirs)
+
+
+@pytest.mark.parametrize("name", rows.REMOVALS)
+async def test_removals_remove_nothing(world: World, name: str) -> None:
+    """What an erasure removes, by the ids of theirs; of addresses by keys that are nobody's."""
+    ids = [world.theirs.ids[one] for one in ("item_id", "instance_id", "responder_id")]
+    keys = [b"k" * 32] if name in {"contacts", "suppressions"} else ids
+    before = await world.digests_of(world.ours, world.theirs)
+    async with db.transaction(world.pool) as database:
+        assert 0 == await rows.remove(database, name, world.ours.ids["organization_id"], keys)
     assert before == await world.digests_of(world.ours, world.theirs)

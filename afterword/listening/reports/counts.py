@@ -27,7 +27,7 @@ from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span,
 from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
-from afterword.kit.db import Database
+from afterword.kit.db import Database, Row
 from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.values import DIMENSION, PARTS, VALUES_AND_RANKS
 
@@ -233,8 +233,6 @@ _PAIRS: Final[LiteralString] = f"""with pair as not materialized (
     (select question_id, outcome, value, count(*) from pair group by 1, 2, 3 limit $13)
     union all
     select question_id, null, null, count(distinct responder_id) from pair group by 1"""
-_COUNT: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
-_INSTANCE_IDS: Final[LiteralString] = f"select i.instance_id from {_RESPONSES} limit $8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +330,32 @@ async def _list_repeats(
     return [Repeat(row[0], row[1], tuple(row[2]), *row[3:]) for row in rows]
 
 
+async def _count_people(db: Database, asked: CountQuery, *, limit: int) -> int:
+    chosen = _chosen(asked, Scope(asked.spans))[:10]
+    return await db.fetch_value(_PERSONS, *chosen, list(asked.questions), FIRST_OF_SPAN, limit)
+
+
+async def _list_pairs(db: Database, asked: CountQuery, scope: Scope, *, outcome_question_id: str) -> Sequence[Row]:
+    chosen = _chosen(asked, scope)[:10]
+    return await db.fetch(_PAIRS, *chosen, outcome_question_id, list(asked.questions), CELLS_MAX)
+
+
+async def _count_responses(db: Database, asked: CountQuery, scope: Scope) -> int:
+    return await db.fetch_value(
+        f"select count(*) from (select 1 from {_RESPONSES} limit $8) found",
+        *_chosen(asked, scope)[:7],
+        RESPONSES_MAX + 1,
+    )
+
+
+async def _list_instance_ids(db: Database, asked: CountQuery, scope: Scope) -> list[str]:
+    """The instances that a count would read, in no order."""
+    rows = await db.fetch(
+        f"select i.instance_id from {_RESPONSES} limit $8", *_chosen(asked, scope)[:7], FILTERED_MAX + 1
+    )
+    return [row["instance_id"] for row in rows]
+
+
 def _chosen(asked: CountQuery, scope: Scope) -> tuple[Any, ...]:
     """The values $1 to $7 of `_RESPONSES`, up to $10 of `_CHOSEN`, up to $13 of `_KEY`."""
     return (
@@ -409,8 +433,7 @@ async def cases_of_parts(db: Database, *, asked: CountQuery, has_repeats: bool) 
 
 async def has_people(db: Database, *, asked: CountQuery, minimum: int) -> bool:
     """Whether as many people as `minimum` are among those who gave the first answers of each questionnaire."""
-    chosen = _chosen(asked, Scope(asked.spans))[:10]
-    return await db.fetch_value(_PERSONS, *chosen, list(asked.questions), FIRST_OF_SPAN, minimum) >= minimum
+    return await _count_people(db, asked, limit=minimum) >= minimum
 
 
 async def pairs(
@@ -421,10 +444,9 @@ async def pairs(
     Raises Invalid where that would read too much.
     """
     scope = await scope_of(db, asked, asked.spans)
-    within = _chosen(asked, scope)
-    if scope.instance_ids is None and await db.fetch_value(_COUNT, *within[:7], RESPONSES_MAX + 1) > RESPONSES_MAX:
+    if scope.instance_ids is None and await _count_responses(db, asked, scope) > RESPONSES_MAX:
         raise _too_many(RESPONSES_MAX)
-    rows = await db.fetch(_PAIRS, *within[:10], outcome_question_id, list(asked.questions), CELLS_MAX)
+    rows = await _list_pairs(db, asked, scope, outcome_question_id=outcome_question_id)
     found: dict[str, dict[tuple[str, str], int]] = {each: {} for each in asked.questions}
     people: dict[str, int] = {}
     for question_id, outcome, value, count in _bounded(rows):
@@ -440,8 +462,7 @@ async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sc
     scope = Scope(spans)
     if asked.condition is None or not spans:
         return scope
-    rows = await db.fetch(_INSTANCE_IDS, *_chosen(asked, scope)[:7], FILTERED_MAX + 1)
-    found = [row["instance_id"] for row in rows]
+    found = await _list_instance_ids(db, asked, scope)
     if len(found) > FILTERED_MAX:
         raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
     matching: list[str] = []

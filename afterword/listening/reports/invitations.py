@@ -134,18 +134,15 @@ async def count_invitations(db: Database, found: Found) -> int:
     )
 
 
-async def get_key(db: Database, found: Found, instance_id: str) -> Key:
-    """The place of an instance in the list. Raises Invalid `invalid_cursor` where it is gone."""
+async def get_key(db: Database, found: Found, instance_id: str) -> Key | None:
+    """The place of an instance in the list."""
     at = await db.fetch_value(
         """select case $3 when 'submitted' then submitted_time when 'completed' then completed_time
              else coalesce(sent_time, created_time) end
            from questionnaire_instance where organization_id = $1 and instance_id = $2""",
         *(found.asked.organization_id, instance_id, found.asked.basis),
     )
-    if at is None:
-        message = "The instance that this cursor stood on is gone; start again."
-        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
-    return at, instance_id
+    return None if at is None else (at, instance_id)
 
 
 def _parameters(found: Found) -> tuple[Any, ...]:
@@ -251,5 +248,8 @@ async def list_report_invitations(call: Call[None], db: Database) -> Answer:
     )
     after_id = str(call.page.after[-1]) if call.page.after else ""
     after = await get_key(db, found, after_id) if after_id else None
+    if after_id and after is None:
+        message = "The instance that this cursor stood on is gone; start again."
+        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
     rows = await list_invitations(db, found, after=after, limit=call.page.limit)
     return Answer(rows.map(lambda one: instance_of(one, call.public_pages, call.zone)))
