@@ -84,16 +84,16 @@ def _scan(name: str) -> LiteralString:
         (select max({id_}) from passed) as last"""
 
 
-# What goes, or is emptied, of organization $1 and the ids or address keys $2.
+# Statements that remove or empty rows of organization $1 by the ids or address keys $2.
 REMOVALS: Final[Mapping[str, LiteralString]] = {
-    # What providers said, and how they call the messages: what they still report finds nobody.
+    # The words of providers, and their names of the messages: later reports find nobody.
     "attempts": """update attempt set reply = null, provider_reference = null
         where organization_id = $1 and item_id = any($2) and (reply is not null or provider_reference is not null)""",
     "reports": "update delivery_report set said = '' where organization_id = $1 and item_id = any($2) and said <> ''",
     "references": "delete from provider_reference where organization_id = $1 and item_id = any($2)",
     "reported": """update event set data = jsonb_set(data, '{report,text}', '""')
         where organization_id = $1 and subject_id = any($2) and data #>> '{report,text}' is not null""",
-    # What receivers of webhooks answered to events of these subjects: some repeat what they were sent.
+    # The answers of receivers of webhooks to events of these subjects: some repeat the request.
     "deliveries": """update delivery d set response_excerpt = null, error = null, version = d.version + 1
         from event e
         where e.organization_id = $1 and e.subject_id = any($2) and d.organization_id = $1

@@ -387,7 +387,7 @@ async def test_finds_and_changes_nothing(world: World, function: Callable[..., A
 
 @pytest.mark.parametrize("name", rows.REMOVALS)
 async def test_removals_remove_nothing(world: World, name: str) -> None:
-    """What an erasure removes, by the ids of theirs; of addresses by keys that are nobody's."""
+    """The removals of an erasure take ids of theirs, and address keys of nobody."""
     ids = [world.theirs.ids[one] for one in ("item_id", "instance_id", "responder_id")]
     keys = [b"k" * 32] if name in {"contacts", "suppressions"} else ids
     before = await world.digests_of(world.ours, world.theirs)

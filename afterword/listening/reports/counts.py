@@ -220,6 +220,8 @@ _PERSONS: Final[LiteralString] = f"""select count(*) from (
       select from answer a where a.organization_id = i.organization_id and a.instance_id = i.instance_id
         and a.question_id = any($11) and not a.provisional and a.value not in ('null', '[]', '{{}}')))
     limit $13) p"""
+_NUMBER: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
+_INSTANCE_IDS: Final[LiteralString] = f"select i.instance_id from {_RESPONSES} limit $8"
 # Pairs of outcome and another answer: question, outcome, value, count. Without outcome and value it is the count of
 # people who answered both.
 _PAIRS: Final[LiteralString] = f"""with pair as not materialized (
@@ -341,18 +343,12 @@ async def _list_pairs(db: Database, asked: CountQuery, scope: Scope, *, outcome_
 
 
 async def _count_responses(db: Database, asked: CountQuery, scope: Scope) -> int:
-    return await db.fetch_value(
-        f"select count(*) from (select 1 from {_RESPONSES} limit $8) found",
-        *_chosen(asked, scope)[:7],
-        RESPONSES_MAX + 1,
-    )
+    return await db.fetch_value(_NUMBER, *_chosen(asked, scope)[:7], RESPONSES_MAX + 1)
 
 
 async def _list_instance_ids(db: Database, asked: CountQuery, scope: Scope) -> list[str]:
     """The instances that a count would read, in no order."""
-    rows = await db.fetch(
-        f"select i.instance_id from {_RESPONSES} limit $8", *_chosen(asked, scope)[:7], FILTERED_MAX + 1
-    )
+    rows = await db.fetch(_INSTANCE_IDS, *_chosen(asked, scope)[:7], FILTERED_MAX + 1)
     return [row["instance_id"] for row in rows]
 
 
