@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.instances import anonymity, answers, call_backs, files, issuing, store
+from afterword.asking.instances import anonymity, answers, call_backs, files, issuing, service, store
 from afterword.asking.instances.anonymity import refused_page
 from afterword.asking.instances.answer_page import (
     FIELDS_MAX,
@@ -329,7 +329,7 @@ async def _in_language(
     answer_page = answer_page.in_language(posted.locale)
     locale, now = answer_page.head.locale, database.clock.now()
     if locale != answer_page.issued.locale:
-        await store.update_language(database, **answer_page.issued.key, locale=locale, now=now)
+        await service.choose_language(database, instance=answer_page.issued, locale=locale, now=now)
     if has_wrong:
         return _page(request, answer_page, posted.page, posted=posted)
     return _go(answer_page, posted.page)

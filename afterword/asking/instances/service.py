@@ -118,6 +118,10 @@ async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: e
     return instance
 
 
+async def choose_language(db: Database, *, instance: Instance, locale: str, now: datetime) -> None:
+    await store.update_language(db, **instance.key, locale=locale, now=now)
+
+
 async def _matched(db: Database, *, instance: Instance, change: Change) -> str | None:
     """The best matching language of the instance's version; raises Invalid if strict and none matches."""
     if change.locale is None:
