@@ -12,7 +12,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire import code128
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Computed, Editable, Noun, Operation, Record, Screens
 from afterword.kit.web import fields
@@ -114,7 +114,7 @@ async def _delete(change: Change[CouponPool], _options: Mapping[str, Any]) -> No
     if change.row.given_count:
         raise PoolInUse("Customers have codes of it, which their pages show.")
     await _delete_free_codes(change.db, organization_id=change.caller.organization_id, pool_id=change.key)
-    await service.delete_row(POOL, change)
+    await nouns.delete_row(POOL, change)
 
 
 POOL = Noun(
@@ -170,7 +170,7 @@ routes = routes_of(POOL)
     description="Codes are worth money, and the list says who has which.",
 )
 async def list_codes(call: Call[None], db: Database) -> Rows[_Code]:
-    pool = await service.get(POOL, db, caller=call.caller, key=call.ids["pool_id"])
+    pool = await nouns.get(POOL, db, caller=call.caller, key=call.ids["pool_id"])
     return await list_codes_of_pool(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=call.page)
 
 
@@ -199,14 +199,14 @@ async def withdraw_codes(call: Call[None], db: Database) -> None:
 
 async def withdraw(db: Database, *, caller: Caller, pool_id: str, expect: errors.Expect = errors.ANY) -> int:
     """Remove the free codes; their number. Raises NotFound, Stale."""
-    pool = await service.get(POOL, db, caller=caller, key=pool_id, is_locked=True)
+    pool = await nouns.get(POOL, db, caller=caller, key=pool_id, is_locked=True)
     expect(pool.version)
     return await _delete_free_codes(db, organization_id=pool.organization_id, pool_id=pool_id)
 
 
 async def add(db: Database, *, caller: Caller, pool_id: str, codes: Sequence[str], now: datetime) -> int:
     """Add codes; the number of those that were not in the pool. Raises NotFound, Invalid."""
-    pool = await service.get(POOL, db, caller=caller, key=pool_id, is_locked=True)
+    pool = await nouns.get(POOL, db, caller=caller, key=pool_id, is_locked=True)
     errors.check(
         [
             errors.FieldError(

@@ -14,7 +14,8 @@ from afterword.cases import (
     settings,
     statuses,
 )
-from afterword.cases.alert_instances import service, store
+from afterword.cases.alert_instances import service as alert_instances
+from afterword.cases.alert_instances import store
 from afterword.cases.resources import (
     AlertCommentRequest,
     AlertCommentUpdate,
@@ -39,9 +40,9 @@ COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
 @instance_routes.list(
     "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
-async def list_alert_instances(call: Call[None], db: Database) -> Rows[service.Case]:
+async def list_alert_instances(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
     found = await store.list_cases(db, **call.caller.reach, page=call.page)
-    return found.map(lambda case: service.visible(case, call.caller))
+    return found.map(lambda case: alert_instances.visible(case, call.caller))
 
 
 @instance_routes.list(
@@ -50,18 +51,18 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[service.C
     answer=AlertInstance,
     summary="Get Alert Instance List by alert id",
 )
-async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[service.Case]:
+async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
     alert = await nouns.get(ALERT, db, caller=call.caller, key=call.ids["alert_id"])
     found = await store.list_cases_of_alert(
         db, organization_id=alert.organization_id, alert_id=alert.alert_id, test_only=call.caller.test, page=call.page
     )
-    return found.map(lambda case: service.visible(case, call.caller))
+    return found.map(lambda case: alert_instances.visible(case, call.caller))
 
 
 @instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
-async def get_alert_instance(call: Call[None], db: Database) -> service.Case:
-    case = await service.get(db, caller=call.caller, **call.ids)
-    return service.visible(case, call.caller)
+async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.Case:
+    case = await alert_instances.get(db, caller=call.caller, **call.ids)
+    return alert_instances.visible(case, call.caller)
 
 
 @instance_routes.patch(
@@ -75,11 +76,13 @@ async def get_alert_instance(call: Call[None], db: Database) -> service.Case:
         "clock stands still: `due_time` is null and `due_left_seconds` of business hours are left until it goes on."
     ),
 )
-async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> service.Case:
+async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> alert_instances.Case:
     given = call.body.named()
     changes = {name: value.instant if isinstance(value, Moment) else value for name, value in given.items()}
-    case = await service.update(db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.expect)
-    return service.visible(case, call.caller)
+    case = await alert_instances.update(
+        db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.expect
+    )
+    return alert_instances.visible(case, call.caller)
 
 
 @instance_routes.list(
@@ -91,7 +94,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
     description="Its opening, every change and every comment, in the order of time.",
 )
 async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Entry]:
-    case = await service.get(db, caller=call.caller, **call.ids)
+    case = await alert_instances.get(db, caller=call.caller, **call.ids)
     return await history.list_entries(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
@@ -131,8 +134,8 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
     answer=store.COMMENT,
     summary="Get all comments of an alert instance",
 )
-async def list_alert_comments(call: Call[None], db: Database) -> Rows[service.Comment]:
-    case = await service.get(db, caller=call.caller, **call.ids)
+async def list_alert_comments(call: Call[None], db: Database) -> Rows[alert_instances.Comment]:
+    case = await alert_instances.get(db, caller=call.caller, **call.ids)
     return await store.list_comments(
         db, organization_id=case.organization_id, alert_instance_ids=[case.alert_instance_id], page=call.page
     )
@@ -145,8 +148,8 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[service.Co
     answer=store.COMMENT,
     summary="Create new comment",
 )
-async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> service.Comment:
-    return await service.comment(db, caller=call.caller, **call.ids, body=call.body.body, now=call.now)
+async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> alert_instances.Comment:
+    return await alert_instances.comment(db, caller=call.caller, **call.ids, body=call.body.body, now=call.now)
 
 
 @instance_routes.patch(
@@ -157,8 +160,8 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
     summary="Update comment",
     description="Only its author may.",
 )
-async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> service.Comment:
-    return await service.update_comment(
+async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> alert_instances.Comment:
+    return await alert_instances.update_comment(
         db,
         caller=call.caller,
         **call.ids,
@@ -172,7 +175,7 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
     COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
 )
 async def delete_alert_comment(call: Call[None], db: Database) -> None:
-    await service.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
+    await alert_instances.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
 
 
 routes = Routes(tag="Alerts")

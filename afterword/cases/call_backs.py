@@ -19,7 +19,8 @@ from afterword.asking.instances.triggers import facts_of
 from afterword.asking.links.widgets import PATH as WIDGET
 from afterword.asking.links.widgets import placement_of
 from afterword.cases import assignments, rules, settings
-from afterword.cases.alert_instances import service, store
+from afterword.cases.alert_instances import service as alert_instances
+from afterword.cases.alert_instances import store
 from afterword.cases.rules import Alert
 from afterword.core.answers.suspicion import is_token
 from afterword.core.messaging import alerts as core_alerts
@@ -57,7 +58,7 @@ async def request_call(db: Database, *, context: AnswerContext, call: Read, now:
     if before.updated_by is not None or before.resolved_time is not None:
         raise Taken("Somebody works on this call already.")
     if any(getattr(before, name) != value for name, value in columns.items()):
-        await service.change_call(db, before=before, call=columns, now=now)
+        await alert_instances.change_call(db, before=before, call=columns, now=now)
 
 
 async def _open(db: Database, *, context: AnswerContext, columns: dict[str, Any], now: datetime) -> None:
@@ -69,7 +70,7 @@ async def _open(db: Database, *, context: AnswerContext, columns: dict[str, Any]
     facts = (await facts_of(db, responses=[response])).get((organization_id, instance.instance_id), {})
     alert, match = await _rule_for(db, context=context, facts=facts, now=now)
     assigner = await assignments.assigner_for(db, alerts=[alert])
-    case = service.new_case(
+    case = alert_instances.new_case(
         alert,
         response=response,
         match=match,
@@ -79,7 +80,7 @@ async def _open(db: Database, *, context: AnswerContext, columns: dict[str, Any]
         now=now,
     )
     case = replace(case, **columns, call_back_requested_time=now)
-    await service.open_cases(db, cases=[case], now=now)
+    await alert_instances.open_cases(db, cases=[case], now=now)
 
 
 async def _rule_for(db: Database, *, context: AnswerContext, facts: Facts, now: datetime) -> tuple[Alert, Match]:

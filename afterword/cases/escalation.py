@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword.cases import history
-from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import service as alert_instances
 from afterword.cases.alert_instances.store import CASE_COLUMNS_I, Case
 from afterword.cases.resources import DueHours
 from afterword.cases.rules import ALERT
@@ -104,7 +104,7 @@ TOUCHED_MAX: Final = 1_000  # counted; of more it is said that there are more
 
 async def tell_overdue(db: Database, *, now: datetime, limit: int) -> int:
     late = await _claim_overdue(db, now=now, limit=limit)
-    await events.record(db, events=[service.event(case, "overdue", now=now) for case in late])
+    await events.record(db, events=[alert_instances.event(case, "overdue", now=now) for case in late])
     return len(late)
 
 
@@ -153,7 +153,7 @@ async def _escalate(db: Database, *, cases: list[Case], now: datetime) -> None:
         was = before[case.alert_instance_id]
         await history.record_change(db, before=was, after=case, caller=None, now=now)
         kinds = ("assigned", "escalated") if case.assigned_user_id != was.assigned_user_id else ("escalated",)
-        await events.record(db, events=[service.event(case, kind, now=now) for kind in kinds])
+        await events.record(db, events=[alert_instances.event(case, kind, now=now) for kind in kinds])
 
 
 PATH: Final = "/alert/{alert_id}/escalation"

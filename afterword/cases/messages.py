@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from afterword import errors, ids
-from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import service as alert_instances
 from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import is_among
 from afterword.core.organizations.access import Caller, installation
@@ -328,7 +328,7 @@ async def send(
 ) -> Message:
     """A repeat with the same key does nothing. Raises Forbidden for a test token, NoAddress, NoSender, Invalid."""
     caller.require_real()
-    case = await service.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    case = await alert_instances.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     place = {"organization_id": case.organization_id, "alert_instance_id": alert_instance_id}
     if key and (known := await _get_by_key(db, **place, key=key)):
         return known
@@ -349,7 +349,7 @@ async def send(
     )
     await _insert_message(db, message=message)
     if changes:
-        await service.update(
+        await alert_instances.update(
             db, caller=caller, alert_instance_id=alert_instance_id, changes=changes, now=now + BEHIND, expect=expect
         )
     return message
@@ -361,7 +361,7 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     if asked is None:
         return False
     caller = installation(asked.organization_id)
-    case = await service.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
+    case = await alert_instances.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
     place = {"organization_id": asked.organization_id, "alert_instance_id": asked.alert_instance_id}
     exchanged = await _list_exchanged(db, **place, limit=EXCHANGED_MAX)
     sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
@@ -387,10 +387,10 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     if not await _insert_message(db, message=message):
         return False
     changes = {"waiting": False} | ({"status_id": IN_PROGRESS} if case.resolved_time else {})
-    after = await service.update(
+    after = await alert_instances.update(
         db, caller=caller, alert_instance_id=case.alert_instance_id, changes=changes, now=now + BEHIND
     )
-    await events.record(db, events=[service.event(after, "answered", now=now)])
+    await events.record(db, events=[alert_instances.event(after, "answered", now=now)])
     return True
 
 

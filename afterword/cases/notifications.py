@@ -17,7 +17,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
@@ -333,7 +333,7 @@ async def notify_next(db: Database, *, now: datetime, limit: int) -> int:
     that their role or applications do not allow, or of test data.
     """
     types = notices.FEW_TYPES | (notices.MASS_TYPES & set(await _list_chosen_types(db)))
-    return await service.handle_next(
+    return await events.handle_next(
         db, reader=READER, types=types, limit=limit, handle=lambda read: _handle(db, read, now=now)
     )
 

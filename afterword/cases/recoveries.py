@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.asking.instances import triggers
 from afterword.asking.instances.resources import DEPTH_MAX
 from afterword.cases import history
-from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import service as alert_instances
 from afterword.cases.alert_instances.store import CASE_COLUMNS_I, Case
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
@@ -131,7 +131,9 @@ async def record_asked_again(db: Database, *, caller: Caller, case: Case, item_i
         "recovered": None,
         "updated_by": caller.actor_id or None,
     }
-    after = errors.found(await service.change(db, before=case, changes=changes, now=now), service.NO_CASE)
+    after = errors.found(
+        await alert_instances.change(db, before=case, changes=changes, now=now), alert_instances.NO_CASE
+    )
     await _record_recovery(db, case=after, caller=caller, now=now)
     return after
 
@@ -144,10 +146,10 @@ async def record_recovery_answers(db: Database, *, keys: Sequence[tuple[str, str
             "recovery_time": one.submitted_time,
             "recovered": core_alerts.is_recovered(core_alerts.score_of(*one.before), core_alerts.score_of(*one.after)),
         }
-        after = await service.change(db, before=one.case, changes=changes, now=now)
+        after = await alert_instances.change(db, before=one.case, changes=changes, now=now)
         if after is not None and one.case.recovery_instance_id is None:
             await history.record_change(db, before=one.case, after=after, caller=None, now=now)
-            await events.record(db, events=[service.event(after, "recovery_answered", now=now)])
+            await events.record(db, events=[alert_instances.event(after, "recovery_answered", now=now)])
 
 
 async def _record_recovery(db: Database, *, case: Case, caller: Caller | None, now: datetime) -> None:
@@ -270,7 +272,7 @@ async def ask(
     expect: errors.Expect = errors.ANY,
 ) -> tuple[Case, Plan]:
     """Schedule the message, and note it in the case. Raises NotFound, what `foresee` and `expect` raise."""
-    case = await service.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    case = await alert_instances.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     expect(case.version)
     plan = await foresee(db, caller=caller, case=case, site=site)
     item = await queue.schedule(
@@ -314,7 +316,7 @@ class AlertRecovery(fields.Resource):
     refusals=REFUSALS,
 )
 async def foresee_recovery(call: Call[None], db: Database) -> Answer:
-    case = await service.get(db, caller=call.caller, **call.ids)
+    case = await alert_instances.get(db, caller=call.caller, **call.ids)
     plan = await foresee(db, caller=call.caller, case=case, site=call.site)
     return Answer(_shown(call, plan, case.alert_instance_id, None))
 

@@ -30,7 +30,7 @@ from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import OF_APPLICATION, Change, Editable, Given, Hidden, Noun, Record
 from afterword.kit.web import fields
@@ -259,7 +259,7 @@ async def for_calls(db: Database, *, organization_id: str, application_id: str, 
         "fold_hours": 0,
         "subscriber_user_ids": [],
     }
-    return found or await service.insert(
+    return found or await nouns.insert(
         ALERT, db, organization_id=organization_id, key=ids.ordered(now), columns=columns, now=now, by=None
     )
 

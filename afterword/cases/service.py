@@ -9,7 +9,8 @@ from typing import Final
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.triggers import Response, matched, responses_of
 from afterword.cases import assignments, messages, recoveries, rules
-from afterword.cases.alert_instances import service, store
+from afterword.cases.alert_instances import service as alert_instances
+from afterword.cases.alert_instances import store
 from afterword.cases.alert_instances.store import Case
 from afterword.cases.rules import ActiveAlert, Alert
 from afterword.core.messaging import alerts as core_alerts
@@ -111,7 +112,7 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
         now=now,
     )
     erased = [_subject(event) for event in batch if event.type == ERASED]
-    await service.erase_answers(
+    await alert_instances.erase_answers(
         db, responses=[_subject(event) for event in batch if event.type == DELETED], responders=erased
     )
     await messages.erase(db, responders=erased)
@@ -185,7 +186,7 @@ async def _open_or_repeat(db: Database, *, found: Sequence[_Found], now: datetim
         if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
             repeats[case.organization_id, case.alert_instance_id] += 1
         else:
-            case = service.new_case(
+            case = alert_instances.new_case(
                 alert,
                 response=one.response,
                 match=one.match,
@@ -198,8 +199,8 @@ async def _open_or_repeat(db: Database, *, found: Sequence[_Found], now: datetim
             if case.resolved_time is None:
                 open_cases[one.key] = case
         occurrences.append(Occurrence(alert.organization_id, alert.alert_id, one.cause, case.alert_instance_id))
-    await service.open_cases(db, cases=new, now=now)
-    await service.repeat(db, repeats=repeats, now=now)
+    await alert_instances.open_cases(db, cases=new, now=now)
+    await alert_instances.repeat(db, repeats=repeats, now=now)
     await _insert_occurrences(db, occurrences=occurrences, now=now)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from afterword import errors
 from afterword.cases import rules
-from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import service as alert_instances
 from afterword.cases.resources import Color, Description500, Position, StatusId
 from afterword.core.messaging.alerts import STATUS_NEW, STATUSES_MAX
 from afterword.core.organizations.access import Caller
@@ -89,7 +89,7 @@ async def _delete(change: Change[AlertStatus], options: Mapping[str, Any]) -> No
             message = "Another status is expected, one that all alerts and cases with this one may have."
             raise errors.Invalid.of(FieldError("unknown_id", message, parameter="move_to"))
         # Cases before alerts, the order of locks everywhere.
-        await service.move_status(
+        await alert_instances.move_status(
             db, caller=change.caller, status_id=change.key, move_to=move_to, closes=target.closing, now=change.now
         )
         await rules.update_status_to(db, **key, move_to=move_to, deleted_only=False)

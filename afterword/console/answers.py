@@ -7,7 +7,7 @@ from typing import Any
 
 from afterword import errors
 from afterword.asking.instances import answers as answers_store
-from afterword.asking.instances import service
+from afterword.asking.instances import service as instances
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
@@ -102,7 +102,7 @@ async def _instance_of(db: Database, *, caller: Caller, instance_id: str) -> Ins
     if not caller.reads_answers:
         return None
     try:
-        return await service.get(db, caller=caller, instance_id=instance_id)
+        return await instances.get(db, caller=caller, instance_id=instance_id)
     except errors.NotFound:
         return None
 

@@ -10,7 +10,8 @@ from afterword import errors
 from afterword.cases.statuses import STATUS
 from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
 from afterword.console.screens import Screens, Visit
-from afterword.kit.nouns import declaration, service, structs
+from afterword.kit.nouns import declaration, structs
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import Editable, Noun, R, version_of
 from afterword.kit.nouns.service import Made
 from afterword.kit.ui.lists import Listing, page_links, page_of
@@ -71,10 +72,10 @@ class _NounScreens:
         noun, screens, words = self._noun, self._screens, visit.words
         is_whole = noun.order != declaration.NEWEST_FIRST  # such a list is short, and has no pages
         listing = structs.listing_of(noun)
-        page = service.whole_page(noun) if is_whole else page_of(listing, visit.query)
+        page = nouns.whole_page(noun) if is_whole else page_of(listing, visit.query)
         noun.allow(visit.caller, "list")
         async with visit.read() as db:
-            found = await service.rows(noun, db, **visit.caller.reach, user_id=visit.caller.user_id, page=page)
+            found = await nouns.rows(noun, db, **visit.caller.reach, user_id=visit.caller.user_id, page=page)
         return visit.page(
             "things.html",
             title=words(screens.title),
@@ -93,7 +94,7 @@ class _NounScreens:
         try:
             request = read_as(structs.creation_of(noun), document_of(visit.form, self._inputs), visit)
             async with visit.write() as db:
-                made = await service.create(noun, db, columns=request.named(), **visit.acting)
+                made = await nouns.create(noun, db, columns=request.named(), **visit.acting)
         except (errors.Invalid, errors.Forbidden) as refusal:
             return await self.form(visit, None, refusal)
         if made.shown:
@@ -110,7 +111,7 @@ class _NounScreens:
             request = read_as(structs.update_of(noun), document_of(visit.form, self._later), visit)
             async with visit.write() as db:
                 key, changes = self._key(visit), request.named()
-                await service.update(noun, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
+                await nouns.update(noun, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
         except (errors.Invalid, errors.Forbidden, errors.Stale, errors.Conflict) as refusal:
             return await self.form(visit, await self._row(visit), refusal)
         back = f"{self._list}/{self._key(visit)}" if self._screens.has_page else self._list
@@ -128,7 +129,7 @@ class _NounScreens:
     async def remove(self, visit: Visit) -> Response:
         await self._row(visit)
         async with visit.write() as db:
-            await service.delete(self._noun, db, key=self._key(visit), **visit.acting)
+            await nouns.delete(self._noun, db, key=self._key(visit), **visit.acting)
         return html.redirect(f"{self._list}?done=removed")
 
     async def form(self, visit: Visit, row: Any = None, refusal: errors.Refusal | None = None) -> Response:
@@ -152,7 +153,7 @@ class _NounScreens:
     async def _row(self, visit: Visit) -> Any:
         """The row that the address names. Raises NotFound for one that the caller cannot change."""
         async with visit.read() as db:
-            row = await service.get(self._noun, db, caller=visit.caller, key=self._key(visit))
+            row = await nouns.get(self._noun, db, caller=visit.caller, key=self._key(visit))
         if refusal := self._noun.fixed(visit.caller, row):
             raise errors.NotFound(refusal.detail)
         return row

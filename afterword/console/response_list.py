@@ -17,7 +17,8 @@ from afterword.kit.db import Database
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import one_of, parameter
 from afterword.kit.ui.text import near_moment
-from afterword.listening.responses import reads, service
+from afterword.listening.responses import reads
+from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import OF_LINK, Filter, ResponseRow, Tab
 
 RESPONSES: Final = "/console/responses"
@@ -88,7 +89,7 @@ class ResponseFilter(lists.Filter):
             document = json.loads(self.condition) if self.condition else None
         except ValueError:
             document = self.condition
-        return service.read_condition(visit.caller, document, path="/condition")
+        return responses.read_condition(visit.caller, document, path="/condition")
 
     @property
     def period(self) -> tuple[datetime, datetime] | None:
@@ -117,7 +118,7 @@ class ResponseFilter(lists.Filter):
             score_kind=self.score or None,
             channel_id=int(self.channel) if self.channel else None,
             link_id=self.link_id or None,
-            search=service.search_of(visit.caller, self.words, self.word),
+            search=responses.search_of(visit.caller, self.words, self.word),
             user_id=visit.caller.user_id,
             seen_time=reads.unread_since(visit.now),
             test=bool(self.test) or visit.caller.test,
@@ -135,10 +136,10 @@ async def list_of(
     if names and choice.questionnaire_id not in names:
         choice = replace(choice, questionnaire_id="")
     node, chosen = choice.node(visit), choice.filter(visit)
-    reach = service.reach_of(visit.caller, choice.application_id or None)
-    key = service.read_key(choice.after)
-    since = service.read_key(choice.since)
-    counted, found = await service.find_counted(
+    reach = responses.reach_of(visit.caller, choice.application_id or None)
+    key = responses.read_key(choice.after)
+    since = responses.read_key(choice.since)
+    counted, found = await responses.find_counted(
         db,
         caller=visit.caller,
         application_id=choice.application_id or None,
@@ -150,8 +151,8 @@ async def list_of(
     )
     newer = 0
     if since and not node:
-        newer = await service.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
-    choice = replace(choice, since=choice.since or service.key_of(visit.now, ""))
+        newer = await responses.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
+    choice = replace(choice, since=choice.since or responses.key_of(visit.now, ""))
     return {
         "rows": [row_of(visit, row, choice) for row in found.rows],
         "tabs": [
@@ -166,7 +167,7 @@ async def list_of(
         ],
         "found": _count(visit, counted, choice.tab),
         "all_found": _count(visit, counted, "all"),
-        "is_exact": counted is not None and not counted.is_part and counted.counts[choice.tab] <= service.FOUND_MAX,
+        "is_exact": counted is not None and not counted.is_part and counted.counts[choice.tab] <= responses.FOUND_MAX,
         "found_number": counted.counts[choice.tab] if counted else None,
         "choice": choice,
         "hidden": [(name, value) for name, value in choice.query.items() if name not in _TYPED],
@@ -174,7 +175,7 @@ async def list_of(
         "periods": [(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS[:-1]]
         + [(PERIODS[-1], words("All time"))],
         "chips": chips_of(visit, choice, node),
-        "next_url": choice.url(after=service.key_of(*found.last), since=choice.since) if found.last else "",
+        "next_url": choice.url(after=responses.key_of(*found.last), since=choice.since) if found.last else "",
         "is_cut": found.last is not None and not found.is_full,
         "first_url": choice.url() if choice.after else "",
         "read_url": choice.url("read"),
@@ -194,18 +195,18 @@ _TYPED: Final = frozenset({"questionnaire", "days", "search", "after", "since"})
 
 async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
     """The first rows of a list, for another screen."""
-    reach = service.reach_of(visit.caller, choice.application_id or None)
-    rows = await service.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
+    reach = responses.reach_of(visit.caller, choice.application_id or None)
+    rows = await responses.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
     return [row_of(visit, row, choice) for row in rows]
 
 
-def _count(visit: Visit, counted: service.TabCounts | None, tab: Tab) -> str | None:
+def _count(visit: Visit, counted: responses.TabCounts | None, tab: Tab) -> str | None:
     """The count of a tab in words, with a plus where there may be more."""
     if counted is None:
         return None
     count = counted.counts[tab]
-    is_more = counted.is_part or count > service.FOUND_MAX
-    return f"{visit.words.count(min(count, service.FOUND_MAX))}{'+' if is_more else ''}"
+    is_more = counted.is_part or count > responses.FOUND_MAX
+    return f"{visit.words.count(min(count, responses.FOUND_MAX))}{'+' if is_more else ''}"
 
 
 def chips_of(visit: Visit, choice: ResponseFilter, node: Node | None) -> list[tuple[str, str]]:

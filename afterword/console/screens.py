@@ -26,7 +26,8 @@ from afterword.kit.ui.text import device_of, network_of
 from afterword.kit.web import headers, html, parsing, public, static, uploads
 from afterword.kit.web.operations import Download
 from afterword.kit.web.routing import Pages
-from afterword.tenants.logins import service, sessions
+from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import sessions
 from afterword.tenants.logins.sessions import Session
 
 DOMAIN: Final = "console"  # of the texts
@@ -354,7 +355,7 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
     else:
         return None
     async with visit.read() as database:
-        memberships = await service.list_memberships(database, login_id=session.login_id)
+        memberships = await logins.list_memberships(database, login_id=session.login_id)
     values: dict[str, Any] = {"sentence": sentence, "url": url, "memberships": memberships, "sections": []}
     return visit.page("confined.html", title=words("This is not open to you"), status=errors.Forbidden.status, **values)
 

@@ -11,7 +11,7 @@ from afterword.errors import FieldError
 from afterword.events import log, sending
 from afterword.events.webhooks import WEBHOOK
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.web import fields
 from afterword.kit.web.metrics import Sample
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -174,7 +174,7 @@ ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's r
 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> DeliveryRecord:
-    webhook = await service.get(WEBHOOK, db, caller=caller, key=webhook_id)
+    webhook = await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id)
     found = await _get_delivery(
         db, organization_id=webhook.organization_id, webhook_id=webhook_id, delivery_id=delivery_id
     )
@@ -185,7 +185,7 @@ async def redeliver_one(db: Database, *, caller: Caller, webhook_id: str, delive
     """With the same `webhook-id`, its attempts anew. A waiting one is tried at once, one in flight is left alone."""
     delivery = await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
     key = {"organization_id": delivery.organization_id, "webhook_id": webhook_id}
-    await service.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
+    await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
     subject_id = await _update_delivery_to_restart(db, **key, delivery_id=delivery_id)
     if subject_id is not None:
         await sending.order_deliveries(db, subjects=[(delivery.organization_id, webhook_id, subject_id)])
@@ -202,7 +202,7 @@ async def replay(
     after: tuple[int, int] | None,
 ) -> Replayed:
     """Those that match the endpoint now, also from before it was created, at most 10,000, oldest first."""
-    await service.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
+    await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
     key = {"organization_id": caller.organization_id, "webhook_id": webhook_id}
     found = await _insert_span(db, **key, from_time=from_time, to_time=to_time, after=after)
     subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
@@ -256,7 +256,7 @@ class Redelivery(fields.Answer):
     description="Kept 30 days after their end.",
 )
 async def list_deliveries(call: Call[None], db: Database) -> Rows[DeliveryRecord]:
-    webhook = await service.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
+    webhook = await nouns.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
     return await list_deliverie_records(
         db, organization_id=webhook.organization_id, webhook_id=webhook.webhook_id, page=call.page
     )
@@ -291,7 +291,7 @@ async def redeliver(call: Call[Any], db: Database) -> DeliveryRecord:
     f"{REPLAY_EVENTS_MAX:,} events at a time.",
 )
 async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
-    await service.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
+    await nouns.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
     position = await _position(call, db)
     found = await replay(
         db,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString
 from msgspec import Meta
 
 from afterword import ids
-from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import service as alert_instances
 from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
@@ -480,7 +480,9 @@ async def _texts(db: Database, run: Run, now: datetime) -> StepResult:
 async def _remove_texts(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id, "instance_ids": instance_ids}
     counts = await rows.remove_texts(db, **key, blanks=TEXT_BLANKS)
-    await service.erase_answers(db, responses=[(run.organization_id, each) for each in instance_ids], responders=())
+    await alert_instances.erase_answers(
+        db, responses=[(run.organization_id, each) for each in instance_ids], responders=()
+    )
     await _update_instances_passed(db, **key, kind="texts", now=now)
     return counts
 
@@ -553,7 +555,9 @@ async def _answers(db: Database, run: Run, _now: datetime) -> StepResult:
 async def _delete_all_instances(db: Database, run: Run, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id}
     counts = await rows.blank_events(db, **key, subject_ids=instance_ids, blanks=WHOLE_BLANKS)
-    await service.erase_answers(db, responses=[(run.organization_id, each) for each in instance_ids], responders=())
+    await alert_instances.erase_answers(
+        db, responses=[(run.organization_id, each) for each in instance_ids], responders=()
+    )
     counts["Questionnaire Instance"] += await _delete_instances(db, **key, instance_ids=instance_ids)
     return counts
 

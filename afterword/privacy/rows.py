@@ -9,7 +9,7 @@ from afterword.asking.instances import service as instances
 from afterword.asking.instances import store as instances_store
 from afterword.asking.questionnaires import metadata
 from afterword.cases import messages
-from afterword.cases.alert_instances import service
+from afterword.cases.alert_instances import service as alert_instances
 from afterword.core.organizations.access import installation
 from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.kit.db import Database
@@ -446,7 +446,7 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
     counts = await blank_events(
         db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
     )
-    await service.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
+    await alert_instances.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
     await messages.erase(db, responders=[(organization_id, responder_id)])
     counts["Contact"] += await remove(db, "contacts", organization_id, person.keys)
     counts["Suppression"] += await remove(db, "suppressions", organization_id, person.keys)

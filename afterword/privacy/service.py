@@ -18,7 +18,7 @@ from afterword import errors, ids
 from afterword.asking.instances import responders as shown_responders
 from afterword.core.messaging.addresses import mask
 from afterword.core.organizations.access import Caller
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit import db
 from afterword.kit.db import Database, Row, Taken
@@ -399,7 +399,7 @@ async def _blank_person(db: Database, work: Work) -> StepResult:
         db, organization_id=erasure.organization_id, subject_ids=suppression_ids, blanks=rows.SUPPRESSION_BLANKS
     )
     more, version = await rows.blank_person(db, organization_id=erasure.organization_id, person=work.person)
-    await service.record(db, events=[_erased(work, version)])
+    await events.record(db, events=[_erased(work, version)])
     return StepResult(counts=counts + more)
 
 

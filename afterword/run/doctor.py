@@ -42,7 +42,8 @@ from afterword.run.embedded import VERSION_MIN
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE
 from afterword.run.worker.guard import read_mark
 from afterword.sending.pipelines import service as pipelines
-from afterword.sending.providers import domains, health, service
+from afterword.sending.providers import domains, health
+from afterword.sending.providers import service as providers
 from afterword.sending.providers.domains import SenderRoute
 from afterword.sending.queue import lanes, restores
 
@@ -461,7 +462,7 @@ async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Findin
 async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:
     if url is None:
         detail = "None is set: invitations, new passwords and notices stay in the operator's outbox and reach nobody."
-        sends = await ask(database_url, service.get_has_own_accounts, otherwise=False)
+        sends = await ask(database_url, providers.get_has_own_accounts, otherwise=False)
         advice = "Accounts of organizations do not send them. " if sends else ""
         return [Finding("mail server", not sends, detail, f"{advice}To send, set AFTERWORD_SMTP_URL.")]
     from afterword.sending.channels import email  # noqa: PLC0415  an installation without mail does not load it

@@ -32,7 +32,7 @@ from afterword.sending.pipelines import resources as pipelines_resources
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import records
 from afterword.sending.queue.records import ShownItem
-from afterword.sending.receipts import service
+from afterword.sending.receipts import service as receipts
 from afterword.tenants.organizations.plans import PLAN, Plan
 from afterword.tenants.organizations.tokens import api as tokens_api
 from afterword.tenants.organizations.tokens import store as tokens_store
@@ -91,7 +91,7 @@ async def _queue_item(_: Database, look: RenderedEvent) -> msgspec.Struct:
 
 
 async def _reported(db: Database, look: RenderedEvent) -> dict[str, Any]:
-    return {**_shown(await _queue_item(db, look)), "report": service.of_event(look.event.data, look.zone)}
+    return {**_shown(await _queue_item(db, look)), "report": receipts.of_event(look.event.data, look.zone)}
 
 
 async def _instance(_: Database, look: RenderedEvent) -> msgspec.Struct:

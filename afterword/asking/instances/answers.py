@@ -25,7 +25,7 @@ from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.wire.lists import Page, Rows
-from afterword.events import service
+from afterword.events import service as events_service
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
@@ -358,7 +358,7 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
         return
     viewed = await _update_viewed(db, **instance.key, now=now)
     if viewed is not None:
-        await service.record(db, events=[viewed.event("viewed", now=now)])
+        await events_service.record(db, events=[viewed.event("viewed", now=now)])
 
 
 async def save_answers(
@@ -417,7 +417,7 @@ async def save_answers(
     )
     saved = replace(context, instance=after, answers=edit.after)
     if not is_apart:
-        await service.record(db, events=_events(before, saved, now=now))
+        await events_service.record(db, events=_events(before, saved, now=now))
         if after.finalized and not after.test and _gives_coupons(context.definition):
             await _give_coupon(db, context=context, answers=edit.after, now=now)
     if is_first and questionnaire.credits_accountable:
@@ -471,7 +471,7 @@ async def _screen_out(db: Database, *, context: AnswerContext, quota_id: str, no
     recorded = [] if before.viewed_time else [after.event("viewed", now=now)]
     # With the time by which it counted until now, so that figures of that day are counted again.
     counted = structs.replace(after, submitted_time=before.submitted_time)
-    await service.record(db, events=[*recorded, counted.event("updated", now=now)])
+    await events_service.record(db, events=[*recorded, counted.event("updated", now=now)])
     return replace(context, instance=after, answers={})
 
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword.asking.instances.store import INSTANCE_COLUMNS_I, Instance
-from afterword.events import service
+from afterword.events import service as events
 from afterword.kit.db import Database
 
 
@@ -146,7 +146,7 @@ async def _record(db: Database, *, cursor: Cursor, until: datetime, now: datetim
         limit=EVENTS_MAX,
     )
     recorded = [one.event("expired", now=now) for one in ended]
-    await service.record(db, events=[replace(one, actor_kind="worker", actor_id=None) for one in recorded])
+    await events.record(db, events=[replace(one, actor_kind="worker", actor_id=None) for one in recorded])
     after = replace(cursor, expired_until=end, expired_id=LAST_ID)
     if len(ended) == EVENTS_MAX:
         last = ended[-1]

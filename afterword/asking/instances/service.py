@@ -14,7 +14,7 @@ from afterword.core.answers import instances
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
 from afterword.core.text import locales
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.people.responders import service as responders
@@ -81,7 +81,7 @@ async def update(
         _require_few(after.metadata)
         if after.valid_days not in {0, before.valid_days}:
             await store.insert_expiry_cursor(db, valid_days=after.valid_days, since=now)
-        await service.record(db, events=_events(before, after, caller=caller, now=now))
+        await events.record(db, events=_events(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
         await responders.update(
@@ -108,7 +108,7 @@ async def take_out(db: Database, *, caller: Caller, instance: Instance, now: dat
     """Delete as `delete` does, whether or not a legal hold has come meanwhile. Raises NotFound."""
     found = await store.delete_instance(db, **instance.key, now=now, updated_by=caller.actor_id)
     deleted = errors.found(found, NO_INSTANCE)
-    await service.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
+    await events.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
 
 
 async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: errors.Expect = errors.ANY) -> Instance:

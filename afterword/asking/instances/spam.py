@@ -16,7 +16,7 @@ from afterword.core.answers.suspicion import Flag
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
-from afterword.events import service
+from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -163,7 +163,7 @@ async def _accept(db: Database, *, caller: Caller, before: Instance, now: dateti
     recorded += [after.event("viewed", now=now)] if before.viewed_time is None else []
     recorded.append(after.event("submitted", now=now))
     recorded += [answers.completed_event(context, now=now)] if after.finalized else []
-    await service.record(db, events=recorded)
+    await events.record(db, events=recorded)
     if before.judgement == "held" and context.questionnaire.credits_accountable:
         await plans.use_credit(
             db,
@@ -178,7 +178,7 @@ async def _reject(db: Database, *, caller: Caller, before: Instance, now: dateti
     assert after is not None  # noqa: S101  it is locked
     # The event tells the times that it had, by which readers find the day in which they counted it.
     told = msgspec.structs.replace(after, submitted_time=before.submitted_time, completed_time=before.completed_time)
-    await service.record(db, events=[told.event("rejected", now=now, caller=caller)])
+    await events.record(db, events=[told.event("rejected", now=now, caller=caller)])
 
 
 def _key(caller: Caller, instance: Instance, now: datetime) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from afterword.core.answers.instances import INSTANCE_TAGS_MAX, TAG_CHARACTERS_M
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import Sentence
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
 from afterword.kit.web import fields
@@ -223,7 +223,7 @@ async def change_many(
         found = await _delete_tags(db, **among)
     kind = "tag.added" if adds else "tag.removed"
     recorded = [_event(kind, one, instances[one.instance_id], now=now, actor=actor) for one in found]
-    await service.record(db, events=recorded)
+    await events.record(db, events=recorded)
     return [one.instance_id for one in found]
 
 
@@ -259,7 +259,7 @@ async def rename(
         if one.instance_id in instances
         for kind, each in (("tag.removed", msgspec.structs.replace(one, tag=tag)), ("tag.added", one))
     ]
-    await service.record(db, events=recorded)
+    await events.record(db, events=recorded)
     return wanted
 
 

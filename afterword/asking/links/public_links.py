@@ -28,7 +28,7 @@ from afterword.errors import FieldError
 from afterword.kit import sealing
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import answer_of, answer_of_rows, route_of
 from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, Hidden, Noun, Record, Shown
 from afterword.kit.nouns.service import Made
@@ -156,7 +156,7 @@ async def _check(change: Change[PublicLink]) -> None:
 async def _delete_unused(change: Change[PublicLink], _options: Mapping[str, Any]) -> None:
     if await get_has_instances(change.db, organization_id=change.caller.organization_id, link_id=change.key):
         raise LinkInUse("Responses came by this link. Switch it off instead, so that they can still be told apart.")
-    await service.delete_row(LINK, change)
+    await nouns.delete_row(LINK, change)
 
 
 async def _show(call: Call[Any], db: Database, links: Sequence[PublicLink]) -> list[Mapping[str, Any]]:
@@ -214,7 +214,7 @@ routes = Routes(tag=LINK.tag)
 )
 async def list_questionnaire_links(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, **call.ids)
-    rows = await service.rows(LINK, db, **call.caller.part, parent_id=call.ids["questionnaire_id"], page=call.page)
+    rows = await nouns.rows(LINK, db, **call.caller.part, parent_id=call.ids["questionnaire_id"], page=call.page)
     return await answer_of_rows(LINK, call, db, rows)
 
 
@@ -239,9 +239,9 @@ routes.all.append(route_of(LINK, "get"))
     description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole.",
 )  # fmt: skip
 async def change_link(call: Call[Any], db: Database) -> Answer:
-    before = await service.get(LINK, db, caller=call.caller, key=call.ids["link_id"])
+    before = await nouns.get(LINK, db, caller=call.caller, key=call.ids["link_id"])
     await _check_declared(call, db, questionnaire_id=before.questionnaire_id)
-    link = await service.update(
+    link = await nouns.update(
         LINK,
         db,
         caller=call.caller,
@@ -267,7 +267,7 @@ routes.all.append(route_of(LINK, "delete"))
     description="Its address as a picture, with the light around it that readers need.",
 )
 async def get_link_qr(call: Call[None], db: Database) -> Answer:
-    link = await service.get(LINK, db, caller=call.caller, key=call.ids["link_id"])
+    link = await nouns.get(LINK, db, caller=call.caller, key=call.ids["link_id"])
     query: QrQuery = call.query or QrQuery()
     return Answer(download=qr_of(link, call.site, file_format=query.format, pixels=query.pixels))
 
@@ -285,7 +285,7 @@ async def create(
     """Raises NotFound (questionnaire), Invalid."""
     await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     columns = {**columns, "questionnaire_id": questionnaire_id}
-    made = await service.create(LINK, db, caller=caller, columns=columns, site=site, now=now)
+    made = await nouns.create(LINK, db, caller=caller, columns=columns, site=site, now=now)
     return made.record
 
 

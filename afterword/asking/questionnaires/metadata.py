@@ -18,7 +18,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import OF_APPLICATION, Change, Computed, Editable, Noun, Record
 from afterword.kit.nouns.service import is_of_all
@@ -117,7 +117,7 @@ def _taken(_error: errors.Conflict) -> errors.Refusal:
 
 async def _delete(change: Change[MetadataDefinition], _options: Mapping[str, Any]) -> None:
     _forget(change.caller.organization_id)
-    await service.delete_row(NAMES[change.row.kind], change)
+    await nouns.delete_row(NAMES[change.row.kind], change)
 
 
 def _noun(kind: Literal["questionnaire", "responder"]) -> Noun[MetadataDefinition]:
@@ -232,7 +232,7 @@ async def declared_of(
 
 async def get(db: Database, *, caller: Caller, kind: Kind, metadata_id: str) -> MetadataDefinition:
     """A definition that the caller may see, the product's included. Raises NotFound."""
-    return _of_product(kind, metadata_id) or await service.get(NAMES[kind], db, caller=caller, key=metadata_id)
+    return _of_product(kind, metadata_id) or await nouns.get(NAMES[kind], db, caller=caller, key=metadata_id)
 
 
 async def list_definitions(

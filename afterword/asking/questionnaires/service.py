@@ -20,7 +20,7 @@ from afterword.core.questionnaires.definition import Definition, GiveId
 from afterword.core.reading.findings import Findings
 from afterword.core.text import locales
 from afterword.errors import FieldError
-from afterword.events import service
+from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.tenants.organizations import checks
 from afterword.tenants.organizations import service as accounts
@@ -384,7 +384,7 @@ async def _update(
 async def _record(
     db: Database, questionnaire: Questionnaire, type_name: str, *, now: datetime, actor: Caller | None
 ) -> None:
-    event = service.NewEvent(
+    event = events.NewEvent(
         organization_id=questionnaire.organization_id,
         event_id=ids.ordered(now),
         type=type_name,
@@ -395,4 +395,4 @@ async def _record(
         actor_id=actor and actor.actor_id,
         data=asdict(questionnaire),
     )
-    await service.record(db, events=[event])
+    await events.record(db, events=[event])

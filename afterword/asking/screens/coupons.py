@@ -8,7 +8,8 @@ from afterword import errors
 from afterword.asking.coupons import CODES_ADDED_MAX, POOL, CouponCode, add, list_codes_of_pool, read_lines, withdraw
 from afterword.console.nouns import screens_of
 from afterword.console.screens import Visit
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.ui.lists import Column, Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields, html
@@ -26,7 +27,7 @@ async def list_pools(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         page = page_of(structs.listing_of(POOL), visit.query)
-        found = await service.rows(POOL, db, organization_id=visit.caller.organization_id, page=page)
+        found = await nouns.rows(POOL, db, organization_id=visit.caller.organization_id, page=page)
     is_whole = not visit.caller.is_limited
     new = (
         (words("New coupon pool"), f"{PATH}/new") if is_whole and "Coupon Pool.Create" in visit.caller.scopes else None
@@ -85,7 +86,7 @@ async def add_codes(visit: Visit) -> Response:
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        pool = await service.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
+        pool = await nouns.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
     free = words.plural("{n} free code goes with it.", "{n} free codes go with it.", pool.free_count)
     if pool.given_count:
         return visit.confirm(
@@ -104,11 +105,11 @@ async def confirm_removal(visit: Visit) -> Response:
 async def remove_pool(visit: Visit) -> Response:
     pool_id = visit.id("pool_id")
     async with visit.write() as db:
-        pool = await service.get(POOL, db, caller=visit.caller, key=pool_id, is_locked=True)
+        pool = await nouns.get(POOL, db, caller=visit.caller, key=pool_id, is_locked=True)
         if pool.given_count:
             await withdraw(db, caller=visit.caller, pool_id=pool_id)
         else:
-            await service.delete(POOL, db, key=pool_id, **visit.acting)
+            await nouns.delete(POOL, db, key=pool_id, **visit.acting)
     return html.redirect(f"{PATH}/{pool_id}?done=removed" if pool.given_count else f"{PATH}?done=removed")
 
 
@@ -117,7 +118,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     words, scopes = visit.words, visit.caller.scopes
     sees_codes = "Responder.Read" in scopes
     async with visit.read() as db:
-        pool = await service.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
+        pool = await nouns.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
         page = page_of(CODES, visit.query)
         found = (
             await list_codes_of_pool(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=page)

@@ -21,7 +21,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.editing import Document
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.web import html
 
@@ -227,7 +227,7 @@ def _number_of(text: str) -> int | str:
 async def _pools(visit: Visit, db: Database) -> list[tuple[str, str]]:
     if "Coupon Pool.Read" not in visit.caller.scopes:
         return []
-    found = await service.every(POOL, db, organization_id=visit.caller.organization_id)
+    found = await nouns.every(POOL, db, organization_id=visit.caller.organization_id)
     return [(one.key, one.title) for one in found]
 
 

@@ -26,7 +26,8 @@ from afterword.console.screens import Marked, Screens, Visit, download
 from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.kit.db import Database
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.ui.lists import Column, Listing, page_links, page_of
 from afterword.kit.web import html, static
 
@@ -74,7 +75,7 @@ async def list_links(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         questionnaire = await _questionnaire(visit, db)
-        found = await service.rows(
+        found = await nouns.rows(
             LINK,
             db,
             **visit.caller.part,
@@ -183,7 +184,7 @@ async def remove_link(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             link = await link_of(visit, db)
-            await service.delete(LINK, db, caller=visit.caller, key=link.link_id, site=visit.site, now=visit.now)
+            await nouns.delete(LINK, db, caller=visit.caller, key=link.link_id, site=visit.site, now=visit.now)
     except LinkInUse:
         return await _confirm(visit)
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links?done=removed")
@@ -297,7 +298,7 @@ async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
 async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = errors.ANY) -> None:
     async with visit.write() as db:
         link = await link_of(visit, db)
-        await service.update(
+        await nouns.update(
             LINK,
             db,
             caller=visit.caller,
@@ -311,7 +312,7 @@ async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = 
 
 async def link_of(visit: Visit, db: Database) -> PublicLink:
     """Raises NotFound, also for a link of another questionnaire."""
-    link = await service.get(LINK, db, caller=visit.caller, key=visit.id("link_id"))
+    link = await nouns.get(LINK, db, caller=visit.caller, key=visit.id("link_id"))
     if link.questionnaire_id != visit.id("questionnaire_id"):
         raise errors.NotFound("There is no such public link.")
     return link

@@ -15,7 +15,8 @@ from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires.metadata import Kind
 from afterword.kit.db import Database
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
 from afterword.kit.web import html
@@ -95,7 +96,7 @@ async def declare(visit: Visit) -> Response:
     try:
         request = read_as(structs.creation_of(NAMES[kind]), document, visit)
         async with visit.write() as db:
-            await service.create(NAMES[kind], db, columns=request.named(), **visit.acting)
+            await nouns.create(NAMES[kind], db, columns=request.named(), **visit.acting)
     except errors.Conflict as taken:
         return await _new(visit, errors.Invalid.at("/name", "already_exists", taken.detail))
     except errors.Invalid as refusal:
@@ -110,7 +111,7 @@ async def save_name(visit: Visit) -> Response:
         request = read_as(structs.update_of(NAMES[kind]), document_of(visit.form, TITLE_INPUTS), visit)
         async with visit.write() as db:
             key, expect = visit.id("metadata_id"), same_version(visit)
-            await service.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
+            await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(address(METADATA, kind=kind, done="saved"))
@@ -160,7 +161,7 @@ async def _definition(visit: Visit) -> MetadataDefinition:
 
 async def _remove(visit: Visit, db: Database) -> Response:
     kind = _kind(visit.id("kind"))
-    await service.delete(NAMES[kind], db, key=visit.id("metadata_id"), **visit.acting)
+    await nouns.delete(NAMES[kind], db, key=visit.id("metadata_id"), **visit.acting)
     return html.redirect(address(METADATA, kind=kind, done="removed"))
 
 

@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.instances import expiry
-from afterword.asking.questionnaires import access, api, drafts, service, store
+from afterword.asking.questionnaires import access, api, drafts, store
+from afterword.asking.questionnaires import service as questionnaires
 from afterword.asking.questionnaires.drafts import DRAFT_ID
 from afterword.asking.questionnaires.store import PublishedVersion
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, type_name, work_of
@@ -55,7 +56,7 @@ async def publish(visit: Visit) -> Response:
         async with visit.write() as db:
             questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
             require_same(visit, (await drafts.get(db, **questionnaire.key)).revision, "revision", CHANGED)
-            await service.publish(
+            await questionnaires.publish(
                 db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
             )
     except (errors.Invalid, errors.Stale, errors.Conflict) as refusal:

@@ -29,7 +29,7 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import ROWS, Column, Listing, Tab, address, behind, page_links
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields
-from afterword.listening.responses import service
+from afterword.listening.responses import service as responses
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.resources import state_of
 from afterword.sending.screens import pipelines
@@ -285,7 +285,7 @@ async def list_questionnaires(visit: Visit) -> Response:
         ids = [one.questionnaire_id for one in found.items]
         organization_id = visit.caller.organization_id
         states = await drafts.list_states(db, organization_id=organization_id, questionnaire_ids=ids)
-        counts = await service.count_of_questionnaires(
+        counts = await responses.count_of_questionnaires(
             db,
             organization_id=organization_id,
             questionnaire_ids=ids,

@@ -7,7 +7,8 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, api, drafts, service, store
+from afterword.asking.questionnaires import access, api, drafts, store
+from afterword.asking.questionnaires import service as questionnaires_service
 from afterword.asking.questionnaires import visuals as themes
 from afterword.asking.questionnaires.files import MEDIA_TYPE
 from afterword.asking.questionnaires.library import service as library
@@ -57,7 +58,7 @@ async def create(visit: Visit) -> Response:
     try:
         errors.check(_length_errors(visit))
         async with visit.write() as db:
-            made = await service.create(
+            made = await questionnaires_service.create(
                 db,
                 caller=visit.caller,
                 settings=msgspec.structs.asdict(
@@ -146,7 +147,7 @@ def _book(visit: Visit, name: str) -> dict[str, Any]:
 async def download_file(visit: Visit) -> Response:
     questionnaire_id = visit.id("questionnaire_id")
     async with visit.read() as db:
-        text = await service.written(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+        text = await questionnaires_service.written(db, caller=visit.caller, questionnaire_id=questionnaire_id)
     return download(Download.of(f"{MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", text.encode()))
 
 
@@ -164,7 +165,7 @@ async def save_settings(visit: Visit) -> Response:
     try:
         errors.check(wrong)
         async with visit.write() as db:
-            await service.change(
+            await questionnaires_service.change(
                 db,
                 caller=visit.caller,
                 **visit.ids,
@@ -245,7 +246,7 @@ removal(
     ],
     button="Archive it",
     get=lambda visit: visit.find(access.get),
-    remove=lambda visit, db: service.archive(db, caller=visit.caller, **visit.ids, now=visit.now),
+    remove=lambda visit, db: questionnaires_service.archive(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=ONE,
     done="archived",
 )

@@ -18,7 +18,7 @@ from afterword.core.messaging.alerts import Match
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import windows
 from afterword.core.scheduling.windows import Calendar
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 
@@ -130,7 +130,7 @@ async def update(
         return before
     await _count(db, changed=[(after, before.resolved_time is not None)])
     await history.record_change(db, before=before, after=after, caller=caller, now=now)
-    await service.record(db, events=of_update(before, after, caller=caller, now=now))
+    await events.record(db, events=of_update(before, after, caller=caller, now=now))
     return after
 
 
@@ -147,7 +147,7 @@ async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> N
     await store.insert_cases(db, cases=cases)
     counts = [(case.organization_id, case.alert_id, int(case.resolved_time is None)) for case in cases]
     await rules.settle_counts(db, counts=counts, triggered_time=now)
-    await service.record(db, events=[event(case, "created", now=now) for case in cases])
+    await events.record(db, events=[event(case, "created", now=now) for case in cases])
 
 
 def new_case(
@@ -193,7 +193,7 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
     await rules.settle_counts(
         db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now
     )
-    await service.record(db, events=[event(case, "repeated", now=now) for case in cases])
+    await events.record(db, events=[event(case, "repeated", now=now) for case in cases])
 
 
 async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
@@ -236,7 +236,7 @@ async def move_status(
         for case, was_resolved in moved
         for kind in ("status_changed", *crossing(case, was_resolved=was_resolved))
     ]
-    await service.record(db, events=moves)
+    await events.record(db, events=moves)
 
 
 async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
@@ -261,7 +261,7 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
     more = {"comment_id": written.comment_id, "mentioned_user_ids": mentioned}
     kinds = ("commented", "mentioned") if mentioned else ("commented",)
     written_events = [event(errors.found(after, NO_CASE), kind, now=now, caller=caller, **more) for kind in kinds]
-    await service.record(db, events=written_events)
+    await events.record(db, events=written_events)
     return written
 
 

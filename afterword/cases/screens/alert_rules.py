@@ -35,7 +35,8 @@ from afterword.core.messaging import alerts as core_alerts
 from afterword.core.wire.lists import Page
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import NOTHING
@@ -196,7 +197,7 @@ async def choices_of(
         page=Page.first(USERS, limit=USERS_MAX),
     )
     named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
-    statuses = await service.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
+    statuses = await nouns.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
     asked = [
         each.published_version_id
         for each in questionnaires.items
@@ -364,7 +365,7 @@ routes = Screens()
 async def list_rules(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await service.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
+        found = await nouns.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
         subjects = await subjects_of(visit, db, found.items)
     may_add = "Alert.Create" in visit.caller.scopes
     return visit.page(
@@ -413,7 +414,7 @@ async def save_rule(visit: Visit) -> Response:
 
 async def _rule(visit: Visit) -> Alert:
     async with visit.read() as db:
-        return await service.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
+        return await nouns.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
 
 
 removal(
@@ -427,7 +428,7 @@ removal(
     ],
     button="Remove the alert",
     get=_rule,
-    remove=lambda visit, db: service.delete(
+    remove=lambda visit, db: nouns.delete(
         ALERT, db, caller=visit.caller, key=visit.id("alert_id"), site=visit.site, now=visit.now
     ),
     to=PATH,
@@ -465,13 +466,13 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
 async def _save(visit: Visit, *, rule: Alert | None, columns: dict[str, Any]) -> Response:
     async with visit.write() as db:
         if rule is None:
-            made = await service.create(ALERT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            made = await nouns.create(ALERT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
             return html.redirect(f"{PATH}/{made.record.alert_id}?done=saved")
         # Not by its version, which each case that opens or closes raises.
-        stored = await service.get(ALERT, db, caller=visit.caller, key=rule.alert_id, is_locked=True)
+        stored = await nouns.get(ALERT, db, caller=visit.caller, key=rule.alert_id, is_locked=True)
         require_same(visit, stored.updated_time.isoformat(), "seen")
         del columns["application_id"]
-        await service.update(
+        await nouns.update(
             ALERT, db, caller=visit.caller, key=rule.alert_id, changes=columns, site=visit.site, now=visit.now
         )
     return html.redirect(f"{PATH}/{rule.alert_id}?done=saved")

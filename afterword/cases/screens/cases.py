@@ -10,7 +10,8 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.cases import assignments, messages, recoveries
 from afterword.cases import history as history_store
-from afterword.cases.alert_instances import service, store
+from afterword.cases.alert_instances import service as alert_instances
+from afterword.cases.alert_instances import store
 from afterword.cases.alert_instances.store import WorkItem
 from afterword.cases.assignments import Assignee
 from afterword.cases.history import Entry
@@ -94,7 +95,7 @@ routes = Screens()
 async def recovery_page(visit: Visit) -> Response:
     words, back = visit.words, f"{CASES}/{visit.id('alert_instance_id')}"
     async with visit.read() as db:
-        case = await service.get(db, caller=visit.caller, **visit.ids)
+        case = await alert_instances.get(db, caller=visit.caller, **visit.ids)
         plan = await recoveries.foresee(db, caller=visit.caller, case=case, site=visit.site)
     moment = near_moment(words, max(plan.planned_time or visit.now, visit.now), now=visit.now, zone=visit.zone)
     sentences = [
@@ -409,11 +410,13 @@ async def comment(visit: Visit) -> Response:
 async def _update(
     visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = errors.ANY
 ) -> store.Case:
-    return await service.update(db, caller=visit.caller, **visit.ids, changes=changes, now=visit.now, expect=expect)
+    return await alert_instances.update(
+        db, caller=visit.caller, **visit.ids, changes=changes, now=visit.now, expect=expect
+    )
 
 
 async def _comment(visit: Visit, db: Database, body: str) -> None:
-    await service.comment(db, caller=visit.caller, **visit.ids, body=body, now=visit.now)
+    await alert_instances.comment(db, caller=visit.caller, **visit.ids, body=body, now=visit.now)
 
 
 async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[WorkItem]:

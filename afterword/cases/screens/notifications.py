@@ -19,7 +19,8 @@ from afterword.console.screens import Form, Screens, Visit
 from afterword.core.messaging import notices
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, texts
 from afterword.kit.ui.lists import ROWS, Listing, page_links, page_of
 from afterword.kit.web import fields, html
@@ -37,7 +38,7 @@ routes = Screens()
 async def list_notices(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await service.rows(
+        found = await nouns.rows(
             NOTIFICATION,
             db,
             organization_id=visit.caller.organization_id,
@@ -63,7 +64,7 @@ async def mark_as_read(visit: Visit) -> Response:
     async with visit.write() as db:
         for notification_id in visit.form.all("id")[:ROWS]:
             with suppress(errors.NotFound):  # pruned since the page was shown
-                await service.update(NOTIFICATION, db, key=notification_id, changes={"read": True}, **visit.acting)
+                await nouns.update(NOTIFICATION, db, key=notification_id, changes={"read": True}, **visit.acting)
     return html.redirect(f"{NOTICES}?done=notices_read")
 
 
@@ -218,7 +219,7 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
     questionnaires = await questionnaires_store.list_questionnaires(
         db, **part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
-    rules = await service.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
+    rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
     users = await list_users(
         db,
         organization_id=visit.caller.organization_id,

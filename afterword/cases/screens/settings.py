@@ -12,7 +12,8 @@ from afterword.cases.settings import SETTINGS, VARIABLES
 from afterword.console.inputs import KEPT, placed, read_as, same_version
 from afterword.console.screens import Form, Screens, Visit
 from afterword.core.wire.lists import Page
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.ui.text import WEEKDAYS
 from afterword.kit.web import fields, html
 
@@ -30,7 +31,7 @@ async def save_settings(visit: Visit) -> Response:
         changes = read_as(structs.update_of(SETTINGS), _document(visit.form), visit).named()
         async with visit.write() as db:
             key = visit.caller.organization_id
-            await service.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
+            await nouns.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
     except errors.Invalid as invalid:
         return await _page(visit, placed(invalid))
     return html.redirect(f"{PATH}?done=saved")
@@ -57,7 +58,7 @@ def _lines(text: str) -> list[str]:
 @routes.get(PATH, scope="Alert.Update")
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        settings = await service.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
+        settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
         questionnaires = await questionnaires_store.list_questionnaires(
             db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
         )

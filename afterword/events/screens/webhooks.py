@@ -9,7 +9,7 @@ from afterword.console.screens import Marked, Visit
 from afterword.events import deliveries
 from afterword.events.deliveries import Delivery
 from afterword.events.webhooks import WEBHOOK, renew_secret
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import fields, html
 
@@ -26,7 +26,7 @@ routes = screens_of(WEBHOOK)
 async def webhook_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        webhook = await service.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
+        webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
         found = await deliveries.list_deliverie_records(
             db,
             organization_id=webhook.organization_id,
@@ -74,7 +74,7 @@ async def redeliver(visit: Visit) -> Response:
 async def confirm_secret(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        webhook = await service.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
+        webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
     return visit.confirm(
         title=words("Renew the secret of “{title}”?", title=webhook.title),
         sentences=[words("For 24 hours each delivery is signed with both secrets. The old one ends then.")],

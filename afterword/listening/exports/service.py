@@ -28,7 +28,7 @@ from afterword.core.reading.findings import Findings
 from afterword.core.wire.exports import LOCAL, SPLIT, ExportTable, Response, progress, read_cursor
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.kit.db.leases import LeaseLost
@@ -387,7 +387,7 @@ async def _record(db: Database, *, export: Export, now: datetime) -> None:
         data={name: getattr(export, name) for name in _LOGGED},
         test=export.test,
     )
-    await service.record(db, events=[event])
+    await events.record(db, events=[event])
 
 
 def _types(declared: Sequence[Mapping[str, MetadataDefinition]]) -> dict[str, Type]:

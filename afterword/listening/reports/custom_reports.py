@@ -13,7 +13,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Computed, Editable, Hidden, Noun, Record
 from afterword.kit.web import fields
@@ -138,7 +138,7 @@ routes.all = [replace(one, body=_BODIES.get(one.method)) for one in routes.all]
 
 
 async def get(db: Database, *, caller: Caller, report_id: str, is_locked: bool = False) -> CustomReport:
-    return await service.get(REPORT, db, caller=caller, key=report_id, is_locked=is_locked)
+    return await nouns.get(REPORT, db, caller=caller, key=report_id, is_locked=is_locked)
 
 
 _COLUMNS_T: Final[LiteralString] = qualified(columns_of(CustomReport, without={"pinned"}), "t")

@@ -17,7 +17,7 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import route_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, OwnRecord
 from afterword.kit.nouns.structs import listing_of, resource_of
@@ -139,13 +139,13 @@ routes.all.append(route_of(DIGEST, "delete"))
 
 async def digests_of(db: Database, *, caller: Caller) -> list[ReportDigest]:
     page = Page.first(listing_of(DIGEST), limit=DIGESTS_MAX)
-    return (await service.rows(DIGEST, db, **caller.reach, user_id=caller.user_id, page=page)).items
+    return (await nouns.rows(DIGEST, db, **caller.reach, user_id=caller.user_id, page=page)).items
 
 
 async def send_now(db: Database, *, caller: Caller, digest_id: str, now: datetime) -> ReportDigest:
     """Have a worker send one more mail; the days of the others stay. Raises Forbidden, NotFound, TooMany."""
     caller.require_real()
-    found = await service.get(DIGEST, db, caller=caller, key=digest_id)
+    found = await nouns.get(DIGEST, db, caller=caller, key=digest_id)
     if found.sent_time is not None and now - found.sent_time < timedelta(seconds=AGAIN_SECONDS):
         raise errors.TooMany("One was sent a moment ago.", headers={"Retry-After": str(AGAIN_SECONDS)})
     await _update_due_time(db, organization_id=caller.organization_id, digest_id=digest_id, due_time=now)

@@ -5,7 +5,7 @@ from datetime import datetime
 import structlog
 
 from afterword import errors
-from afterword.cases import service
+from afterword.cases import service as cases
 from afterword.cases.rules import Alert
 from afterword.kit.db import Database, savepoint
 from afterword.listening.reports import results
@@ -18,7 +18,7 @@ async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
 
     An alert that fails, as its figures take too long, is logged and waits for its next day: it must not block others.
     """
-    due = await service.claim_scheduled(db, now=now, limit=limit)
+    due = await cases.claim_scheduled(db, now=now, limit=limit)
     for alert in due:
         try:
             async with savepoint(db):
@@ -29,9 +29,9 @@ async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
 
 
 async def _evaluate(db: Database, *, alert: Alert, now: datetime) -> None:
-    wanted = service.metrics_of(alert)
+    wanted = cases.metrics_of(alert)
     values = await _values(db, alert=alert, wanted=wanted, now=now)
-    await service.raise_scheduled(db, alert=alert, figures=dict(zip(wanted, values, strict=True)), now=now)
+    await cases.raise_scheduled(db, alert=alert, figures=dict(zip(wanted, values, strict=True)), now=now)
 
 
 async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], now: datetime) -> list[float | None]:

@@ -14,7 +14,7 @@ from afterword.cases import recoveries
 from afterword.core.questionnaires.question_types import TYPES, ScaleName, Shape
 from afterword.core.questionnaires.questions import Question
 from afterword.core.text import words
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
@@ -219,12 +219,12 @@ async def follow(db: Database, *, now: datetime) -> int:
         await write(db, keys=sorted(keys))
         await recoveries.record_recovery_answers(db, keys=sorted(keys), now=now)
 
-    return await service.handle_next(db, reader=READER, types=TYPES_OF_CHANGES, limit=EVENTS_MAX, handle=handle)
+    return await events.handle_next(db, reader=READER, types=TYPES_OF_CHANGES, limit=EVENTS_MAX, handle=handle)
 
 
 async def fill(db: Database, *, now: datetime) -> int:
     """Write the rows of the next instances that were there before the reader; `FILLED_MAX` where more wait."""
-    if not await service.claim_reader(db, reader=READER):
+    if not await events.claim_reader(db, reader=READER):
         return 0
     after = await _claim_fill(db)
     if after is None:
@@ -258,7 +258,7 @@ async def compare(db: Database, *, now: datetime) -> Comparison:
 
 async def rewrite(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> bool:
     """Make these rows anew in this transaction; False while another process writes some."""
-    if not await service.claim_reader(db, reader=READER):
+    if not await events.claim_reader(db, reader=READER):
         return False
     await write(db, keys=[(organization_id, instance_id) for instance_id in instance_ids])
     return True

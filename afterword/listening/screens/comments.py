@@ -18,7 +18,7 @@ from afterword.core.figures import templates
 from afterword.core.wire.exports import guarded
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
 from afterword.kit.web import html
 from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
@@ -77,9 +77,7 @@ async def save_comments(visit: Visit) -> Response:
         async with visit.write() as db:
             asked = await _asked(visit, db, given)
             columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
-            made = await service.create(
-                REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now
-            )
+            made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _page(visit, given, refusal=refusal)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")

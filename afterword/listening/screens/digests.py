@@ -13,7 +13,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts, texts
 from afterword.kit.ui.charts import View
 from afterword.kit.ui.text import ShownFigure, change_word, figure_text
@@ -159,7 +159,7 @@ async def create_mail(visit: Visit) -> Response:
     }
     try:
         async with visit.write() as db:
-            await service.create(DIGEST, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            await nouns.create(DIGEST, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _page(visit, refusal=refusal)
     return html.redirect(f"{MAILS}?done=saved")
@@ -175,7 +175,7 @@ async def send_mail(visit: Visit) -> Response:
 @routes.post(f"{MAILS}/{{digest_id}}/stop", scope="Report.Read")
 async def stop_mail(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(DIGEST, db, caller=visit.caller, key=visit.id("digest_id"), site=visit.site, now=visit.now)
+        await nouns.delete(DIGEST, db, caller=visit.caller, key=visit.id("digest_id"), site=visit.site, now=visit.now)
     return html.redirect(f"{MAILS}?done=removed")
 
 
@@ -224,7 +224,7 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
     words = visit.words
     async with visit.read() as db:
         found = await digests.digests_of(db, caller=visit.caller)
-        saved = await service.rows(
+        saved = await nouns.rows(
             REPORT, db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
         )
     titles = {one.report_id: one.title for one in saved.items}

@@ -18,7 +18,8 @@ from afterword.core.wire.lists import Page
 from afterword.kit import db as databases
 from afterword.kit.db import Database
 from afterword.kit.web import fields, headers, html
-from afterword.listening.exports import api, service
+from afterword.listening.exports import api
+from afterword.listening.exports import service as exports
 from afterword.listening.exports.formats import MEDIA_TYPES, missing_extra
 from afterword.listening.exports.store import Export
 from afterword.listening.reports.results import Result
@@ -113,7 +114,7 @@ async def export(visit: Visit) -> Response:
     }
     try:
         async with visit.write() as db:
-            made = await service.create_of_list(
+            made = await exports.create_of_list(
                 db,
                 caller=visit.caller,
                 chosen=choice.filter(visit),
@@ -142,7 +143,7 @@ async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal
                     application_id=choice.application_id or None,
                     chosen=fixed.filter(visit),
                     condition=node,
-                    limit=service.LISTED_MAX,
+                    limit=exports.LISTED_MAX,
                 )
             )
         except errors.Invalid as too_many:
@@ -162,7 +163,7 @@ async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal
         formats=[(name, title) for name, title in FORMATS.items() if not missing_extra(name)],
         format=visit.form.text("format") or "csv",
         own=own,
-        may_recipient=service.ITEM_SCOPE in visit.caller.scopes,
+        may_recipient=exports.ITEM_SCOPE in visit.caller.scopes,
     )
 
 
@@ -170,7 +171,7 @@ async def _own(visit: Visit, db: Database, choice: ResponseFilter) -> list[dict[
     """The newest files that the reader has asked for."""
     if "Questionnaire Export.Read" not in visit.caller.scopes:
         return []
-    found = await service.list_of_lists(db, caller=visit.caller, page=Page.first(OWN, limit=OWN_MAX))
+    found = await exports.list_of_lists(db, caller=visit.caller, page=Page.first(OWN, limit=OWN_MAX))
     return [
         {
             "url": choice.url(f"export/{one.export_id}"),
@@ -188,7 +189,7 @@ def _text(visit: Visit, one: Export) -> str:
 
 @routes.get(ONE, scope="Questionnaire Export.Read")
 async def show_export(visit: Visit) -> Response:
-    one = await visit.find(service.get)
+    one = await visit.find(exports.get)
     words, choice = visit.words, ResponseFilter.read(visit.query)
     is_open = one.state in {"queued", "running"}
     response = visit.page(
@@ -212,10 +213,10 @@ async def show_export(visit: Visit) -> Response:
 @routes.get(f"{ONE}/file", scope="Questionnaire Export.Read", proof=True)
 async def download(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
-    one = await visit.find(service.get)
-    service.require_file(one, caller=visit.caller)
+    one = await visit.find(exports.get)
+    exports.require_file(one, caller=visit.caller)
     return StreamingResponse(
-        service.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now),
+        exports.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now),
         media_type=MEDIA_TYPES[one.format],
         headers={**headers.saved_as(one.file_name or one.export_id), "Content-Length": str(one.bytes)},
     )

@@ -23,7 +23,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.charts import View
 from afterword.kit.ui.lists import Listing, address, key_of, read_key
@@ -95,7 +96,7 @@ SAVED_LISTING: Final = structs.listing_of(REPORT)
 async def list_reports(visit: Visit) -> Response:
     key = read_key(visit.query.get("after", ""))
     async with visit.read() as db:
-        found = await service.rows(
+        found = await nouns.rows(
             REPORT, db, **visit.caller.part, page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key)
         )
     rows, more = found.items, found.has_more
@@ -156,7 +157,7 @@ async def save_report(visit: Visit) -> Response:
     async with visit.write() as db:
         spec = (await _asked(visit, db, wanted))[0]
         columns = {"title": title, "description": None, "application_id": None, "spec": spec}
-        made = await service.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+        made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
 
 
@@ -175,7 +176,7 @@ async def confirm_deletion(visit: Visit) -> Response:
 @routes.post(f"{SAVED}/delete", scope="Report.Delete")
 async def delete_report(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(REPORT, db, caller=visit.caller, key=visit.id("report_id"), site=visit.site, now=visit.now)
+        await nouns.delete(REPORT, db, caller=visit.caller, key=visit.id("report_id"), site=visit.site, now=visit.now)
     return html.redirect(f"{REPORTS}?done=removed")
 
 
@@ -184,7 +185,7 @@ async def pin_report(visit: Visit) -> Response:
     report_id = visit.id("report_id")
     try:
         async with visit.write() as db:
-            await service.update(
+            await nouns.update(
                 REPORT,
                 db,
                 caller=visit.caller,

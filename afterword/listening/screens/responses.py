@@ -20,7 +20,8 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.text import call_text
 from afterword.kit.web import html
-from afterword.listening.responses import reads, service
+from afterword.listening.responses import reads
+from afterword.listening.responses import service as responses
 from afterword.listening.responses.views import SHOWN_MAX
 from afterword.listening.screens import saved_views
 from afterword.listening.screens.spam import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
@@ -38,7 +39,7 @@ TAGS_OF_ROW: Final = 20  # that a row of the list has at most
 async def list_responses(visit: Visit) -> Response:
     choice = ResponseFilter.read(visit.query)
     async with visit.read() as db:
-        options = await service.list_options(
+        options = await responses.list_options(
             db, **visit.caller.reach, user_id=visit.caller.user_id, views_max=SHOWN_MAX, held_max=COUNTED_MAX
         )
         values = await list_of(visit, db, choice, questionnaires=options.questionnaires)

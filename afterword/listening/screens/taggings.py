@@ -13,7 +13,8 @@ from afterword.core.wire.lists import Page
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import ROWS, Column, Listing, address
 from afterword.kit.web import html
-from afterword.listening.responses import service, taggings
+from afterword.listening.responses import service as responses
+from afterword.listening.responses import taggings
 from afterword.listening.responses.service import FOUND_MAX
 from afterword.listening.responses.taggings import TAG_LISTING, Action
 
@@ -126,7 +127,7 @@ async def count_first(visit: Visit) -> Response:
     words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
     node = choice.node(visit)
     async with visit.read() as db:
-        found = await service.select(
+        found = await responses.select(
             db,
             caller=visit.caller,
             application_id=choice.application_id or None,

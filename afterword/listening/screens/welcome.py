@@ -32,7 +32,7 @@ from afterword.sending.channels import accounts as kinds
 from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import starters
 from afterword.sending.pipelines import store as pipelines_store
-from afterword.sending.providers import service
+from afterword.sending.providers import service as providers_service
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.screens import pipelines, providers
 from afterword.tenants.organizations import assets, checks
@@ -242,10 +242,10 @@ async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
     questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=questionnaire_id)
     has_starter = await starters.pipeline_of(db, **questionnaire.key)
     test = (words("Send yourself a test message, and answer it"), f"{WELCOME}/{questionnaire_id}/message")
-    accounts = await service.list_own_accounts(
+    accounts = await providers_service.list_own_accounts(
         db,
         organization_id=questionnaire.organization_id,
-        page=Page.first(providers.LISTING, limit=service.ACCOUNTS_MAX),
+        page=Page.first(providers.LISTING, limit=providers_service.ACCOUNTS_MAX),
     )
     connect = (words("Connect your mail server, unless the operator of this installation has"), providers.PROVIDERS)
     return [

@@ -15,7 +15,7 @@ from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.listening.responses import service
+from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import Filter
 from afterword.people.responders import store as responders_store
 from afterword.sending.queue import lists
@@ -76,11 +76,11 @@ async def _people(db: Database, caller: Caller, text: str, now: datetime) -> lis
 
 
 async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
-    search = service.search_of(caller, read_query(text))
+    search = responses.search_of(caller, read_query(text))
     if search is None:
         return []
     chosen = Filter(search=search, test=caller.test)
-    found = await service.find(
+    found = await responses.find(
         db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=FOUND_MAX
     )
     return [

@@ -12,7 +12,7 @@ from afterword import errors, ids
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key, normal_or_none
 from afterword.core.questionnaires import metadata as rules
 from afterword.core.text import locales
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import RETRY_AFTER_SECONDS, Database
 from afterword.people.responders import store
@@ -198,9 +198,7 @@ async def suppress_addresses(
         for one in by_key.values()
     ]
     written = await store.insert_suppressions(db, suppressions=rows, now=now)
-    await service.record(
-        db, events=[event for row in written for event in _suppression_events(row, by_key, now, actor)]
-    )
+    await events.record(db, events=[event for row in written for event in _suppression_events(row, by_key, now, actor)])
     return written
 
 
@@ -336,13 +334,13 @@ async def _finish(db: Database, search: _Search) -> list[Found]:
     created = [
         _event("responder.created", row.responder_id, row, search.now, search.actor) for row in search.created.values()
     ]
-    await service.record(db, events=created)
+    await events.record(db, events=created)
     return [_found(search, index, rows) for index in range(len(search.inputs))]
 
 
 async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor: Actor) -> list[Responder]:
     changed = await store.update_responders(db, responders=[replace(row, updated_by=actor.id) for row in rows], now=now)
-    await service.record(db, events=[_event("responder.updated", row.responder_id, row, now, actor) for row in changed])
+    await events.record(db, events=[_event("responder.updated", row.responder_id, row, now, actor) for row in changed])
     return changed
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from afterword import errors
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX, InvalidAddress, address_key, normalise
 from afterword.core.organizations.access import Caller
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Actor
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
@@ -68,7 +68,7 @@ async def _lift(change: Change[Suppression], _options: Mapping[str, Any]) -> Non
     row = store.Suppression(**nouns.columns_of(SUPPRESSION, change.row))
     actor = Actor.of(change.caller)
     event = responders.suppression_event("suppression.deleted", row, now=change.now, actor=actor)
-    await service.record(change.db, events=[event])
+    await events.record(change.db, events=[event])
 
 
 SUPPRESSION = Noun(

@@ -27,7 +27,8 @@ from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.people.responders import suppressions
 from afterword.people.responders.store import Responder, Suppression
-from afterword.privacy import profiles, service
+from afterword.privacy import profiles
+from afterword.privacy import service as privacy
 from afterword.privacy.profiles import Entry
 
 PEOPLE: Final = "/console/people"
@@ -386,7 +387,7 @@ async def erase(visit: Visit) -> Response:
         wrong = visit.words("Write at most 500 characters.")
         return await _erasure_form(visit, refusal=errors.Invalid.at("/reason", "too_long", wrong))
     async with visit.write() as db:
-        made = await service.request(
+        made = await privacy.request(
             db,
             caller=visit.caller,
             responder_id=visit.id("responder_id"),
@@ -445,7 +446,7 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
 async def erasure_page(visit: Visit) -> Response:
-    found = await visit.find(service.get)
+    found = await visit.find(privacy.get)
     words = visit.words
     return visit.page(
         "erasure.html",

@@ -14,7 +14,8 @@ import msgspec
 
 from afterword import errors
 from afterword.kit import db
-from afterword.privacy import erasure_replay, service
+from afterword.privacy import erasure_replay
+from afterword.privacy import service as privacy
 from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.service import LedgerLine
 from afterword.run.backups import manifests
@@ -37,7 +38,7 @@ def is_behind(location: Location, *, folder: str, changed: datetime) -> bool:
 
 async def write_erasures(pool: db.Pool, *, location: Location, sealer: Sealer, now: datetime) -> None:
     """Write the whole ledger under the name of this moment, and remove the oldest."""
-    _write([line async for line in service.lines(pool)], ERASURES, location=location, sealer=sealer, now=now)
+    _write([line async for line in privacy.lines(pool)], ERASURES, location=location, sealer=sealer, now=now)
 
 
 async def write_runs(pool: db.Pool, *, location: Location, sealer: Sealer, now: datetime) -> None:
@@ -55,7 +56,7 @@ def read_erasures(location: Location, *, passphrase: str | None, identity: Path 
     """
     found: dict[tuple[str, str], LedgerLine] = {}
     for name, text in _texts(location, ERASURES, passphrase=passphrase, identity=identity):
-        for line in service.read(text, name=name):
+        for line in privacy.read(text, name=name):
             found[line.erasure.organization_id, line.erasure.erasure_id] = line
     return list(found.values())
 

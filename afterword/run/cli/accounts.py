@@ -33,7 +33,8 @@ from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels import webhook
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.test_messages import account_message
-from afterword.sending.providers import health, service
+from afterword.sending.providers import health
+from afterword.sending.providers import service as providers
 from afterword.sending.providers.service import Account
 from afterword.sending.queue import service as queue
 
@@ -70,7 +71,7 @@ async def add(
     settings = read_settings(settings_file)
     async with open_organization(organization) as (context, database, owner):
         now = database.clock.now()
-        account, moved = await service.add_account(
+        account, moved = await providers.add_account(
             database,
             organization_id=owner.organization_id,
             kind=kind,
@@ -81,8 +82,8 @@ async def add(
             now=now,
         )
         if rate is not None:
-            await service.limit_rate(database, account_id=account.account_id, rate=rate)
-        account = await service.find_account(database, account_id=account.account_id)
+            await providers.limit_rate(database, account_id=account.account_id, rate=rate)
+        account = await providers.find_account(database, account_id=account.account_id)
     _print(account, moved)
     if account.inbound_id is not None:
         print(f"Its provider reports to {context.site.inbound_url(account.inbound_id)}", file=sys.stderr)
@@ -93,7 +94,7 @@ async def list_accounts(*, organization: OnlyDomain = None) -> None:
     """List the accounts, one a line."""
     async with open_transaction() as (_, database):
         owner = None if organization is None else await organization_of(database, organization)
-        found = await service.list_accounts(
+        found = await providers.list_accounts(
             database, organization_id=owner.organization_id if owner else None, limit=ACCOUNTS_MAX
         )
     lines = [_line(account) for account in found]
@@ -108,7 +109,7 @@ async def show(account_id: AccountId, /, *, secret: Switch = False) -> None:
         secret: Print its secrets too, among them the one that a webhook's receiver verifies signatures with.
     """
     async with open_transaction() as (context, database):
-        account = await service.find_account(database, account_id=account_id)
+        account = await providers.find_account(database, account_id=account_id)
     settings = _settings(account, context.site)
     document: dict[str, Any] = {
         "account_id": account.account_id,
@@ -155,7 +156,7 @@ async def change(
     """
     settings = None if settings_file is None else read_settings(settings_file)
     async with open_transaction() as (context, database):
-        account, moved = await service.change_account(
+        account, moved = await providers.change_account(
             database,
             account_id=account_id,
             site=context.site,
@@ -165,7 +166,7 @@ async def change(
             is_default=default,
         )
         if rate is not None or no_rate:
-            account = await service.limit_rate(database, account_id=account_id, rate=None if no_rate else rate)
+            account = await providers.limit_rate(database, account_id=account_id, rate=None if no_rate else rate)
     _print(account, moved)
 
 
@@ -177,7 +178,7 @@ async def pause(account_id: AccountId, /, *, reason: str = "paused by an operato
         reason: Shown to people who ask why an item waits.
     """
     async with open_transaction() as (_, database):
-        account = await service.pause_account(database, account_id=account_id, reason=reason)
+        account = await providers.pause_account(database, account_id=account_id, reason=reason)
     _print(account)
 
 
@@ -185,7 +186,7 @@ async def pause(account_id: AccountId, /, *, reason: str = "paused by an operato
 async def resume(account_id: AccountId, /) -> None:
     """Send through an account again: a pause and a rest end."""
     async with open_transaction() as (_, database):
-        account = await service.resume_account(database, account_id=account_id)
+        account = await providers.resume_account(database, account_id=account_id)
     _print(account)
 
 
@@ -205,7 +206,7 @@ async def test(account_id: AccountId, to: str, /) -> int:
     """
     async with open_pool() as (context, pool):
         async with db.transaction(pool) as database:
-            account = await service.find_account(database, account_id=account_id)
+            account = await providers.find_account(database, account_id=account_id)
             now = database.clock.now()
         try:
             recipient = to if account.channel_id == WEBHOOK else addresses.normalise(account.channel_id, to)
@@ -240,7 +241,7 @@ async def test(account_id: AccountId, to: str, /) -> int:
 async def remove(account_id: AccountId, /) -> None:
     """Remove an account that no pipeline sends through, and the address where its provider called back."""
     async with open_transaction() as (_, database):
-        account = await service.remove_account(database, account_id=account_id)
+        account = await providers.remove_account(database, account_id=account_id)
     print(f"Removed: {_line(account)}")
 
 
@@ -285,7 +286,7 @@ def _settings(account: Account, site: Site) -> dict[str, Any]:
             ]
         }
     try:
-        return service.settings_of(account, site=site)
+        return providers.settings_of(account, site=site)
     except sealing.Unreadable:
         sentence = "Its settings were sealed with another secret: AFTERWORD_SECRET has changed. Write them anew."
         raise CommandError(sentence) from None

@@ -26,7 +26,8 @@ from afterword.privacy import service as ledger_lines
 from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.service import LedgerLine
 from afterword.run import migrations
-from afterword.run.backups import ledgers, manifests, service
+from afterword.run.backups import ledgers, manifests
+from afterword.run.backups import service as backups
 from afterword.run.backups.manifests import Manifest, Reader
 from afterword.run.cli import CommandError, context, copies
 from afterword.run.cli.context import open_pool, read_text
@@ -118,7 +119,7 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
     async with context.open_pool(chosen) as (opened, pool):
         now = datetime.now(UTC)
         if if_due and not await copies.is_due(pool, chosen, now=now):
-            await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
+            await backups.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
             return
         named = None
         if organization is not None:
@@ -134,7 +135,7 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
             organization=named,
             report=_report,
         )
-        await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
+        await backups.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
     whose = "all data" if named is None else f"all data of {named[1]}"
     words = "" if writer.sealer.recipients else f", not encrypted: it holds the secret of the installation and {whose}"
     print(f"{writer.backup_id}: {writer.size:,} bytes in {to or copies.location_name(chosen)}{words}")
@@ -187,16 +188,16 @@ def read_lines(file: Path) -> list[LedgerLine]:
 
 async def _load(chosen: Settings, url: str, manifest: Manifest, reader: Reader) -> bool:
     """Rows and files, unless a restore that was interrupted has put them there; False where all of it was done."""
-    state = await service.state_of(url, manifest, file_folder=chosen.file_folder)
+    state = await backups.state_of(url, manifest, file_folder=chosen.file_folder)
     if state == "done":
         return False
     if manifest.files and chosen.file_folder is None:
         raise CommandError("The backup has files of responses. Set AFTERWORD_FILE_FOLDER to an empty folder for them.")
     context.take_secret(chosen, reader.get(manifest.secret))
     if state == "empty":
-        await service.load_rows(url, manifest, reader, report=_report)
+        await backups.load_rows(url, manifest, reader, report=_report)
     if chosen.file_folder is not None:
-        _report(f"{service.write_files(manifest, reader, chosen.file_folder):,} files of responses")
+        _report(f"{backups.write_files(manifest, reader, chosen.file_folder):,} files of responses")
     return True
 
 
@@ -204,12 +205,12 @@ async def _finish(chosen: Settings, url: str, manifest: Manifest, lines: list[Le
     """Bring the schema up to date, erase people and forget by age again, before any release may use the database."""
     await migrations.migrate(url, is_closed=True, report=_report)
     async with await db.open_pool(url, size_max=2, statement_cache_size=chosen.statement_cache) as pool:
-        await service.pause(pool, manifest)
+        await backups.pause(pool, manifest)
         done = await replay_lines(pool, kept=lines, secret=context.site_of(chosen).secret)
         _report(f"{done:,} of {len(lines):,} people of the ledger erased again")
         done = await erasure_replay.forget(pool, kept=runs)
         _report(f"{done:,} of {len(runs):,} retention runs of the ledger repeated")
-    await service.reopen(url)
+    await backups.reopen(url)
 
 
 def _report(text: str) -> None:

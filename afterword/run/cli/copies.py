@@ -11,7 +11,8 @@ from afterword.kit import db
 from afterword.kit.db.hosts import open_session
 from afterword.kit.settings import Settings
 from afterword.run import migrations
-from afterword.run.backups import manifests, service, store
+from afterword.run.backups import manifests, store
+from afterword.run.backups import service as backups
 from afterword.run.backups.manifests import Location, Sealer, Writer
 from afterword.run.cli import CommandError
 
@@ -48,7 +49,7 @@ async def save(
     """Make a backup now, of an organization (id, domain) where one is given, and remove old ones."""
     now, location = datetime.now(UTC), location or location_of(chosen)
     suffix = organization[1] if organization else "" if kind == "whole" else kind
-    writer = await service.save(
+    writer = await backups.save(
         url=url,
         location=location,
         sealer=sealer_of(chosen),
@@ -60,7 +61,7 @@ async def save(
         organization_id=organization[0] if organization else None,
         report=report,
     )
-    for old in service.rotate(location, keep_days=chosen.backup_keep_days, now=now):
+    for old in backups.rotate(location, keep_days=chosen.backup_keep_days, now=now):
         report(f"removed {old}")
     return writer
 
@@ -87,7 +88,7 @@ async def save_before_migration(chosen: Settings, *, url: str, secret: Callable[
     while await _is_behind(url) and (chosen.backup_to or chosen.database_url is None):
         try:
             writer = await save(chosen, url=url, secret=secret(), kind="migration")
-        except service.UnderWay:
+        except backups.UnderWay:
             if time.monotonic() > deadline:
                 raise CommandError("Another process has made a backup for an hour. Wait for it, or end it.") from None
             await asyncio.sleep(POLL_SECONDS)

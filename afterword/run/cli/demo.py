@@ -28,7 +28,7 @@ from afterword.kit.web.loopback import url_with_key
 from afterword.run.cli import CommandError, context, serve
 from afterword.run.cli.context import open_pool, shell_lines
 from afterword.run.cli.setup import first_owner_url
-from afterword.run.demonstration import service
+from afterword.run.demonstration import service as demonstration
 from afterword.sending.pipelines import starters
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations.applications import get_first_application_id
@@ -184,7 +184,7 @@ async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[t
 async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
     began = time.perf_counter()
     async with db.transaction(pool) as database:
-        count = await service.fill(
+        count = await demonstration.fill(
             database,
             organization_id=seeded.organization_id,
             application_id=seeded.application_id,
@@ -193,7 +193,7 @@ async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
         )
     if count:
         seconds = time.perf_counter() - began
-        print(f"[{seconds:7.3f}s] Made up {count:,} answered questionnaires of {service.DAYS} days", flush=True)
+        print(f"[{seconds:7.3f}s] Made up {count:,} answered questionnaires of {demonstration.DAYS} days", flush=True)
 
 
 @dataclass

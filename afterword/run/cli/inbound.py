@@ -28,7 +28,8 @@ from afterword.run.cli.context import (
 from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.channels import bounces
 from afterword.sending.channels.bounces import MAIL_BYTES_MAX, Answer
-from afterword.sending.receipts import inbound, service
+from afterword.sending.receipts import inbound
+from afterword.sending.receipts import service as receipts
 from afterword.sending.receipts.inbound import Adapter, Endpoint
 
 EX_OK = 0
@@ -189,7 +190,7 @@ async def _take(context: Context, pool: db.Pool, content: bytes, tally: Tally) -
     if not found.reports:
         return found.why
     async with db.transaction(pool) as database:
-        news = await service.take_mail(
+        news = await receipts.take_mail(
             database, reports=found.reports, now=database.clock.now(), secret=context.site.secret
         )
     tally.reports += len(found.reports)

@@ -26,7 +26,8 @@ from afterword.run.cli.context import (
     shell_lines,
 )
 from afterword.tenants.logins import policies
-from afterword.tenants.organizations import checks, plans, senders, service, users
+from afterword.tenants.organizations import checks, plans, senders, users
+from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations.plans import Plan
 from afterword.tenants.organizations.service import Organization
 from afterword.tenants.organizations.tokens import service as token_service
@@ -68,12 +69,12 @@ async def create(
         postal_address: The address at the foot of its mails, where a law asks for one.
     """
     async with open_transaction() as (_, database):
-        if await service.get_organization_by_domain(database, domain=domain) is not None:
+        if await organizations.get_organization_by_domain(database, domain=domain) is not None:
             raise db.Taken(f"There is an organization with the domain “{domain}” already.")
         now = database.clock.now()
         wrong = checks.email_errors(owner)
         try:
-            organization = await service.create_organization(
+            organization = await organizations.create_organization(
                 database,
                 domain=domain,
                 display_name=name,
@@ -86,10 +87,12 @@ async def create(
             raise errors.Invalid.of(*map(_of_option, [*refusal.errors, *wrong])) from None
         errors.check([_of_option(error) for error in wrong])
         organization_id = organization.organization_id
-        first = await service.create_application(
+        first = await organizations.create_application(
             database, organization_id=organization_id, display_name=application or name, now=now
         )
-        user = await service.create_user(database, organization_id=organization_id, email=owner, role="owner", now=now)
+        user = await organizations.create_user(
+            database, organization_id=organization_id, email=owner, role="owner", now=now
+        )
     created = {"organization_domain": domain, "organization_id": organization_id}
     print(shell_lines({**created, "application_id": first.application_id, "user_id": user.user_id}))
 
@@ -102,7 +105,7 @@ async def unlock(domain: str, /) -> None:
         domain: Its short name.
     """
     async with open_transaction() as (_, database):
-        organization = await service.get_organization_by_domain(database, domain=domain)
+        organization = await organizations.get_organization_by_domain(database, domain=domain)
         if organization is None:
             raise errors.NotFound(f"There is no organization with the domain “{domain}”.")
         await policies.save(
@@ -119,7 +122,7 @@ async def unlock(domain: str, /) -> None:
 async def list_organizations() -> None:
     """List the organizations, one a line."""
     async with open_transaction() as (_, database):
-        found = await service.list_organizations(database, limit=ORGANIZATIONS_MAX)
+        found = await organizations.list_organizations(database, limit=ORGANIZATIONS_MAX)
     lines = [
         f"{one.domain}  {one.organization_id}, “{one.display_name}”, since {format_time(one.created_time)}"
         for one in found

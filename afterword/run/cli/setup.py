@@ -20,7 +20,8 @@ from afterword.run.backups import moving
 from afterword.run.cli import CommandError, context
 from afterword.run.cli.context import BEFORE_FILE, SECRET_FILE, Context, open_pool, write_whole
 from afterword.run.cli.organizations import OrganizationDomain
-from afterword.tenants.logins import links, service
+from afterword.tenants.logins import links
+from afterword.tenants.logins import service as logins
 from afterword.tenants.logins.links import Link
 from afterword.tenants.organizations import service as organizations
 
@@ -148,7 +149,7 @@ async def setup_url(pool: db.Pool, site: Site, *, domain: str | None = None) -> 
         chosen = found[0].organization_id if len(found) == 1 and found[0] else None
         if len(found) > 1:
             raise CommandError("There are several organizations. Name one with --organization DOMAIN.")
-        if await service.get_owner_email(database, organization_id=chosen) is not None:
+        if await logins.get_owner_email(database, organization_id=chosen) is not None:
             return None
         secret = await links.make(database, link=Link("setup", chosen, None, None, None), now=database.clock.now())
     return f"{site.public_url}/console/setup/{secret}"

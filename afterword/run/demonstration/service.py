@@ -18,7 +18,7 @@ from afterword.core.questionnaires.question_types import SCORES, TYPES
 from afterword.core.questionnaires.questions import Question
 from afterword.core.scheduling.statuses import Item
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import rows as responses
@@ -202,7 +202,7 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
         for email, name in AGENTS
     ]
     sent = await _sent(db, organization_id=organization_id)
-    rule = await service.insert(
+    rule = await nouns.insert(
         ALERT,
         db,
         organization_id=organization_id,
@@ -225,7 +225,7 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
     )
     await _settle_statistics(db)
     spec = _report(sent)
-    await service.insert(
+    await nouns.insert(
         REPORT,
         db,
         organization_id=organization_id,

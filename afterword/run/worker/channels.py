@@ -24,7 +24,7 @@ from afterword.sending.channels.outbox import TestChannel
 from afterword.sending.providers import health
 from afterword.sending.providers import service as accounts
 from afterword.sending.queue.lanes import Lane
-from afterword.sending.receipts import service
+from afterword.sending.receipts import service as receipts
 
 REPLY_GOODBYE: Final = 421  # RFC 5321: the service is closing the connection, a failure for the breaker
 
@@ -304,7 +304,7 @@ class ChannelRegistry:
             for pause in RECEIPT_PAUSES:
                 await asyncio.sleep(pause)
                 async with db.transaction(self._pool) as database:
-                    counted = await service.take(
+                    counted = await receipts.take(
                         database,
                         organization_id=account[0],
                         account_id=account[1],

@@ -11,7 +11,8 @@ from afterword.asking.instances import expiry as instances_expiry
 from afterword.asking.instances import files
 from afterword.asking.links import domains
 from afterword.asking.links.domains import CustomDomainRecord
-from afterword.cases import escalation, notifications, service
+from afterword.cases import escalation, notifications
+from afterword.cases import service as cases
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.core.wire.site import Site
@@ -180,7 +181,7 @@ def jobs_of(
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
         batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
-        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, service.raise_next),
+        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
         batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, partial(sequences.follow, secret=secret)),

@@ -19,7 +19,7 @@ from afterword.listening.exports import service as exports
 from afterword.listening.exports.service import Piece, Work
 from afterword.listening.exports.store import EXPORTS, Export, Scanned
 from afterword.run.worker.flights import repeat
-from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.imports.service import IMPORTS, ImportRecord
 from afterword.sending.queue import batches
 from afterword.sending.queue.batches import LEASES, Batch
@@ -139,7 +139,7 @@ class StepWorker(LongWorker[Stepped]):
 
 class Importer(StepWorker[ImportRecord]):
     def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
-        super().__init__(pool, owner, IMPORTS, work=service.work, fail=service.fail, secret=secret)
+        super().__init__(pool, owner, IMPORTS, work=imports.work, fail=imports.fail, secret=secret)
 
 
 class BatchWorker(StepWorker[Batch]):

@@ -14,7 +14,7 @@ from afterword.listening.exports import service as exports
 from afterword.listening.reports import shares
 from afterword.listening.responses import taggings
 from afterword.sending.intake import lists, test_messages
-from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports import service as imports
 from afterword.sending.queue import batches, outbox
 from afterword.tenants.logins import service as logins
 from afterword.tenants.logins import sessions
@@ -58,7 +58,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "queue_import_piece",
         "organization_id, import_id, number",
         "x.finished_time",
-        timedelta(days=service.REST_DAYS),
+        timedelta(days=imports.REST_DAYS),
         source="""queue_import x cross join lateral (
                select organization_id, import_id, number from queue_import_piece p
                where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
@@ -68,7 +68,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "queue_import_row",
         "organization_id, import_id, row",
         "x.finished_time",
-        timedelta(days=service.KEEP_DAYS),
+        timedelta(days=imports.KEEP_DAYS),
         source="""queue_import x cross join lateral (
                select organization_id, import_id, row from queue_import_row p
                where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
@@ -77,7 +77,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "queue_import",
         "organization_id, import_id",
         "o.finished_time",
-        timedelta(days=service.KEEP_DAYS),
+        timedelta(days=imports.KEEP_DAYS),
         also="""not exists (select from queue_import_row r
                where r.organization_id = o.organization_id and r.import_id = o.import_id)""",
     ),

@@ -24,7 +24,7 @@ from afterword.core.wire.tables import COLUMNS_MAX, Reading
 from afterword.errors import Sentence
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
-from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.imports.service import ImportRecord, ProblemKind
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.pipelines.store import Pipeline
@@ -338,7 +338,7 @@ async def columns_of(
     remembered = await list_known_columns(
         db, organization_id=found.organization_id, application_id=found.application_id
     )
-    given = list_columns.List(names, rows, service.FIELDS, declared, pipeline.channel_id, pipeline.locale, now)
+    given = list_columns.List(names, rows, imports.FIELDS, declared, pipeline.channel_id, pipeline.locale, now)
     fresh = await asyncio.to_thread(list_columns.guess, given, {})
     if set(names) == found.mapping.keys():
         return found.mapping, fresh
@@ -350,7 +350,7 @@ def cut(text: str, layout: Layout) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(layout.mapping) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
-    return service.cut(
+    return imports.cut(
         text,
         separator=layout.reading.separator,
         mapping=layout.mapping,
@@ -383,8 +383,8 @@ async def check(
     if content is not None and found.check_id != check_id:  # it repairs rows of an older file
         raise errors.Conflict("The list was checked again meanwhile.")
     if found.check_id is not None:
-        before = await service.get(db, caller=caller, import_id=found.check_id)
-        await service.delete(db, job=before, now=now)
+        before = await imports.get(db, caller=caller, import_id=found.check_id)
+        await imports.delete(db, job=before, now=now)
     job = await _import(db, caller=caller, found=found, on_conflict=on_conflict, cut=cut, secret=secret, now=now)
     changes = {**layout.columns, "on_conflict": on_conflict, "check_id": job.import_id}
     await _update_list(
@@ -405,7 +405,7 @@ async def confirm(
     checked_id = found.check_id
     found = await get(db, caller=caller, list_id=found.list_id, is_locked=True)
     _require_open(found)
-    checked = await service.get(db, caller=caller, import_id=found.check_id) if found.check_id else None
+    checked = await imports.get(db, caller=caller, import_id=found.check_id) if found.check_id else None
     if checked is None or checked.state != "done" or found.check_id != checked_id:
         raise errors.Conflict("The list has to be checked first.")
     job = await _import(
@@ -422,8 +422,8 @@ async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> di
     import_id = found.import_id or found.check_id
     if import_id is None:
         raise errors.Conflict("The list has to be checked first.")
-    await service.get(db, caller=caller, import_id=import_id)
-    rows = await service.list_failed_rows(
+    await imports.get(db, caller=caller, import_id=import_id)
+    rows = await imports.list_failed_rows(
         db, organization_id=found.organization_id, import_id=import_id, after=0, limit=FAULTY_MAX
     )
     return {row.row: row.kinds for row in rows}
@@ -461,7 +461,7 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
     _require_open(found)
     if found.check_id is None:
         raise errors.Conflict("The list has to be checked first.")
-    checked = await service.get(db, caller=caller, import_id=found.check_id)
+    checked = await imports.get(db, caller=caller, import_id=found.check_id)
     if not checked.has_ended:
         raise errors.Conflict("The list has to be checked first.")
     problems = await list_problems(db, organization_id=found.organization_id, import_id=checked.import_id)
@@ -489,9 +489,9 @@ async def delete(db: Database, *, caller: Caller, found: AddressList, now: datet
     """Forget the list, with its file and its dry run. An import stays; one that is under way ends."""
     for import_id in (found.check_id, found.import_id):
         if import_id is not None:
-            job = await service.get(db, caller=caller, import_id=import_id)
+            job = await imports.get(db, caller=caller, import_id=import_id)
             if import_id == found.check_id or not job.has_ended:
-                await service.delete(db, job=job, now=now)
+                await imports.delete(db, job=job, now=now)
     await _delete_list(db, organization_id=found.organization_id, list_id=found.list_id)
 
 
@@ -513,7 +513,7 @@ async def _import(
 ) -> ImportRecord:
     if on_conflict == "update":
         caller.require("Queue.Update")
-    return await service.create(
+    return await imports.create(
         db,
         caller=caller,
         questionnaire_id=found.questionnaire_id,
@@ -528,5 +528,5 @@ async def _import(
     )
 
 
-def _policy(text: str) -> service.Policy:
+def _policy(text: str) -> imports.Policy:
     return "update" if text == "update" else "skip" if text == "skip" else "error"

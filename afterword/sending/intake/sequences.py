@@ -23,7 +23,7 @@ from afterword.core.questionnaires.conditions import Kind as QuestionKind
 from afterword.core.questionnaires.conditions import Scope
 from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Event, NewEvent
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, columns_of, qualified
@@ -174,7 +174,7 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
         if responses:
             await _schedule(db, responses=responses, secret=secret, now=now)
 
-    return await service.handle_next(db, reader=READER, types=frozenset(TRIGGERS), limit=limit, handle=handle)
+    return await events.handle_next(db, reader=READER, types=frozenset(TRIGGERS), limit=limit, handle=handle)
 
 
 async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, now: datetime) -> None:
@@ -189,7 +189,7 @@ async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, n
             told.append(_event(step, "queued", now=now, item_id=outcome.item_id))
         elif not isinstance(outcome, ReferenceTaken):  # else its item was made before
             told.append(_event(step, "skipped", now=now, reason=(outcome.code, outcome.detail)))
-    await service.record(db, events=told)
+    await events.record(db, events=told)
     if flowing:
         await instances.mark(db, "flow", times=dict.fromkeys(sorted(flowing), now), now=now)
 

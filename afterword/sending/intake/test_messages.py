@@ -44,7 +44,7 @@ from afterword.sending.intake.batches import scheduler_of
 from afterword.sending.intake.dry_runs import VALUE_SCOPE
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SAMPLE_CODE, SAMPLE_ID, SampleInstance, TooLong
-from afterword.sending.providers import service
+from afterword.sending.providers import service as providers
 from afterword.sending.queue import lanes
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRequest
@@ -227,7 +227,7 @@ async def ask_through_account(
     Raises NotFound, Forbidden, Invalid for the address, TooMany.
     """
     caller.require_real()
-    account = await service.get(db, caller=caller, account_id=account_id)
+    account = await providers.get(db, caller=caller, account_id=account_id)
     channel_id = account.channel_id
     try:
         normal = normalise(channel_id, recipient)
@@ -262,7 +262,7 @@ async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
 async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime) -> Message:
     """The message as an item's would be, with links that lead to a page which says that this was a test."""
     if test.account_id is not None:  # from the address that a pipeline of it uses, else the installation's
-        senders = await service.list_sender_addresses(
+        senders = await providers.list_sender_addresses(
             db, organization_id=test.organization_id, account_id=test.account_id, limit=1
         )
         key = {"organization_id": test.organization_id, "item_id": test.trial_id}

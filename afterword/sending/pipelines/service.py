@@ -21,7 +21,7 @@ from afterword.core.text import locales
 from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.errors import FieldError, Sentence
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.kit.transport.http import check_url
@@ -273,7 +273,7 @@ async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, c
         actor_id=caller and caller.actor_id,
         data=pipeline.as_event,
     )
-    await service.record(db, events=[event])
+    await events.record(db, events=[event])
 
 
 async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:

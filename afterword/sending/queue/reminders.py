@@ -9,7 +9,7 @@ from afterword import ids
 from afterword.asking.instances import service as instances
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.scheduling import decisions
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
@@ -138,7 +138,7 @@ async def end_answered(db: Database, *, limit: int) -> int:
     Reminders of an instance that was answered or deleted become due at once, and the decision about them ends them. It
     would do so at their own time too, but the queue should not show them waiting until then.
     """
-    return await service.handle_next(
+    return await events.handle_next(
         db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda found: _handle(db, found)
     )
 

@@ -10,7 +10,7 @@ from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.scheduling.statuses import Item
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
 from afterword.sending.pipelines.service import NO_PIPELINE
@@ -325,4 +325,4 @@ async def _record_event(
         is_terminal=is_terminal,
         test=item.test,
     )
-    await service.record(db, events=[event])
+    await events.record(db, events=[event])

@@ -14,7 +14,7 @@ from afterword.asking.instances import service as instances
 from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key
 from afterword.core.wire import times
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, as_document
@@ -406,7 +406,7 @@ async def _record_events(db: Database, organization_id: str, abouts: Sequence[_A
     rows = await list_told(
         db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in shown})
     )
-    await service.record(db, events=[_event(about, rows[about.item.item_id], now) for about in shown])
+    await events.record(db, events=[_event(about, rows[about.item.item_id], now) for about in shown])
 
 
 def _event(about: _About, row: Receipt, now: datetime) -> NewEvent:

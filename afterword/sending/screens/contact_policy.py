@@ -10,7 +10,8 @@ from afterword.console.nouns import inputs_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.wire.lists import Page
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.ui.lists import Listing, address, behind, key_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
@@ -35,7 +36,7 @@ async def save_policy(visit: Visit) -> Response:
         changes = read_as(structs.creation_of(POLICY), document_of(visit.form, INPUTS), visit).named()
         async with visit.write() as db:
             key, expect = visit.caller.organization_id, same_version(visit)
-            await service.update(POLICY, db, key=key, changes=changes, expect=expect, **visit.acting)
+            await nouns.update(POLICY, db, key=key, changes=changes, expect=expect, **visit.acting)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _policy(visit, refusal)
     return html.redirect(f"{PATH}?done=saved")
@@ -76,7 +77,7 @@ async def suppress(visit: Visit) -> Response:
 async def confirm_lifting(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await service.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
+        one = await nouns.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
     return visit.confirm(
         title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
         sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
@@ -89,7 +90,7 @@ async def confirm_lifting(visit: Visit) -> Response:
 @routes.post(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
 async def lift(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(
+        await nouns.delete(
             SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"), site=visit.site, now=visit.now
         )
     return html.redirect(f"{SUPPRESSIONS}?done=lifted")
@@ -99,7 +100,7 @@ async def lift(visit: Visit) -> Response:
 async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        stored = await service.get(POLICY, db, caller=visit.caller, key=visit.caller.organization_id)
+        stored = await nouns.get(POLICY, db, caller=visit.caller, key=visit.caller.organization_id)
     return form_page(
         visit,
         title=words("Contact policy"),
@@ -120,7 +121,7 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
     words, form = visit.words, visit.form
     suppressions.require_reach(visit.caller)
     async with visit.read() as db:
-        found = await service.rows(
+        found = await nouns.rows(
             SUPPRESSION,
             db,
             organization_id=visit.caller.organization_id,

@@ -20,7 +20,7 @@ from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import address
 from afterword.kit.web import headers, html
 from afterword.sending.intake import lists
-from afterword.sending.intake.imports import service
+from afterword.sending.intake.imports import service as imports_service
 from afterword.sending.intake.imports.service import ImportRecord, ImportRowRecord, ProblemKind
 from afterword.sending.intake.lists import AddressList, Problem
 from afterword.sending.pipelines.store import Pipeline
@@ -208,7 +208,7 @@ async def resume(visit: Visit) -> Response:
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id or found.check_id)
         if job is not None:
-            await service.resume(db, job=job, now=visit.now)
+            await imports_service.resume(db, job=job, now=visit.now)
     return html.redirect(f"{LISTS}/{found.list_id}/{'result' if found.import_id else 'check'}")
 
 
@@ -250,7 +250,7 @@ async def stop(visit: Visit) -> Response:
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.import_id)
         if job is not None and not job.has_ended:
-            await service.delete(db, job=job, now=visit.now)
+            await imports_service.delete(db, job=job, now=visit.now)
             return html.redirect(f"{LISTS}/{found.list_id}/result")
         await lists.delete(db, caller=visit.caller, found=found, now=visit.now)
     return html.redirect(f"{LISTS}?done=removed")
@@ -299,7 +299,7 @@ async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> 
 
 
 async def _job(visit: Visit, db: Database, import_id: str | None) -> ImportRecord | None:
-    return await service.get(db, caller=visit.caller, import_id=import_id) if import_id else None
+    return await imports_service.get(db, caller=visit.caller, import_id=import_id) if import_id else None
 
 
 async def _failed(visit: Visit, db: Database, job: ImportRecord | None, here: str) -> tuple[list[ImportRowRecord], str]:
@@ -308,7 +308,7 @@ async def _failed(visit: Visit, db: Database, job: ImportRecord | None, here: st
         return [], ""
     after = visit.query.get("after", "")
     number = int(after) if after.isascii() and after.isdigit() and len(after) <= NUMBER_DIGITS else 0
-    rows = await service.list_failed_rows(
+    rows = await imports_service.list_failed_rows(
         db, organization_id=job.organization_id, import_id=job.import_id, after=number, limit=ROWS + 1
     )
     return rows[:ROWS], f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""

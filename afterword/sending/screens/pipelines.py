@@ -21,7 +21,8 @@ from afterword.kit.db import Database
 from afterword.kit.ui.lists import Listing, address, behind, key_of
 from afterword.kit.ui.text import actor_text
 from afterword.kit.web import fields, html
-from afterword.sending.pipelines import service, store, versions
+from afterword.sending.pipelines import service as pipelines
+from afterword.sending.pipelines import store, versions
 from afterword.sending.pipelines.resources import Pipeline, PipelineRequest, sentences_of, state_of
 from afterword.sending.pipelines.store import Pipeline as PipelineRecord
 from afterword.sending.pipelines.versions import Difference, Version
@@ -103,7 +104,7 @@ async def make(visit: Visit) -> Response:
     try:
         request = read_as(PipelineRequest, document, visit)
         async with visit.write() as db:
-            made = await service.add_pipeline(
+            made = await pipelines.add_pipeline(
                 db,
                 caller=visit.caller,
                 questionnaire_id=form.text("questionnaire_id"),
@@ -215,15 +216,15 @@ removal(
         "It cannot be removed while messages of it wait.",
     ],
     button="Remove the pipeline",
-    get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.delete_pipeline(db, caller=visit.caller, **visit.ids, now=visit.now),
+    get=lambda visit: visit.find(pipelines.get),
+    remove=lambda visit, db: pipelines.delete_pipeline(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=PIPELINES,
 )
 
 
 async def pipeline_of(visit: Visit, db: Database) -> store.Pipeline:
     """The pipeline of the address; raises NotFound."""
-    return await service.get(
+    return await pipelines.get(
         db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), pipeline_id=visit.id("pipeline_id")
     )
 
@@ -244,7 +245,7 @@ def list_url_of(pipeline: store.Pipeline) -> str:
 async def change(visit: Visit, changes: Mapping[str, Any], *, check: bool = True) -> Response:
     """Write the changes and go to the sentences. Raises Invalid, and Stale where somebody else was faster."""
     async with visit.write() as db:
-        pipeline = await service.change_pipeline(
+        pipeline = await pipelines.change_pipeline(
             db,
             questionnaire_id=visit.id("questionnaire_id"),
             pipeline_id=visit.id("pipeline_id"),

@@ -15,7 +15,7 @@ from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import webhooks
 from afterword.kit.web import html
 from afterword.sending.channels.accounts import Kind, kind_of
-from afterword.sending.providers import service
+from afterword.sending.providers import service as providers
 from afterword.sending.providers.service import Account
 from afterword.sending.screens.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
 
@@ -86,10 +86,10 @@ async def add_provider(visit: Visit) -> Response:
         if secret:
             columns["settings"] = {"secrets": [secret]}
         async with visit.write() as db:
-            request = service.ProviderRequest(
+            request = providers.ProviderRequest(
                 kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
             )
-            account = await service.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
+            account = await providers.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
     except errors.Invalid as invalid:
         return await _form(visit, account=None, refusal=invalid)
     done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
@@ -111,7 +111,9 @@ async def renew_secret(visit: Visit) -> Response:
     account = await _webhook_of(visit)
     secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES))
     async with visit.write() as db:
-        await service.add_secret(db, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site)
+        await providers.add_secret(
+            db, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site
+        )
     return _secret(visit, account, secret, url=url_of(account))
 
 
@@ -128,7 +130,7 @@ async def save_provider(visit: Visit) -> Response:
         columns = _columns_of(visit, account.kind, is_new=False)
         changes = {**columns, "rate_ceiling": _rate(visit)}
         async with visit.write() as db:
-            await service.update(
+            await providers.update(
                 db, caller=visit.caller, account_id=account.account_id, changes=changes, site=visit.site, expect=expect
             )
     except (errors.Invalid, errors.Stale) as refusal:
@@ -211,7 +213,7 @@ async def _form(visit: Visit, *, account: Account | None = None, refusal: errors
     words, form = visit.words, visit.form
     kind = account.kind if account else _kind(visit)
     typed = bool(form.values)
-    settings = service.visible_settings(account, site=visit.site)[0] if account else None
+    settings = providers.visible_settings(account, site=visit.site)[0] if account else None
     is_kept = typed and not isinstance(refusal, errors.Stale)
     limit = f"{account.rate_ceiling:g}" if account and account.rate_ceiling else ""
     tabs = [
@@ -251,7 +253,7 @@ def _rate(visit: Visit) -> float | None:
         rate = float(text)
     except ValueError:
         raise wrong from None
-    if not service.RATE_MIN <= rate <= service.RATE_MAX:
+    if not providers.RATE_MIN <= rate <= providers.RATE_MAX:
         raise wrong
     return rate
 

@@ -15,7 +15,8 @@ from afterword.kit.ui.lists import Column, Listing
 from afterword.kit.web import fields, html
 from afterword.sending.channels.accounts import CALLED_BACK
 from afterword.sending.intake import test_messages
-from afterword.sending.providers import domains, health, service
+from afterword.sending.providers import domains, health
+from afterword.sending.providers import service as providers
 from afterword.sending.providers.api import Provider
 from afterword.sending.providers.health import Share
 from afterword.sending.providers.service import Account
@@ -63,8 +64,8 @@ async def providers_page(visit: Visit) -> Response:
     words = visit.words
     visit.caller.require_whole()
     async with visit.read() as db:
-        found = await service.list_own_accounts(
-            db, organization_id=visit.caller.organization_id, page=Page.first(LISTING, limit=service.ACCOUNTS_MAX)
+        found = await providers.list_own_accounts(
+            db, organization_id=visit.caller.organization_id, page=Page.first(LISTING, limit=providers.ACCOUNTS_MAX)
         )
     heads = (words("Account"), words("Channel"), words("State"), words("Pipelines"))
     return visit.page(
@@ -86,7 +87,7 @@ async def pause_provider(visit: Visit) -> Response:
         message = visit.words("Give a reason, in up to 500 characters.")
         return await _pause_form(visit, errors.Invalid.at("/reason", "required", message))
     async with visit.write() as db:
-        account = await service.pause(db, caller=visit.caller, **visit.ids, reason=reason)
+        account = await providers.pause(db, caller=visit.caller, **visit.ids, reason=reason)
     return html.redirect(f"{url_of(account)}?done=account_paused")
 
 
@@ -94,7 +95,7 @@ async def pause_provider(visit: Visit) -> Response:
 async def resume_provider(visit: Visit) -> Response:
     account_id = visit.id("account_id")
     async with visit.write() as db:
-        await service.resume(db, caller=visit.caller, account_id=account_id)
+        await providers.resume(db, caller=visit.caller, account_id=account_id)
     return html.redirect(f"{PROVIDERS}/{account_id}?done=account_resumed")
 
 
@@ -102,7 +103,7 @@ async def resume_provider(visit: Visit) -> Response:
 async def confirm_default(visit: Visit) -> Response:
     words, account = visit.words, await account_of(visit)
     async with visit.read() as db:
-        moved = await service.count_other_pipelines(
+        moved = await providers.count_other_pipelines(
             db, organization_id=account.organization_id, channel_id=account.channel_id, account_id=account.account_id
         )
     return visit.confirm(
@@ -119,7 +120,7 @@ async def confirm_default(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/default", scope="Provider.Update")
 async def make_default(visit: Visit) -> Response:
     async with visit.write() as db:
-        account = await service.update(
+        account = await providers.update(
             db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
         )
     return html.redirect(f"{url_of(account)}?done=saved")
@@ -148,7 +149,7 @@ async def confirm_removal(visit: Visit) -> Response:
     words, account = visit.words, await own_account_of(visit)
     if account.pipelines:
         async with visit.read() as db:
-            titles = await service.list_pipeline_titles(
+            titles = await providers.list_pipeline_titles(
                 db, organization_id=account.organization_id, account_id=account.account_id, limit=100
             )
         return visit.page(
@@ -171,13 +172,13 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
 async def remove_provider(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, **visit.ids)
+        await providers.delete(db, caller=visit.caller, **visit.ids)
     return html.redirect(f"{PROVIDERS}?done=removed")
 
 
 async def account_of(visit: Visit) -> Account:
     async with visit.read() as db:
-        return await service.get(db, caller=visit.caller, account_id=visit.id("account_id"))
+        return await providers.get(db, caller=visit.caller, account_id=visit.id("account_id"))
 
 
 async def own_account_of(visit: Visit) -> Account:
@@ -204,7 +205,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
         endpoints = await inbound.list_endpoints(db, organization_id=account.organization_id)
     figures, scopes = found.figures, visit.caller.scopes
     is_held = account.paused_time is not None and account.is_paused_by_operator
-    settings, _ = service.visible_settings(account, site=visit.site)
+    settings, _ = providers.visible_settings(account, site=visit.site)
     own_address = visit.session.email if account.channel_id == EMAIL else ""
     return visit.page(
         "provider.html",

@@ -21,7 +21,7 @@ from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Set
 from afterword.kit.nouns.service import Made
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.tenants.logins.identities import service
+from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.organizations import checks
 
 Networks = Annotated[list[fields.Text50], Meta(max_length=NETWORKS_MAX, examples=[["203.0.113.0/24"]])]
@@ -70,7 +70,7 @@ class LoginPolicy(SettingsRecord, kw_only=True):
 
 
 def _owners_alone(caller: Caller, _policy: LoginPolicy) -> None:
-    service.require_owner(caller)
+    identities.require_owner(caller)
 
 
 async def _check(change: Change[LoginPolicy]) -> None:
@@ -79,7 +79,7 @@ async def _check(change: Change[LoginPolicy]) -> None:
             change.columns[name] = checks.normal_networks(name, change.columns[name])
     if not change.after("requires_provider"):
         return
-    provider = await service.get_provider(change.db, organization_id=change.key)
+    provider = await identities.get_provider(change.db, organization_id=change.key)
     if provider is None or provider.authorization_url is None:
         raise errors.Invalid.at("/requires_provider", "unknown_value", "Connect an identity provider first.")
 

@@ -13,7 +13,7 @@ from afterword.core.reading.findings import escape
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Noun, Operation, Record, Screens
 from afterword.kit.texts import Texts
@@ -170,9 +170,7 @@ async def get_has_type(db: Database, *, application_type_id: str) -> bool:  # an
 async def get_application(
     db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = ()
 ) -> Application | None:
-    return await service.find(
-        APPLICATION, db, organization_id=organization_id, application_ids=among, key=application_id
-    )
+    return await nouns.find(APPLICATION, db, organization_id=organization_id, application_ids=among, key=application_id)
 
 
 async def get_first_application_id(db: Database, *, organization_id: str) -> str | None:

@@ -22,7 +22,8 @@ from afterword.kit import db
 from afterword.kit.web import headers, limits, problems, public
 from afterword.kit.web.limits import Limiter
 from afterword.kit.web.routing import Pages
-from afterword.tenants.organizations.tokens import access, service
+from afterword.tenants.organizations.tokens import access
+from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens.store import Credential
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -78,11 +79,11 @@ async def _granted(request: Request) -> Response:
         quota = limiter.count_request(token_id=credential.token_id, organization_id=credential.organization_id)
         limits.check(quota)
         scopes = _scopes(form, credential)
-        text = await service.exchange(database, credential=credential, scopes=scopes, now=database.clock.now())
+        text = await tokens.exchange(database, credential=credential, scopes=scopes, now=database.clock.now())
     content = {
         "access_token": text,
         "token_type": "Bearer",
-        "expires_in": service.ACCESS_SECONDS,
+        "expires_in": tokens.ACCESS_SECONDS,
         "scope": " ".join(sorted(alias_of(scope) for scope in scopes)),
     }
     return Response(msgspec.json.encode(content), headers=NO_STORE, media_type="application/json")

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from afterword import errors, ids
 from afterword.core.organizations import plans as core_plans
 from afterword.errors import FieldError
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Dangling, Database
 from afterword.kit.db.columns import columns_of, qualified
@@ -217,7 +217,7 @@ async def use_credit(db: Database, *, organization_id: str, application_id: str,
         return
     news = core_plans.event_of_use(plan.remaining_credits + plan.extra_credits, credits=plan.credits)
     if news is not None:
-        await service.record(db, events=[_event(plan, news, now=now)])
+        await events.record(db, events=[_event(plan, news, now=now)])
 
 
 async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: datetime | None = None) -> Plan:
@@ -252,7 +252,7 @@ async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
     for plan in due:
         if plan.end_time is not None and plan.end_time <= now:
             ended = await _write(db, replace(plan, state="expired"), now=now)
-            await service.record(db, events=[_event(ended, "expired", now=now)])
+            await events.record(db, events=[_event(ended, "expired", now=now)])
         else:
             await _renew(db, plan, now=now)
     return len(due)
@@ -267,7 +267,7 @@ async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:
     if remaining is not None and plan.credits is not None:
         remaining = core_plans.renewed_credits(remaining, credits=plan.credits)
     renewed = await _write(db, replace(plan, state="active", remaining_credits=remaining), now=now)
-    await service.record(db, events=[_event(renewed, "renewed", now=now)])
+    await events.record(db, events=[_event(renewed, "renewed", now=now)])
     return renewed
 
 

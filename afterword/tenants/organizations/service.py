@@ -20,7 +20,8 @@ from afterword.core.wire.times import zone_of
 from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record, SettingsRecord
 from afterword.kit.web import fields
@@ -134,7 +135,7 @@ routes = Routes(tag="Organizations")
     description="Those that the token reaches: its own.",
 )
 async def list_organizations_reached(call: Call[None], db: Database) -> Answer:
-    rows = await service.rows(ORGANIZATION, db, organization_id=call.caller.organization_id, page=call.page)
+    rows = await nouns.rows(ORGANIZATION, db, organization_id=call.caller.organization_id, page=call.page)
     return Answer(rows.map(lambda one: structs.resource_of(ORGANIZATION).of(one, zone_of(one.time_zone))))
 
 
@@ -143,7 +144,7 @@ def _in_its_zone(route: Route) -> Route:
 
     async def handler(call: Call[Any], db: Database) -> Answer:
         await route.handler(call, db)
-        one = await service.get(ORGANIZATION, db, caller=call.caller, key=call.ids["organization_id"])
+        one = await nouns.get(ORGANIZATION, db, caller=call.caller, key=call.ids["organization_id"])
         return Answer(structs.resource_of(ORGANIZATION).of(one, zone_of(one.time_zone)), version=one.version)
 
     return replace(route, handler=handler)
@@ -216,7 +217,7 @@ async def create_organization(
         "time_zone": time_zone,
     }
     await _insert_organization(db, organization_id=organization_id, columns=columns, now=now, by=created_by)
-    return await service.get(ORGANIZATION, db, caller=installation(organization_id), key=organization_id)
+    return await nouns.get(ORGANIZATION, db, caller=installation(organization_id), key=organization_id)
 
 
 async def create_application(db: Database, *, organization_id: str, now: datetime, **columns: Any) -> Application:
@@ -226,14 +227,12 @@ async def create_application(db: Database, *, organization_id: str, now: datetim
     context.check()
     assert request is not None, "without errors it is read"  # noqa: S101
     caller = installation(organization_id)
-    made = await service.create(APPLICATION, db, caller=caller, columns=request.named(), site=NO_SITE, now=now)
+    made = await nouns.create(APPLICATION, db, caller=caller, columns=request.named(), site=NO_SITE, now=now)
     return made.record
 
 
 async def get_organization(db: Database, *, organization_id: str, is_locked: bool = False) -> Organization | None:
-    return await service.find(
-        ORGANIZATION, db, organization_id=organization_id, key=organization_id, is_locked=is_locked
-    )
+    return await nouns.find(ORGANIZATION, db, organization_id=organization_id, key=organization_id, is_locked=is_locked)
 
 
 async def get_organization_by_domain(  # any tenant: operators name it

@@ -13,7 +13,8 @@ from afterword.kit.db import Database
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html, static
 from afterword.tenants import audit
-from afterword.tenants.logins import links, passkeys, service, sessions
+from afterword.tenants.logins import links, passkeys, sessions
+from afterword.tenants.logins import service as logins
 from afterword.tenants.logins.passkeys import Passkey
 from afterword.tenants.logins.service import Attempt, Login
 from afterword.tenants.organizations import checks, users
@@ -30,7 +31,7 @@ async def log_in(guest: Guest) -> Response:
     """The person was verified by the device, so nothing else is asked for: neither password nor code."""
     async with guest.write() as db:
         login_id = await _answered(guest, db, purpose=passkeys.LOGIN)
-        login = await service.get_login(db, login_id=login_id) if login_id else None
+        login = await logins.get_login(db, login_id=login_id) if login_id else None
         if login is not None:
             return await entry.let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
     return entry.login_form(guest, wrong=guest.words(REFUSED))
@@ -52,7 +53,7 @@ async def add(visit: Visit) -> Response:
     """Show the recovery codes with the first second factor, this once."""
     try:
         async with visit.write() as db:
-            codes = await service.add_passkey(
+            codes = await logins.add_passkey(
                 db,
                 login=await login_of(visit, db),
                 title=visit.form.text("title"),
@@ -91,7 +92,7 @@ async def remove_page(visit: Visit) -> Response:
 async def remove(visit: Visit) -> Response:
     async with visit.write() as db:
         login = await login_of(visit, db)
-        await service.remove_passkey(db, login=login, **visit.ids, now=visit.now)
+        await logins.remove_passkey(db, login=login, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=removed")
 
 
@@ -175,12 +176,12 @@ async def change_password(visit: Visit) -> Response:
         login = await login_of(visit, db)
     own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
     try:
-        service.check_password(password, own=own, has_second_factor=login.has_second_factor)
+        logins.check_password(password, own=own, has_second_factor=login.has_second_factor)
     except errors.Invalid as invalid:
         return await _account(visit, invalid)
-    hashed = await service.hash_of(password)
+    hashed = await logins.hash_of(password)
     async with visit.write() as db:
-        await service.change_password(
+        await logins.change_password(
             db, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
         )
     return html.redirect(f"{ACCOUNT}?done=reset")
@@ -193,7 +194,7 @@ async def ask_address(visit: Visit) -> Response:
     async with visit.write() as db:
         errors.check(checks.email_errors(email))
         await login_of(visit, db)
-        await service.get_login(db, login_id=visit.session.login_id, is_locked=True)
+        await logins.get_login(db, login_id=visit.session.login_id, is_locked=True)
         key = {"organization_id": visit.session.organization_id, "user_id": visit.session.user_id}
         await links.require_few(db, **key, purpose="address", now=visit.now)
         who = {"email": email, "login_id": visit.session.login_id, **key}
@@ -251,13 +252,13 @@ async def prove(visit: Visit) -> Response:
             login.email, source.network, device=visit.cookie(screens.DEVICE_COOKIE), browser=source.device
         )
         given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret}
-        await service.count_guess(db, **given, now=visit.now)
-    is_right = await service.is_right(login.password_hash, visit.form.secret("password")[:1_000])
+        await logins.count_guess(db, **given, now=visit.now)
+    is_right = await logins.is_right(login.password_hash, visit.form.secret("password")[:1_000])
     async with visit.write() as db:
         if not is_right:
-            await service.note_failure(db, attempt=attempt, login=login, now=visit.now)
+            await logins.note_failure(db, attempt=attempt, login=login, now=visit.now)
             return proof_form(visit, wrong=visit.words("The password is wrong."))
-        await service.take_back(db, **given)
+        await logins.take_back(db, **given)
         await sessions.update_proven(db, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
 
@@ -269,7 +270,7 @@ async def prove(visit: Visit) -> Response:
 async def begin_totp(visit: Visit) -> Response:
     async with visit.write() as db:
         login = await login_of(visit, db)
-        secret = await service.propose_totp(db, login=login, secret=visit.site.secret, now=visit.now)
+        secret = await logins.propose_totp(db, login=login, secret=visit.site.secret, now=visit.now)
     return _totp(visit, login, secret)
 
 
@@ -278,8 +279,8 @@ async def confirm_totp(visit: Visit) -> Response:
     """Show the recovery codes, this once."""
     async with visit.write() as db:
         login = await login_of(visit, db)
-        secret = service.proposed_totp(login, secret=visit.site.secret)
-        codes = await service.begin_totp(
+        secret = logins.proposed_totp(login, secret=visit.site.secret)
+        codes = await logins.begin_totp(
             db,
             login=login,
             code=visit.form.text("code"),
@@ -295,14 +296,14 @@ async def confirm_totp(visit: Visit) -> Response:
 @routes.post("/console/settings/totp/end", proof=True)
 async def end_totp(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.end_totp(db, login=await login_of(visit, db), now=visit.now)
+        await logins.end_totp(db, login=await login_of(visit, db), now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=removed")
 
 
 @routes.post("/console/settings/recovery", proof=True)
 async def renew_recovery_codes(visit: Visit) -> Response:
     async with visit.write() as db:
-        codes = await service.renew_recovery_codes(db, login=await login_of(visit, db), now=visit.now)
+        codes = await logins.renew_recovery_codes(db, login=await login_of(visit, db), now=visit.now)
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
@@ -312,8 +313,8 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         login = await _any_login_of(visit, db)
         user = await users.get_user(db, organization_id=visit.session.organization_id, user_id=visit.session.user_id)
         opened = await sessions.list_sessions(db, login_id=login_id, now=visit.now)
-        memberships = await service.list_memberships(db, login_id=login_id)
-        codes = await service.count_recovery_codes(db, login_id=login_id)
+        memberships = await logins.list_memberships(db, login_id=login_id)
+        codes = await logins.count_recovery_codes(db, login_id=login_id)
         known = await passkeys.list_passkeys(db, login_id=login_id)
         entered = await audit.list_logins(
             db, organization_id=visit.session.organization_id, user_id=visit.session.user_id, limit=LOGINS_SHOWN
@@ -369,7 +370,7 @@ async def login_of(visit: Visit, db: Database) -> Login:
 
 
 async def _any_login_of(visit: Visit, db: Database) -> Login:
-    return errors.found(await service.get_login(db, login_id=visit.session.login_id), "There is no such login.")
+    return errors.found(await logins.get_login(db, login_id=visit.session.login_id), "There is no such login.")
 
 
 def proof_form(visit: Visit, *, wrong: str = "") -> Response:

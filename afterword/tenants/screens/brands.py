@@ -17,7 +17,7 @@ from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Contrast, Theme, read_address
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service
+from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import LIGHT, LOOKS, PHONE, SHADES
 from afterword.kit.web import fields, html
@@ -95,9 +95,9 @@ async def _save(visit: Visit) -> Response:
                 return html.redirect(_address(branded, brand, _seen(visit.form)))
             change: dict[str, Any] = {"changes": {"brand": brand}, "expect": same_version(visit), **visit.acting}
             if branded.application_id is None:
-                await service.update(ORGANIZATION, db, key=visit.caller.organization_id, **change)
+                await nouns.update(ORGANIZATION, db, key=visit.caller.organization_id, **change)
             else:
-                await service.update(APPLICATION, db, key=branded.application_id, **change)
+                await nouns.update(APPLICATION, db, key=branded.application_id, **change)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal, typed=brand)
     return html.redirect(address(branded.url, _seen(visit.form), done="saved"))
@@ -106,11 +106,11 @@ async def _save(visit: Visit) -> Response:
 async def _branded(visit: Visit, db: Database) -> Branded:
     """Raises NotFound."""
     caller = visit.caller
-    organization = await service.get(ORGANIZATION, db, caller=caller, key=caller.organization_id)
+    organization = await nouns.get(ORGANIZATION, db, caller=caller, key=caller.organization_id)
     if "application_id" not in visit.request.path_params:
         names: dict[str, Any] = {"name": organization.display_name, "brand": organization.brand}
         return Branded(url=BRAND, level="organization", base=visuals.DEFAULT, version=organization.version, **names)
-    application = await service.get(APPLICATION, db, caller=caller, key=visit.id("application_id"))
+    application = await nouns.get(APPLICATION, db, caller=caller, key=visit.id("application_id"))
     return Branded(
         url=f"{BRAND}/{application.application_id}",
         level="application",

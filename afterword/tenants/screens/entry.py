@@ -13,7 +13,8 @@ from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDIN
 from afterword.kit.db import Database
 from afterword.kit.ui.text import slug_of
 from afterword.kit.web import html, static
-from afterword.tenants.logins import links, passkeys, service, sessions
+from afterword.tenants.logins import links, passkeys, sessions
+from afterword.tenants.logins import service as logins
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.links import Link
 from afterword.tenants.logins.service import Attempt, Login
@@ -32,7 +33,7 @@ async def login_page(guest: Guest) -> Response:
     if isinstance(guest, Visit):
         return html.redirect(screens.own_address(guest.query.get("next", "")))
     async with guest.read() as db:
-        has_owner = await service.get_owner_email(db, organization_id=None) is not None
+        has_owner = await logins.get_owner_email(db, organization_id=None) is not None
     if not has_owner:
         return guest.page("unclaimed.html", title=guest.words("Nobody can log in yet"))
     return login_form(guest)
@@ -67,12 +68,12 @@ async def enter_code(guest: Guest) -> Response:
         if login is None:
             return html.redirect(LOGIN)
         attempt = _attempt(guest, login.email)
-        await service.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+        await logins.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
         code = guest.form.text("code")
-        if await service.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
-            await service.take_back(db, attempt=attempt, login=login, secret=secret)
+        if await logins.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
+            await logins.take_back(db, attempt=attempt, login=login, secret=secret)
             return await let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
-        await service.note_failure(db, attempt=attempt, login=login, now=guest.now)
+        await logins.note_failure(db, attempt=attempt, login=login, now=guest.now)
     return _code_form(guest, login, wrong=guest.words("This code is wrong, or was used already."))
 
 
@@ -123,10 +124,10 @@ async def send_reset(guest: Guest) -> Response:
 async def _mail_reset(guest: Guest) -> None:
     email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
     async with guest.write() as db:
-        login = await service.get_login_by_email(db, email=email, is_locked=True) if email else None
+        login = await logins.get_login_by_email(db, email=email, is_locked=True) if email else None
         if login is None or not await links.get_may_reset(db, login_id=login.login_id, now=guest.now):
             return
-        memberships = await service.list_memberships(db, login_id=login.login_id)
+        memberships = await logins.list_memberships(db, login_id=login.login_id)
         if not memberships:
             return
         key = {"organization_id": memberships[0].organization_id, "user_id": memberships[0].user_id}
@@ -149,13 +150,13 @@ async def set_new_password(guest: Guest) -> Response:
         link = await links.get_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
         login = await _login_of(db, link)
     try:
-        service.check_password(password, own=_own(login.email), has_second_factor=login.has_second_factor)
+        logins.check_password(password, own=_own(login.email), has_second_factor=login.has_second_factor)
     except errors.Invalid as invalid:
         return _password_form(guest, login.email, invalid)
-    hashed = await service.hash_of(password)
+    hashed = await logins.hash_of(password)
     async with guest.write() as db:
         await links.claim_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
-        await service.change_password(db, login=login, password_hash=hashed, now=guest.now)
+        await logins.change_password(db, login=login, password_hash=hashed, now=guest.now)
         if not login.has_second_factor:
             return await let_in(guest, db, login, going_on=f"{HOME}?done=reset")
     return _ask_code(guest, replace(login, password_hash=hashed), going_on=f"{HOME}?done=reset")
@@ -172,7 +173,7 @@ async def address_page(guest: Guest) -> Response:
 async def change_address(guest: Guest) -> Response:
     async with guest.write() as db:
         link = await links.claim_link(db, secret=_secret(guest), purpose="address", now=guest.now)
-        await service.change_address(db, login_id=link.login_id or "", email=link.email or "", now=guest.now)
+        await logins.change_address(db, login_id=link.login_id or "", email=link.email or "", now=guest.now)
     return html.redirect("/console?done=address")
 
 
@@ -193,7 +194,7 @@ async def accept_invitation(guest: Guest) -> Response:
     async with guest.read() as db:
         link = await links.get_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         organization = await _organization_of(db, link)
-        known = await service.get_login_by_email(db, email=link.email or "")
+        known = await logins.get_login_by_email(db, email=link.email or "")
     if known is not None:
         login, is_right = await _checked(guest, known.email, password)
         if login is None or not is_right:
@@ -204,16 +205,16 @@ async def accept_invitation(guest: Guest) -> Response:
     else:
         try:
             own = [*_own(link.email or ""), organization.display_name]
-            service.check_password(password, own=own, has_second_factor=False)
+            logins.check_password(password, own=own, has_second_factor=False)
         except errors.Invalid as invalid:
             async with guest.read() as db:
                 return await _invitation_form(guest, db, link, invalid)
-        hashed = await service.hash_of(password)
+        hashed = await logins.hash_of(password)
     async with guest.write() as db:
         link = await links.claim_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
         await _require_invited(db, link)
-        login = known or await service.insert_login(db, email=link.email or "", password_hash=hashed, now=guest.now)
-        await service.join(db, organization_id=link.organization_id or "", user_id=link.user_id or "", login=login)
+        login = known or await logins.insert_login(db, email=link.email or "", password_hash=hashed, now=guest.now)
+        await logins.join(db, organization_id=link.organization_id or "", user_id=link.user_id or "", login=login)
         if not login.has_second_factor:
             return await let_in(guest, db, login, going_on=HOME)
     return _ask_code(guest, login, going_on=HOME)
@@ -238,16 +239,16 @@ async def set_up(guest: Guest) -> Response:
     try:
         email, password = form.text("email"), form.secret("password")
         own = [form.text("name"), *_own(email), form.text("organization")]
-        service.check_password(password, own=own, has_second_factor=False)
-        hashed = await service.hash_of(password)
+        logins.check_password(password, own=own, has_second_factor=False)
+        hashed = await logins.hash_of(password)
         async with guest.write() as db:
             link = await links.claim_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
             organization_id = link.organization_id or await _found_organization(guest, db)
             user = await users.make_owner(
                 db, organization_id=organization_id, email=email, name=form.text("name"), now=guest.now
             )
-            login = await service.insert_login(db, email=email, password_hash=hashed, now=guest.now)
-            await service.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
+            login = await logins.insert_login(db, email=email, password_hash=hashed, now=guest.now)
+            await logins.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
             return await let_in(guest, db, login, going_on="/console/welcome")
     except (errors.Invalid, errors.Conflict) as refusal:
         async with guest.read() as db:
@@ -276,38 +277,38 @@ async def _checked(guest: Guest, email: str, password: str) -> tuple[Login | Non
     """The login of the address, and whether the password is its own. Raises TooManyFailures."""
     secret, attempt = guest.site.secret, _attempt(guest, email)
     async with guest.write() as db:
-        login = await service.get_login_by_email(db, email=email)
-        await service.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
-    is_right = await service.is_right(login.password_hash if login else service.NOBODY, password[:1_000])
+        login = await logins.get_login_by_email(db, email=email)
+        await logins.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+    is_right = await logins.is_right(login.password_hash if login else logins.NOBODY, password[:1_000])
     if login is None or not is_right:
         async with guest.write() as db:
-            await service.note_failure(db, attempt=attempt, login=login, now=guest.now)
+            await logins.note_failure(db, attempt=attempt, login=login, now=guest.now)
         return login, False
-    hashed = await service.hash_of(password) if service.is_outdated(login.password_hash) else None
+    hashed = await logins.hash_of(password) if logins.is_outdated(login.password_hash) else None
     async with guest.write() as db:
-        await service.take_back(db, attempt=attempt, login=login, secret=secret)
+        await logins.take_back(db, attempt=attempt, login=login, secret=secret)
         if hashed is not None:
-            login = await service.replace_hash(db, login=login, password_hash=hashed, now=guest.now)
+            login = await logins.replace_hash(db, login=login, password_hash=hashed, now=guest.now)
     return login, True
 
 
 async def let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> Response:
     """Open a session. Its cookie is new, so that nobody can have planted it."""
-    user = await service.membership_of(db, login=login)
+    user = await logins.membership_of(db, login=login)
     cookie = await sessions.start(
         db,
         login_id=login.login_id,
         organization_id=user.organization_id,
         user_id=user.user_id,
         source=guest.source,
-        is_known=service.is_known_device(_attempt(guest, login.email), login=login, secret=guest.site.secret),
+        is_known=logins.is_known_device(_attempt(guest, login.email), login=login, secret=guest.site.secret),
         now=guest.now,
     )
     attempt = _attempt(guest, login.email)
-    await service.delete_failures(db, attempt=attempt, login=login, secret=guest.site.secret)
+    await logins.delete_failures(db, attempt=attempt, login=login, secret=guest.site.secret)
     response = html.redirect(going_on)
     guest.set_cookie(response, COOKIE, cookie, seconds=screens.SESSION_SECONDS)
-    device = service.device_cookie(login, secret=guest.site.secret)
+    device = logins.device_cookie(login, secret=guest.site.secret)
     guest.set_cookie(response, DEVICE_COOKIE, device, seconds=screens.YEAR_SECONDS)
     guest.set_cookie(response, PENDING_COOKIE, "", seconds=0)
     return response
@@ -315,15 +316,15 @@ async def let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> 
 
 def _ask_code(guest: Guest, login: Login, *, going_on: str) -> Response:
     response = html.redirect(f"/console/login/code?next={screens.quote(going_on, safe='')}")
-    pending = service.pending(login, secret=guest.site.secret, now=guest.now)
-    guest.set_cookie(response, PENDING_COOKIE, pending, seconds=int(service.PENDING.total_seconds()))
+    pending = logins.pending(login, secret=guest.site.secret, now=guest.now)
+    guest.set_cookie(response, PENDING_COOKIE, pending, seconds=int(logins.PENDING.total_seconds()))
     return response
 
 
 async def _pending(guest: Guest, db: Database, *, is_locked: bool = False) -> Login | None:
     """The login whose password was given here, and whose code is asked."""
     text = guest.cookie(PENDING_COOKIE)
-    return await service.find_pending(db, text=text, secret=guest.site.secret, now=guest.now, is_locked=is_locked)
+    return await logins.find_pending(db, text=text, secret=guest.site.secret, now=guest.now, is_locked=is_locked)
 
 
 def _attempt(guest: Guest, email: str) -> Attempt:
@@ -340,7 +341,7 @@ def _own(email: str) -> list[str]:
 
 
 async def _login_of(db: Database, link: Link) -> Login:
-    login = await service.get_login(db, login_id=link.login_id or "")
+    login = await logins.get_login(db, login_id=link.login_id or "")
     if login is None:
         raise links.LinkGone("The login of this link is gone.")
     return login
@@ -388,7 +389,7 @@ def _password_form(guest: Guest, email: str, refusal: errors.Refusal | None = No
 
 async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
     organization = await _organization_of(db, link)
-    known = await service.get_login_by_email(db, email=link.email or "")
+    known = await logins.get_login_by_email(db, email=link.email or "")
     await _require_invited(db, link)
     return guest.page(
         "invitation.html",

@@ -18,7 +18,7 @@ from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Scr
 from afterword.core.organizations.identities import ROLES
 from afterword.kit.web import html, static
 from afterword.tenants.logins import sessions
-from afterword.tenants.logins.identities import service
+from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.identities.api import IdentityProviderRequest, login_url, values_of
 from afterword.tenants.logins.identities.service import IdentityProvider
 from afterword.tenants.screens.entry import leading_on
@@ -48,8 +48,8 @@ async def save_identity(visit: Visit) -> Response:
     try:
         request = read_as(IdentityProviderRequest, document, visit)
         async with visit.write() as db:
-            await service.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
-        await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
+            await identities.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
+        await identities.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{IDENTITY}?done=saved")
@@ -57,7 +57,7 @@ async def save_identity(visit: Visit) -> Response:
 
 @routes.post(f"{IDENTITY}/check", scope="Organization.Update", proof=True)
 async def check_identity(visit: Visit) -> Response:
-    await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
+    await identities.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     return html.redirect(f"{IDENTITY}?done=checked")
 
 
@@ -72,8 +72,8 @@ removal(
         "People with a password still log in. Others need an invitation.",
     ],
     button="Remove the log-in",
-    get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.remove(db, caller=visit.caller),
+    get=lambda visit: visit.find(identities.get),
+    remove=lambda visit, db: identities.remove(db, caller=visit.caller),
     to=IDENTITY,
 )
 
@@ -81,9 +81,9 @@ removal(
 @routes.get(IDENTITY, scope="Organization.Update", proof=True)
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
-    service.require_owner(visit.caller)
+    identities.require_owner(visit.caller)
     async with visit.read() as db:
-        provider = await service.get_provider(db, organization_id=visit.caller.organization_id)
+        provider = await identities.get_provider(db, organization_id=visit.caller.organization_id)
     return visit.page(
         "identity.html",
         title=words("Log-in through your own provider"),
@@ -92,7 +92,7 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
         provider=provider,
         groups=filled(visit, GROUP_INPUTS, _groups_of(provider), version="", refusal=None)["fields"],
         checked=provider and provider.checked_time and words.moment(provider.checked_time, time_zone=visit.zone),
-        return_url=service.return_url(visit.site),
+        return_url=identities.return_url(visit.site),
         login_url=login_url(visit.site, visit.caller.domain),
         organization_id=visit.caller.organization_id,
         **filled(
@@ -114,15 +114,15 @@ def _groups_of(provider: IdentityProvider | None) -> SimpleNamespace:
 
 CHOICE: Final = f"{LOGIN}/organization"
 WITH: Final = f"{LOGIN}/with"
-FLOW_SECONDS: Final = int(service.FLOW.total_seconds())
-SESSION_SECONDS: Final = int(service.LIFETIME.total_seconds())
+FLOW_SECONDS: Final = int(identities.FLOW.total_seconds())
+SESSION_SECONDS: Final = int(identities.LIFETIME.total_seconds())
 
 
 @routes.open_post(CHOICE)
 async def choose(guest: Guest) -> Response:
     domain = guest.form.text("domain")
     async with guest.read() as db:
-        provider = await service.get_provider_by_domain(db, domain=domain)
+        provider = await identities.get_provider_by_domain(db, domain=domain)
     if provider is None:
         sentence = guest.words("No organization of this name logs in this way.")
         return await _choice(guest, errors.Invalid.at("/domain", "unknown_value", sentence))
@@ -139,7 +139,7 @@ async def with_organization(guest: Guest) -> Response:
 async def start(guest: Guest) -> Response:
     """Lead to the provider; the cookie alone keeps what was begun."""
     async with guest.read() as db:
-        url, flow = await service.begin(
+        url, flow = await identities.begin(
             db,
             domain=guest.request.path_params["domain"],
             going_on=screens.own_address(guest.query.get("next", "")),
@@ -152,15 +152,15 @@ async def start(guest: Guest) -> Response:
     return response
 
 
-@routes.open_get(service.RETURN_PATH)
+@routes.open_get(identities.RETURN_PATH)
 async def returned(guest: Guest) -> Response:
     query = guest.query
     if "error" in query:
-        flow = service.read_flow(guest.cookie(IDENTITY_COOKIE), site=guest.site, now=guest.now)
-        told = service.Returned(
+        flow = identities.read_flow(guest.cookie(IDENTITY_COOKIE), site=guest.site, now=guest.now)
+        told = identities.Returned(
             query.get("state", ""), "", query.get("iss", ""), query["error"], query.get("error_description", "")
         )
-        await service.refuse(guest.pool, flow=flow, returned=told, now=guest.now)
+        await identities.refuse(guest.pool, flow=flow, returned=told, now=guest.now)
     response = guest.page(
         "returned.html",
         title=guest.words("You are logged in at your organization"),
@@ -173,13 +173,13 @@ async def returned(guest: Guest) -> Response:
     return response
 
 
-@routes.open_post(service.RETURN_PATH)
+@routes.open_post(identities.RETURN_PATH)
 async def log_in(guest: Guest) -> Response:
     """Open a session under a new cookie, in place of the one that asked for another proof."""
     form = guest.form
-    flow = service.read_flow(guest.cookie(IDENTITY_COOKIE), site=guest.site, now=guest.now)
-    returned = service.Returned(form.text("state"), form.text("code"), form.text("iss"))
-    opened = await service.finish(
+    flow = identities.read_flow(guest.cookie(IDENTITY_COOKIE), site=guest.site, now=guest.now)
+    returned = identities.Returned(form.text("state"), form.text("code"), form.text("iss"))
+    opened = await identities.finish(
         guest.pool, flow=flow, returned=returned, source=guest.source, site=guest.site, now=guest.now
     )
     if isinstance(guest, Visit) and guest.session.is_of_provider:

@@ -12,7 +12,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.web import html
 from afterword.tenants.logins import policies
-from afterword.tenants.logins.identities import service
+from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.policies import POLICY
 from afterword.tenants.screens.organization import LOGINS
 from afterword.tenants.screens.organization import PATH as ORGANIZATION
@@ -39,7 +39,7 @@ async def save_policy(visit: Visit) -> Response:
 @routes.get(LOGINS, scope="Organization.Update")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    service.require_owner(visit.caller)
+    identities.require_owner(visit.caller)
     async with visit.read() as db:
         policy = await nouns.get(POLICY, db, caller=visit.caller, key=visit.caller.organization_id)
     return form_page(

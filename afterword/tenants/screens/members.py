@@ -11,7 +11,8 @@ from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.web import fields, html
 from afterword.tenants.logins import links
 from afterword.tenants.organizations import users
@@ -192,7 +193,7 @@ async def _tokens_of(visit: Visit, db: Database, account: User) -> list[tokens_s
 
 async def applications_of(visit: Visit, db: Database) -> list[Application]:
     page = Page.first(structs.listing_of(APPLICATION), limit=LISTED_MAX)
-    return (await service.rows(APPLICATION, db, **visit.caller.reach, page=page)).items
+    return (await nouns.rows(APPLICATION, db, **visit.caller.reach, page=page)).items
 
 
 async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> User:
@@ -208,4 +209,4 @@ async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str
 
 
 async def _user(visit: Visit, db: Database) -> User:
-    return await service.get(USER, db, caller=visit.caller, key=visit.id("user_id"))
+    return await nouns.get(USER, db, caller=visit.caller, key=visit.id("user_id"))

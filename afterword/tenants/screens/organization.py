@@ -8,7 +8,8 @@ from afterword import errors
 from afterword.console.inputs import Options, document_of, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of, screens_of
 from afterword.console.screens import Visit
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.texts import LANGUAGES, Texts
 from afterword.kit.ui.text import NOTHING, WEEKDAYS, ZONES
 from afterword.kit.web import html
@@ -44,7 +45,7 @@ async def save_organization(visit: Visit) -> Response:
         request = read_as(structs.update_of(ORGANIZATION), document_of(visit.form, INPUTS), visit)
         async with visit.write() as db:
             key, expect = visit.caller.organization_id, same_version(visit)
-            await service.update(ORGANIZATION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
+            await nouns.update(ORGANIZATION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _organization(visit, refusal)
     return html.redirect(f"{PATH}?done=saved")
@@ -54,7 +55,7 @@ async def save_organization(visit: Visit) -> Response:
 async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        organization = await service.get(ORGANIZATION, db, caller=visit.caller, key=visit.caller.organization_id)
+        organization = await nouns.get(ORGANIZATION, db, caller=visit.caller, key=visit.caller.organization_id)
     return form_page(
         visit,
         title=words("Organization"),

@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.lists import Page
-from afterword.kit.nouns import service, structs
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
 from afterword.kit.ui.lists import Listing
 from afterword.tenants.organizations.plans import PLAN, PLANS_MAX, Plan
 from afterword.tenants.screens.members import applications_of
@@ -23,7 +24,7 @@ async def list_plans(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         page = Page.first(structs.listing_of(PLAN), limit=PLANS_MAX)
-        found = await service.rows(PLAN, db, **visit.caller.reach, page=page)
+        found = await nouns.rows(PLAN, db, **visit.caller.reach, page=page)
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
     return visit.page(
         "things.html",

@@ -18,7 +18,8 @@ from afterword.kit.db import Database
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import Column, Listing
 from afterword.kit.web import fields, html
-from afterword.tenants.organizations.tokens import api, service, store
+from afterword.tenants.organizations.tokens import api, store
+from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens.store import Token
 from afterword.tenants.organizations.users import User, get_user
 from afterword.tenants.screens import audit
@@ -39,7 +40,7 @@ OVERLAPS: Final[Mapping[str, Marked]] = {
     "0": "not at all: it ends now",
 }  # fmt: skip
 INPUTS: Final = inputs_of(api.TokenUpdate)
-NETWORKS: Final = inputs_of(service.TokenRequest)
+NETWORKS: Final = inputs_of(tokens.TokenRequest)
 
 routes = Screens()
 
@@ -84,7 +85,7 @@ async def make_token(visit: Visit) -> Response:
         if not scopes:
             raise errors.Invalid.at("/scope", "required", wrong["scope"])
         async with visit.write() as db:
-            request = service.TokenRequest(
+            request = tokens.TokenRequest(
                 title=title,
                 scopes=sorted(set(scopes)),
                 kind="user" if form.text("kind") == "user" else "organization",
@@ -94,7 +95,7 @@ async def make_token(visit: Visit) -> Response:
                 expires_time=Moment(visit.now + timedelta(days=days), 0) if days else None,
                 test=form.text("test") == "1",
             )
-            token, text = await service.make(db, caller=visit.caller, request=request, now=visit.now)
+            token, text = await tokens.make(db, caller=visit.caller, request=request, now=visit.now)
     except errors.Invalid as invalid:
         return await _form(visit, placed(invalid))
     return _made(visit, token, text)
@@ -104,8 +105,8 @@ async def make_token(visit: Visit) -> Response:
 async def token_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
-        has_ended = service.has_ended(token, now=visit.now)
+        token = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+        has_ended = tokens.has_ended(token, now=visit.now)
         applications = await settings.applications_of(visit, db)
         owner = await _owner(visit, db, token.user_id)
     is_service = owner is not None and owner.service
@@ -132,7 +133,7 @@ async def change_token(visit: Visit) -> Response:
     try:
         request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
         async with visit.write() as db:
-            token = await service.update(
+            token = await tokens.update(
                 db,
                 caller=visit.caller,
                 token_id=visit.id("token_id"),
@@ -147,7 +148,7 @@ async def change_token(visit: Visit) -> Response:
 @routes.get(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
 async def rotation_page(visit: Visit) -> Response:
     words = visit.words
-    token = await visit.find(service.get)
+    token = await visit.find(tokens.get)
     return visit.page(
         "token_rotation.html",
         title=words("Rotate the token “{title}”", title=token.title),
@@ -161,14 +162,14 @@ async def rotate_token(visit: Visit) -> Response:
     """Show the text of the new one, this once."""
     hours = visit.form.text("overlap_hours")
     async with visit.write() as db:
-        token, text = await service.rotate(
+        token, text = await tokens.rotate(
             db,
             caller=visit.caller,
             token_id=visit.id("token_id"),
             overlap_hours=int(hours) if hours in OVERLAPS else next(map(int, OVERLAPS)),
             now=visit.now,
         )
-        old = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+        old = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
     return _made(visit, token, text, old=old)
 
 
@@ -183,8 +184,8 @@ removal(
         "It cannot be made valid again.",
     ],
     button="End the token",
-    get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.revoke(db, caller=visit.caller, **visit.ids, now=visit.now),
+    get=lambda visit: visit.find(tokens.get),
+    remove=lambda visit, db: tokens.revoke(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=TOKENS,
     done="token_ended",
 )
@@ -193,7 +194,7 @@ removal(
 def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Response:
     """`old`: the token in whose place this one came."""
     words = visit.words
-    goes_on = old is not None and not service.has_ended(old, now=visit.now)
+    goes_on = old is not None and not tokens.has_ended(old, now=visit.now)
     response = visit.page(
         "token_made.html",
         title=token.title,
@@ -208,7 +209,7 @@ def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Re
 
 @routes.get(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
 async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    token = await visit.find(service.get)
+    token = await visit.find(tokens.get)
     here = f"{TOKENS}/{token.token_id}"
     return form_page(
         visit,
@@ -259,7 +260,7 @@ async def _owner(visit: Visit, db: Database, user_id: str | None) -> User | None
 def _row(visit: Visit, token: Token) -> dict[str, Any]:
     words = visit.words
     ends = token.revoked_time or token.ends_time
-    has_ended = service.has_ended(token, now=visit.now)
+    has_ended = tokens.has_ended(token, now=visit.now)
     if ends is None:
         end = words("never")
     else:
@@ -271,7 +272,7 @@ def _row(visit: Visit, token: Token) -> dict[str, Any]:
         "whose": words("of the organization") if token.user_id is None else token.owner_name or "",
         "hint": f"afw_{token.hint}…",
         "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
-        "is_unused": service.is_unused(token, now=visit.now),
+        "is_unused": tokens.is_unused(token, now=visit.now),
         "end": end,
         "has_ended": has_ended,
         "test": token.test,

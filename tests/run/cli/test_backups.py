@@ -174,7 +174,7 @@ class TestInterrupted:
             def fail(*_: object) -> None:
                 raise OSError("the power failed")
 
-            patch.setattr(backups.service, step, fail)
+            patch.setattr(backups.backups, step, fail)
             with pytest.raises(OSError, match="the power failed"):
                 await run(empty_database_url, tmp_path, "restore")
         assert "unfinished. Run `afterword restore" in await refused(

@@ -15,7 +15,7 @@ from afterword.core.figures.periods import Days
 from afterword.core.messaging import notices
 from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.core.wire import times
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
 from afterword.listening.reports.daily_counts import store
@@ -47,7 +47,7 @@ READ_TYPES: Final = frozenset(TYPES) | {each for each in notices.MASS_TYPES if e
 
 async def follow(db: Database, *, now: datetime) -> int:
     """Mark the days that the next events change; return the count of events read, `EVENTS_MAX` where more wait."""
-    news, passed = await service.read_next(db, reader=READER, types=READ_TYPES, limit=EVENTS_MAX)
+    news, passed = await events.read_next(db, reader=READER, types=READ_TYPES, limit=EVENTS_MAX)
     touched = {
         (event.organization_id, event.questionnaire_id, moment)
         for event in news

@@ -33,7 +33,7 @@ from afterword.core.wire.lists import Rows as RowsRecord
 from afterword.core.wire.site import Site
 from afterword.core.wire.tables import Fault
 from afterword.errors import FieldError, Sentence
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database, Row, savepoint
 from afterword.kit.db.columns import arrays, qualified
@@ -752,5 +752,5 @@ async def _end(
         data={name: getattr(ended, name) for name in Import.__struct_fields__},
         test=ended.test,
     )
-    await service.record(db, events=[event])
+    await events.record(db, events=[event])
     return ended

@@ -13,7 +13,7 @@ from afterword.core.messaging import networks as networks_core
 from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.errors import FieldError
-from afterword.events import service
+from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 from afterword.kit.nouns.declaration import Editable
@@ -239,7 +239,7 @@ async def revoke_token(
     if before is None:
         raise _unknown()
     ended = await store.update_family_to_revoked(db, organization_id=organization_id, token_id=token_id, now=now)
-    await service.record(db, events=[_event(token, "revoked", actor=actor or Actor(), now=now) for token in ended])
+    await events.record(db, events=[_event(token, "revoked", actor=actor or Actor(), now=now) for token in ended])
     return next((token for token in ended if token.token_id == token_id), before)
 
 
@@ -247,7 +247,7 @@ async def revoke_tokens_of_user(
     db: Database, *, organization_id: str, user_id: str, actor: Actor, now: datetime
 ) -> None:
     ended = await store.update_user_tokens_to_revoked(db, organization_id=organization_id, user_id=user_id, now=now)
-    await service.record(db, events=[_event(token, "revoked", actor=actor, now=now) for token in ended])
+    await events.record(db, events=[_event(token, "revoked", actor=actor, now=now) for token in ended])
 
 
 def has_ended(token: Token, *, now: datetime) -> bool:
@@ -303,7 +303,7 @@ async def _insert(
         verifier_digest=secret.verifier_digest,
     )
     if actor is not None:
-        await service.record(db, events=[_event(token, "created", actor=actor, now=now)])
+        await events.record(db, events=[_event(token, "created", actor=actor, now=now)])
     return token, secret.text
 
 
