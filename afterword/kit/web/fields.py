@@ -226,7 +226,7 @@ def listing_of(
 
     `fields.Computed` members are left out; `fields.column` and `fields.named` give the column of a member with another
     name. The id is the first member, unless `id` names another column. `more` makes the list a lean one: its rows have
-    the columns of these members and then those.
+    the columns of these members and then those, which may have a cast.
     """
     columns = {member.name: column for member in members_of(struct) if (column := _column_of(member)) is not None}
     names = [column.name for column in columns.values()]

@@ -41,6 +41,7 @@ class ShownItem(msgspec.Struct, frozen=True):
     pipeline_id: str
     locale: str | None
     send_time: Instant
+    send_offset_minutes: int
     dispatched_time: Instant | None
     result: str | None
     attempts: int
@@ -54,7 +55,6 @@ class ShownItem(msgspec.Struct, frozen=True):
     reason: str | None
     test: bool
     metadata: dict[str, dict[str, str]]
-    send_offset_minutes: int
 
     @property
     def status_id(self) -> PublicItem:
@@ -149,7 +149,6 @@ class Claimed(DecidedItem, frozen=True):
 # Texts without a rule of their own: rows keep them as given, PATCH changes them, erasing a person removes them.
 TEXT_COLUMNS: Final[LiteralString] = "locale"
 TEXTS: Final = tuple(name.strip() for name in TEXT_COLUMNS.split(","))
-SHOWN_COLUMNS: Final = columns_of(ShownItem)
 LISTED_COLUMNS: Final = columns_of(ShownItem, without=("reason", "result"))  # a list computes them
 UNLOGGED: Final = ("metadata",)  # values about people, which need scopes of their own
 EVENT_COLUMNS: Final = columns_of(ShownItem, without=UNLOGGED)  # the members that an event keeps
@@ -250,7 +249,7 @@ class QueueItem(fields.Resource):
 
 
 QUEUE_ITEMS: Final = fields.listing_of(
-    QueueItem, order=(("send_time", "desc"),), more=("metadata", "send_offset_minutes")
+    QueueItem, order=(("send_time", "desc"),), more=("metadata::text", "send_offset_minutes")
 )
 
 

@@ -14,14 +14,15 @@ from afterword.kit.db.list_queries import output
 from afterword.sending.queue.records import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
+    LISTED_COLUMNS,
     QUEUE_ITEMS,
-    SHOWN_COLUMNS,
     TEXT_COLUMNS,
     ItemKey,
     QueueItemRecord,
 )
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
+_LISTED_COLUMNS_I: Final = qualified(LISTED_COLUMNS, "i")
 _STATUS_IDS: Final = tuple(int(PUBLIC_ITEM[status]) for status in Item)
 # Of an item `i` of organization $1 and questionnaire $2. Asked once at most, when a row is due.
 _WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now() and (
@@ -30,22 +31,19 @@ _WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now
     on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
   where q.organization_id = $1 and q.questionnaire_id = $2)"""
 # A due item says that credits are used up, though no row was rewritten for it.
-_COMPUTED: Final[Mapping[str, LiteralString]] = {
-    "status": "($6::int[])[i.status] as status_id",
-    "result": f"case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result",
-    "attempts": "case when i.attempts > 1 then i.attempts - 1 end as retry_attempts",
-    "reason": f"case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason",
-    "metadata": "i.metadata::text as metadata",
-}
+_COMPUTED: Final[LiteralString] = f"""
+  case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result,
+  case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason,
+  ($6::int[])[i.status] as status_id, case when i.attempts > 1 then i.attempts - 1 end as retry_attempts"""
 _REACHED: Final[LiteralString] = """from queue_item i
   where i.organization_id = $1 and i.item_id = any($6::text[]) and i.deleted_time is null and (i.test or not $5)
     and ($2::text is null or i.questionnaire_id = $2) and ($3::text is null or i.pipeline_id = $3)
     and (cardinality($4::text[]) = 0 or exists (
       select 1 from questionnaire q where q.organization_id = i.organization_id
         and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($4)))"""
-_SHOWN: Final = ", ".join([_COMPUTED.get(name, f"i.{name}") for name in SHOWN_COLUMNS.split(", ")])
 _BY_ID: Final[LiteralString] = f"""select {output(QUEUE_ITEMS)}, version from (
-  select {_SHOWN.replace("$2", "i.questionnaire_id")}, i.version {_REACHED.replace("$6", "$7")}) listed"""
+  select {_LISTED_COLUMNS_I}, i.version, {_COMPUTED.replace("$2", "i.questionnaire_id")}
+  {_REACHED.replace("$6", "$7")}) listed"""
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
@@ -210,7 +208,7 @@ async def list_items(
 ) -> Rows[Row]:
     """The items of a pipeline as `records.shown_of` takes them; none of a pipeline that is out of reach."""
     return await db.fetch_list(
-        f"""select {_SHOWN}
+        f"""select {_LISTED_COLUMNS_I}, {_COMPUTED}
            from queue_item i
            where i.organization_id = $1 and i.questionnaire_id = $2 and i.pipeline_id = $3 and i.deleted_time is null
              and (i.test or not $5) and exists (

@@ -7,6 +7,7 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from msgspec import structs
 
 from afterword import errors
 from afterword.core.wire.times import Moment
@@ -133,11 +134,11 @@ class TestSchedule:
         good = new_item(queue)
         wanted = [
             good,
-            replace(good, request=requested("nobody")),
-            replace(good, request=requested(external_reference="taken")),
-            replace(good, pipeline_id="0" * 22),
-            replace(good, request=requested(external_reference="twice")),
-            replace(good, request=requested(external_reference="twice")),
+            structs.replace(good, request=requested("nobody")),
+            structs.replace(good, request=requested(external_reference="taken")),
+            structs.replace(good, pipeline_id="0" * 22),
+            structs.replace(good, request=requested(external_reference="twice")),
+            structs.replace(good, request=requested(external_reference="twice")),
         ]
 
         async with db.transaction(queue.pool) as database:
