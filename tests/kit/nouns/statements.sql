@@ -40,7 +40,7 @@ where o.organization_id = $1 and o.organization_id = $2;
 -- alert_settings: get_locked
 select o.organization_id, t.weekdays, t.start_time, t.end_time, t.closed_on_holidays, t.causes, t.remedies, t.saved_texts, t.recovery_questionnaire_id, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
 from organization o left join alert_settings t on t.organization_id = $1
-where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+where o.organization_id = $1 and o.organization_id = $2;
 
 -- alert_settings: update
 insert into alert_settings as t (organization_id, weekdays, start_time, end_time, closed_on_holidays, causes, remedies, saved_texts, recovery_questionnaire_id, updated_time, updated_by)
@@ -132,7 +132,7 @@ where o.organization_id = $1 and o.organization_id = $2;
 -- contact_policy: get_locked
 select o.organization_id, t.enabled, t.enabled_time, t.invitations_max, t.window_days, t.response_window_days, t.per_channel, t.count_reminders, t.if_exceeded, t.quiet_start_time, t.quiet_end_time, t.holiday_country, t.holidays, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
 from organization o left join contact_policy t on t.organization_id = $1
-where o.organization_id = $1 and o.organization_id = $2 for no key update of o;
+where o.organization_id = $1 and o.organization_id = $2;
 
 -- contact_policy: update
 insert into contact_policy as t (organization_id, enabled, invitations_max, window_days, response_window_days, per_channel, count_reminders, if_exceeded, quiet_start_time, quiet_end_time, holiday_country, holidays, enabled_time, updated_time, updated_by)

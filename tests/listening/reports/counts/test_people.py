@@ -59,7 +59,7 @@ class TestIntervals:
         list_repeats = vars(counts)["_list_repeats"]
 
         async def note(*given: Any, **named: Any) -> Any:
-            read.append(named["asked"].period.to_time)
+            read.append(given[1].period.to_time)
             return await list_repeats(*given, **named)
 
         monkeypatch.setattr(counts, "_list_repeats", note)
