@@ -500,7 +500,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "section": guest.request.scope["path"].removeprefix(HOME).strip("/").partition("/")[0],
         "session": visit.session if visit else None,
         "may_open": visit.may_open if visit else None,
-        "done": done_of(guest),
+        "done": flash_of(guest),
         "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
         "scripts": [static.url(f"console/{name}.js") for name in ("swap", *(("keys",) if has_keys else ()))],
         "has_keys": has_keys,
@@ -517,7 +517,7 @@ def download(file: Download) -> Response:
     return StreamingResponse(file.chunks, media_type=file.media_type, headers=headers.saved_as(file.file_name))
 
 
-def done_of(guest: Guest) -> str:
+def flash_of(guest: Guest) -> str:
     """The sentence about the act that led here; its name stands in the address."""
     name = guest.query.get("done", "")
     said = flash.KEPT if name in flash.MAILED and not guest.site.sends_mail else flash.TEXTS.get(name)

@@ -206,7 +206,7 @@ class TestCounterHasPassed:
                     basis="submitted",
                     zone="Europe/Athens",
                 )
-                kept = await kept_store.get_kept(
+                kept = await kept_store.get_daily_counts(
                     database,
                     organization_id=house.organization_id,
                     asked=asked,

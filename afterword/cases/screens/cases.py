@@ -239,7 +239,7 @@ KEY_CHARACTERS_MAX: Final = 50
 NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
 NUMBER_CHARACTERS_MAX: Final = 50
 USERS: Final = fields.listing_of(assignments.RESOURCE)
-ENTRIES: Final = fields.listing_of(history_store.RESOURCE)  # the newest of a long story
+ENTRIES: Final = fields.listing_of(history_store.RESOURCE)  # the newest of a long history
 
 CHANGED: Final[Marked] = (
     "Somebody changed this case in the meantime. It stands below with your choices: check and save again."
@@ -470,7 +470,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         draft = await reply_draft(db, visit, item, texts=settings.saved_texts)
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
-    story = Timeline(
+    timeline = Timeline(
         visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item)
     )
     form = visit.form
@@ -486,7 +486,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         and item.assigned_user_id != visit.caller.user_id
         and visit.caller.user_id in {one.user_id for one in assignees.items},
         script=static.url("console/edit.js"),
-        entries=story.lines(history.items[::-1]),
+        entries=timeline.lines(history.items[::-1]),
         is_cut=history.has_more,
         call_back=_call_back(visit, item),
         draft=draft,

@@ -518,7 +518,7 @@ async def _kept(db: Database, asked: CountQuery) -> DailyCounts | None:
     whole = gaps.whole_days(asked)
     if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
-    return await store.get_kept(
+    return await store.get_daily_counts(
         db,
         organization_id=asked.organization_id,
         asked=asked,

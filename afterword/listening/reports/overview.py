@@ -102,7 +102,7 @@ async def get_subjects(db: Database, *, caller: Caller, application_id: str | No
 
 
 # Silence is found by one look at an index for each questionnaire, so that years of answers cost nothing.
-_NEEDS: Final[LiteralString] = f"""with own as materialized (
+_ATTENTION: Final[LiteralString] = f"""with own as materialized (
     select q.questionnaire_id, q.display_name, q.published_version_id from questionnaire q
     where q.organization_id = $1 and q.archived_time is null
       and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
@@ -155,7 +155,7 @@ _NEEDS: Final[LiteralString] = f"""with own as materialized (
     ({LOST_HOST}) as lost_host"""
 
 
-async def get_needs(
+async def get_attention(
     db: Database,
     *,
     organization_id: str,
@@ -171,7 +171,7 @@ async def get_needs(
     `is_paused`: all sending of the installation waits for its operator.
     """
     row = await db.fetch_one(
-        _NEEDS,
+        _ATTENTION,
         organization_id,
         list(application_ids),
         test_only,

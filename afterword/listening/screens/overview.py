@@ -38,10 +38,10 @@ COUNT_MAX: Final = 1_000
 Sentence = tuple[str, str, bool]  # the text, the address that it leads to (empty: none), whether it is urgent
 
 
-async def needs_of(visit: Visit, db: Database, *, application_id: str | None) -> list[Sentence]:
+async def attention_of(visit: Visit, db: Database, *, application_id: str | None) -> list[Sentence]:
     """The urgent ones first."""
     words = visit.words
-    found = await overview.get_needs(
+    found = await overview.get_attention(
         db,
         organization_id=visit.caller.organization_id,
         application_ids=[application_id] if application_id else visit.caller.application_ids,
@@ -209,7 +209,7 @@ async def _overview(visit: Visit) -> Response:
         subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
         application_id = subjects.application_id
         found = await overview.overview_of(db, caller=visit.caller, subjects=subjects, days=days, now=visit.now)
-        needs = await needs_of(visit, db, application_id=application_id)
+        attention = await attention_of(visit, db, application_id=application_id)
         waits = await waits_of(visit, db, application_id=application_id, days=days)
         comments: list[dict[str, Any]] = []
         choice = responses.ResponseFilter(application_id=application_id or "", days=days)
@@ -225,7 +225,7 @@ async def _overview(visit: Visit) -> Response:
         periods=[(each, visit.words.plural("{n} day", "{n} days", each)) for each in PERIODS],
         applications=subjects.applications,
         application_id=application_id or "",
-        needs=needs,
+        attention=attention,
         waits=waits,
         comments=comments,
         pinned=pinned,

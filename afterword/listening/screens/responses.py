@@ -82,7 +82,7 @@ async def open_response(visit: Visit) -> Response:
             named = [one.tag for one in listed]
         trace, call = await _trace(visit, db, shown.instance), await _call(visit, db, shown.instance)
         person_id, is_anonymous = shown.instance.responder_id, shown.instance.anonymity is not None
-        story, has_more = await timeline_rows(
+        events, has_more = await timeline_rows(
             visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
         )
     note_person(visit, person_id)
@@ -109,7 +109,7 @@ async def open_response(visit: Visit) -> Response:
             "item_url": f"/console/sending/{shown.instance.item_id}"
             if shown.instance.item_id and "Queue.Read" in visit.caller.scopes
             else "",
-            "story": [] if is_anonymous else story,
+            "timeline": [] if is_anonymous else events,
             "has_more": bool(has_more),
             "person_url": f"/console/people/{person_id}" if "Responder.Read" in visit.caller.scopes else "",
             "back": choice.url(after=choice.after, since=choice.since),

@@ -1,4 +1,4 @@
-"""People: found by address, name and order key; the story of one, and all that one may ask to be done."""
+"""People: found by address, name and order key; the timeline of one, and all that one may ask to be done."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -216,7 +216,7 @@ async def timeline_rows(
     limit: int,
     after: tuple[datetime, str] | None = None,
 ) -> tuple[list[dict[str, Any]], str]:
-    """A person's story for the macro `timeline`, the newest first, and the key of the next page if there is one.
+    """A person's timeline for the macro `timeline`, the newest first, and the key of the next page if there is one.
 
     `is_whole`: the reader may see all that is held of the person. Empty for readers who may not read it.
     """

@@ -34,7 +34,7 @@ LATER = "2026-11-26T11:30:00+00:00"
     ],
 )
 def test_sentences(to: dict[str, Any], expected: list[str]) -> None:
-    story = Timeline(
+    timeline = Timeline(
         texts("console", "en"),
         now=NOW,
         zone="UTC",
@@ -52,6 +52,6 @@ def test_sentences(to: dict[str, Any], expected: list[str]) -> None:
         changes={name: {"from": None, "to": value} for name, value in to.items()},
         created_time=NOW,
     )
-    [line] = story.lines([entry])
+    [line] = timeline.lines([entry])
     plain = [sentence.translate({0x2068: None, 0x2069: None, 0x202F: " "}) for sentence in line["sentences"]]
     assert expected == plain

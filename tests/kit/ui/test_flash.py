@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.requests import Request
 
-from afterword.console.screens import Guest, done_of
+from afterword.console.screens import Guest, flash_of
 from afterword.core.wire.site import Site
 from afterword.kit.ui import text
 
@@ -30,5 +30,5 @@ def test_a_mail_that_nobody_sends(name: str) -> None:
     for sends_mail in (True, False):
         site = Site("http://localhost", b"k" * 32, sends_mail=sends_mail)
         scope = {"type": "http", "query_string": f"done={name}".encode(), "headers": [], "state": {"site": site}}
-        said.append(done_of(Guest(Request(scope), datetime(2026, 12, 1, tzinfo=UTC))))
+        said.append(flash_of(Guest(Request(scope), datetime(2026, 12, 1, tzinfo=UTC))))
     assert [text.TEXTS[name], text.KEPT if name in text.MAILED else text.TEXTS[name]] == said

@@ -590,7 +590,7 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
     ('started', started), ('submitted', submitted), ('completed', completed)) v (value, count)"""
 
 
-async def get_kept(
+async def get_daily_counts(
     db: Database,
     *,
     organization_id: str,
