@@ -35,6 +35,7 @@ QUERIES: Final = {CountQuery, Found}  # that have an organization
 VERBS: Final = ("get_", "list_", "count_", "update_", "delete_")
 OF_US_ALONE: Final = {
     "list_facts": "asks other functions of stores, which are tried themselves",
+    "list_days": "asks for ours",
     "get_organization": "asks for ours",
     "get_first_application_id": "asks for ours",
     "list_application_ids": "asks for ours",
@@ -180,6 +181,7 @@ BLIND: Final = {
     "list_sender_addresses",  # they have no sender address
     "get_settings_version",  # the account came with the pipeline and has no settings
     "list_subjects",  # the erasure has not begun
+    "list_problems",  # no row of the import failed
     "list_open_items",
     "get_has_open_import",
     "get_is_used",  # no alert or case has the status

@@ -48,7 +48,7 @@ class Logs:
 @pytest.fixture(autouse=True)
 def logs(monkeypatch: pytest.MonkeyPatch) -> Logs:
     found = Logs()
-    for module in (channels, sender, heartbeat, loop, sender):
+    for module in (channels, heartbeat, loop, sender):
         monkeypatch.setattr(module, "logger", found)
     return found
 

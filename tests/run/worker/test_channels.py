@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+import structlog
 from standardwebhooks import Webhook
 from structlog.testing import capture_logs
 
@@ -281,6 +282,7 @@ class TestSmpp:
     async def test_receipts_of_no_message_are_logged(self, sms: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         """An SMSC that spells its ids in another way loses no receipt silently."""
         monkeypatch.setattr(channels, "RECEIPT_PAUSES", (0.0,))
+        monkeypatch.setattr(channels, "logger", structlog.get_logger())
         await sms.queue.schedule(PHONE)
         async with carrier() as smsc:
             settings = {"host": "127.0.0.1", "port": smsc.port, "system_id": "us", "password": "pw", "sender": "Shop"}
