@@ -15,7 +15,6 @@ from afterword.core.wire.site import Site
 from afterword.kit import db, sealing
 from afterword.privacy import resealing
 from afterword.run import embedded
-from afterword.run import embedded as cluster
 from afterword.run.backups import moving
 from afterword.run.cli import CommandError, context
 from afterword.run.cli.context import BEFORE_FILE, SECRET_FILE, Context, open_pool, write_whole
@@ -72,22 +71,22 @@ async def upgrade() -> None:
     folder = chosen.data_dir
     if chosen.database_url is not None:
         raise CommandError("AFTERWORD_DATABASE_URL names a server of your own; its version is yours to change.")
-    if not cluster.is_ready(folder):
+    if not embedded.is_ready(folder):
         if not embedded.is_made(folder):
             raise CommandError(f"There is no installation here: {folder.absolute()} holds no database.")
         newest = next(embedded.find_binaries(chosen.postgres_bin), None)
-        if newest is None or newest.major <= cluster.major_of(folder):
-            print(f"PostgreSQL {cluster.major_of(folder)} is the newest that is here.")
+        if newest is None or newest.major <= embedded.major_of(folder):
+            print(f"PostgreSQL {embedded.major_of(folder)} is the newest that is here.")
             return
         async with (
             await started(folder, None) as source,
-            await started(cluster.folder_of(folder), chosen.postgres_bin) as target,
+            await started(embedded.folder_of(folder), chosen.postgres_bin) as target,
         ):
             name = f"PostgreSQL {newest.major} beside it (run `afterword database upgrade`)"
             await moving.move(source.url, target.url, target_name=name, report=_report)
-        await asyncio.to_thread(cluster.set_ready, folder)
-    kept = await asyncio.to_thread(cluster.swap, folder)
-    print(f"The database is PostgreSQL {cluster.major_of(folder)} now. Remove {kept} once all is well.")
+        await asyncio.to_thread(embedded.set_ready, folder)
+    kept = await asyncio.to_thread(embedded.swap, folder)
+    print(f"The database is PostgreSQL {embedded.major_of(folder)} now. Remove {kept} once all is well.")
 
 
 async def started(folder: Path, bin_folder: Path | None) -> embedded.Server:

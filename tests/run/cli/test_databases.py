@@ -87,7 +87,7 @@ class TestUpgrade:
             def kill(_: Path) -> None:
                 raise OSError("the power failed")
 
-            patch.setattr(setup.cluster, step, kill)
+            patch.setattr(setup.embedded, step, kill)
             with pytest.raises(OSError, match="the power failed"):
                 await done("", place, "database", "upgrade")
         assert "afterword database upgrade" in await refused("", place, "organization", "list")
