@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
+from afterword.console.periods import PeriodFilter
 from afterword.console.screens import Marked, Visit
 from afterword.core.figures import periods
 from afterword.core.questionnaires.conditions import Node, leaves_of
@@ -43,20 +44,21 @@ Pieces = Sequence[tuple[str, bool]]
 
 
 @dataclass(frozen=True)
-class ResponseFilter(lists.Filter):
+class ResponseFilter(PeriodFilter):
     """`since`: the key behind which the first page begins.
 
-    `between`: two moments with a slash, the second one excluded, in place of `days`.
+    `between`: two moments with a slash, the second one excluded, in place of the period.
     """
 
     path = RESPONSES
+    lengths = PERIODS
+    days_default = DAYS_DEFAULT
 
     tab: Tab = one_of(TABS, "all")  # noqa: RUF009
     questionnaire_id: str = parameter(name="questionnaire")
     application_id: str = parameter(name="application")
     score: str = one_of(SCORES)
     band: str = one_of(BAND_CHIPS)
-    days: int = one_of(PERIODS, DAYS_DEFAULT)
     between: str = parameter(BETWEEN_CHARACTERS_MAX)
     tag: str = parameter(TAG_CHARACTERS_MAX)
     channel: str = one_of(str(channel or OF_LINK) for channel in CHANNELS)
@@ -92,19 +94,23 @@ class ResponseFilter(lists.Filter):
         return responses.read_condition(visit.caller, document, path="/condition")
 
     @property
-    def period(self) -> tuple[datetime, datetime] | None:
+    def moments(self) -> tuple[datetime, datetime] | None:
+        """Those of `between`."""
         return periods.read_text(self.between)
 
     def bounds(self, visit: Visit) -> tuple[datetime, datetime]:
         """The period; the second moment is excluded."""
-        return self.period or (visit.now - timedelta(days=self.days), NEVER)
+        if self.moments:
+            return self.moments
+        first, last = self.span(visit)
+        return first, last or NEVER
 
     def fixed(self, visit: Visit) -> "ResponseFilter":
         """The choice whose period ends now, so that what is counted is what is done."""
-        if self.period:
+        if self.moments:
             return self
-        first, _ = self.bounds(visit)
-        return replace(self, between=periods.text_of(first, visit.now + MOMENT))
+        first, last = self.bounds(visit)
+        return replace(self, between=periods.text_of(first, min(last, visit.now + MOMENT)))
 
     def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
         first, last = self.bounds(visit)
@@ -172,8 +178,7 @@ async def list_of(
         "choice": choice,
         "hidden": [(name, value) for name, value in choice.query.items() if name not in _TYPED],
         "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
-        "periods": [(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS[:-1]]
-        + [(PERIODS[-1], words("All time"))],
+        "period": choice.chosen_period.field(words, PERIODS[:-1], [(str(PERIODS[-1]), words("All time"))]),
         "chips": chips_of(visit, choice, node),
         "next_url": choice.url(after=responses.key_of(*found.last), since=choice.since) if found.last else "",
         "is_cut": found.last is not None and not found.is_full,
@@ -190,7 +195,9 @@ async def list_of(
     }
 
 
-_TYPED: Final = frozenset({"questionnaire", "days", "search", "after", "since"})  # fields of the form
+_TYPED: Final = frozenset(
+    {"questionnaire", "period", "first", "last", "search", "after", "since"}
+)  # fields of the form
 
 
 async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
@@ -237,9 +244,9 @@ def chips_of(visit: Visit, choice: ResponseFilter, node: Node | None) -> list[tu
 
 
 def _between(visit: Visit, choice: ResponseFilter) -> str:
-    if choice.period is None:
+    if choice.moments is None:
         return choice.between
-    first, last = (visit.words.moment(each, time_zone=visit.zone) for each in choice.period)
+    first, last = (visit.words.moment(each, time_zone=visit.zone) for each in choice.moments)
     return visit.words("{first} to {last}", first=first, last=last)
 
 

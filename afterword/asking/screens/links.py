@@ -191,7 +191,7 @@ async def remove_link(visit: Visit) -> Response:
 
 
 def responses_url(link: PublicLink) -> str:
-    return ResponseFilter(questionnaire_id=link.questionnaire_id, link_id=link.link_id, days=PERIODS[-1]).url()
+    return ResponseFilter(questionnaire_id=link.questionnaire_id, link_id=link.link_id, period=str(PERIODS[-1])).url()
 
 
 def count_text(visit: Visit, count: int) -> str:

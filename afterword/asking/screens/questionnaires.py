@@ -326,7 +326,7 @@ def _row(visit: Visit, one: Questionnaire, state: State, count: int) -> dict[str
         "published": published_text(visit, state),
         "draft": draft_text(visit, state),
         "count": f"{visit.words.count(min(count, COUNTED_MAX))}{'+' if count > COUNTED_MAX else ''}",
-        "responses_url": ResponseFilter(questionnaire_id=one.questionnaire_id, days=DAYS).url() if count else "",
+        "responses_url": ResponseFilter(questionnaire_id=one.questionnaire_id, period=str(DAYS)).url() if count else "",
     }
 
 

@@ -523,7 +523,10 @@ def _found(visit: Visit, columns: dict[str, Any]) -> str:
     ):
         return ""
     return ResponseFilter(
-        application_id=columns["application_id"], questionnaire_id="".join(ids), days=PERIODS[-1], condition=condition
+        application_id=columns["application_id"],
+        questionnaire_id="".join(ids),
+        period=str(PERIODS[-1]),
+        condition=condition,
     ).url()
 
 

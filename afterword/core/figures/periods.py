@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from afterword.core.wire import times
@@ -35,6 +35,11 @@ DAYS_MAX: Final = 3660
 DAYS_DEFAULT: Final = 30
 HOUR_CHARACTERS: Final = len("2026-11-29T03")
 Bucket = Literal["day", "week", "month", "quarter"]
+Unit = Literal["day", "week", "month", "quarter", "year"]
+CalendarPeriod = Literal[
+    "this_week", "last_week", "this_month", "last_month", "this_quarter", "last_quarter", "this_year", "last_year"
+]  # fmt: skip
+CALENDAR_PERIODS: Final[tuple[CalendarPeriod, ...]] = get_args(CalendarPeriod)
 Compare = Literal["none", "previous_period", "previous_year", "rest"]
 _DAY: Final = timedelta(days=1)
 _HOUR: Final = timedelta(hours=1)
@@ -42,12 +47,16 @@ _HOUR: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From one moment up to another, the second excluded, in a time zone; weeks begin on `first_weekday` (ISO)."""
+    """From one moment up to another, the second excluded, in a time zone; weeks begin on `first_weekday` (ISO).
+
+    `unit`: of a period by the calendar, which begins with such a unit.
+    """
 
     from_time: datetime
     to_time: datetime
     time_zone: str
     first_weekday: int = 1
+    unit: Unit | None = None
 
     @property
     def zone(self) -> ZoneInfo:
@@ -134,6 +143,29 @@ def days(first: date, after: date, zone: ZoneInfo) -> Days:
     return Days(first, starts, day_start(first + timedelta(days=count), zone))
 
 
+def of_calendar(name: CalendarPeriod, *, now: datetime, time_zone: str, first_weekday: int) -> Period:
+    """The week, month, quarter or year that `now` lies in, up to now, or the whole one before it."""
+    zone = times.zone_of(time_zone)
+    unit = _unit_of(name)
+    first = _begin(day_of(now, zone), unit, first_weekday)
+    begin, end = day_start(first, zone), whole_second(now)
+    if name.startswith("last"):
+        begin, end = day_start(_begin(first - _DAY, unit, first_weekday), zone), begin
+    return Period(begin, max(end, begin + timedelta(seconds=1)), time_zone, first_weekday, unit)
+
+
+def _unit_of(name: CalendarPeriod) -> Unit:
+    match name:
+        case "this_week" | "last_week":
+            return "week"
+        case "this_month" | "last_month":
+            return "month"
+        case "this_quarter" | "last_quarter":
+            return "quarter"
+        case "this_year" | "last_year":
+            return "year"
+
+
 def days_before(moment: datetime, days: int, zone: ZoneInfo) -> datetime:
     """The beginning of the local day that is so many days before the moment's: kept counts are of whole days."""
     return day_start(day_of(moment, zone) - timedelta(days=days), zone)
@@ -216,8 +248,21 @@ def previous(period: Period, compare: Compare) -> Period | None:
             zone = period.zone
             from_time, to_time = (_year_before(each, zone) for each in (period.from_time, period.to_time))
             return replace(period, from_time=from_time, to_time=max(from_time, to_time))
+        case "previous_period" if period.unit:
+            return _unit_before(period, period.unit)
         case "previous_period":
             return replace(period, from_time=_shifted(period), to_time=period.from_time)
+
+
+def _unit_before(period: Period, unit: Unit) -> Period:
+    """The whole unit before a whole one; before one that is not over, as many days and hours of it as have passed."""
+    zone, first = period.zone, day_of(period.from_time, period.zone)
+    before = _begin(first - _DAY, unit, period.first_weekday)
+    end, last = period.from_time, day_of(period.to_time, zone)
+    if last < _next(first, unit, period.first_weekday):
+        passed = day_start(before + (last - first), zone) + (period.to_time - day_start(last, zone))
+        end = min(end, passed)
+    return replace(period, from_time=day_start(before, zone), to_time=end)
 
 
 def _shifted(period: Period) -> datetime:
@@ -235,8 +280,8 @@ def _year_before(moment: datetime, zone: ZoneInfo) -> datetime:
     return local.replace(year=local.year - 1, day=day, fold=0).astimezone(UTC)
 
 
-def _begin(day: date, bucket: Bucket, first_weekday: int = 1) -> date:
-    match bucket:
+def _begin(day: date, unit: Unit, first_weekday: int = 1) -> date:
+    match unit:
         case "day":
             return day
         case "week":
@@ -245,10 +290,12 @@ def _begin(day: date, bucket: Bucket, first_weekday: int = 1) -> date:
             return day.replace(day=1)
         case "quarter":
             return day.replace(month=day.month - (day.month - 1) % 3, day=1)
+        case "year":
+            return day.replace(month=1, day=1)
 
 
-_DAYS_TO_NEXT: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 31, "quarter": 95}
+_DAYS_TO_NEXT: Final[Mapping[Unit, int]] = {"day": 1, "week": 7, "month": 31, "quarter": 95, "year": 370}
 
 
-def _next(first: date, bucket: Bucket, first_weekday: int = 1) -> date:
-    return _begin(first + timedelta(days=_DAYS_TO_NEXT[bucket]), bucket, first_weekday)
+def _next(first: date, unit: Unit, first_weekday: int = 1) -> date:
+    return _begin(first + timedelta(days=_DAYS_TO_NEXT[unit]), unit, first_weekday)

@@ -139,8 +139,6 @@ def plan_spec(spec: Mapping[str, Any], context: ReportContext, *, now: datetime)
     """The plan of a spec, which names metrics or a template. Raises Invalid with places in it."""
     query, template = queries.query_of(spec), TEMPLATES.get(spec.get("template_id") or "")
     findings = Findings(place=in_spec if template is None else in_spec_of_template)
-    if query.last_days is not None and (query.from_time or query.to_time):
-        findings.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
     names = {each.name for each in template.own} if template is not None else set[str]()
     _check_idle(spec, names, context, findings)
     if template is not None:

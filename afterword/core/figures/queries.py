@@ -20,7 +20,7 @@ from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.cells import NUMERIC, Basis, Cell
 from afterword.core.figures.metrics import LEVEL_DEFAULT
-from afterword.core.figures.periods import Bucket, Compare, Period
+from afterword.core.figures.periods import Bucket, CalendarPeriod, Compare, Period
 from afterword.core.figures.reports import TYPE_OF, RequestedMetric
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Kind, Node
@@ -51,6 +51,7 @@ class ReportQuery:
     from_time: datetime | None = None
     to_time: datetime | None = None
     last_days: int | None = None
+    calendar_period: CalendarPeriod | None = None
     date_basis: Basis | None = None
     time_zone: str | None = None
     compare: Compare = "none"
@@ -164,6 +165,10 @@ def scope_of(
     query: ReportQuery, context: ReportContext, *, now: datetime, findings: Findings
 ) -> tuple[Period, Node | None]:
     """The period and the filter. Raises Invalid with everything that is wrong."""
+    named = {"calendar_period": query.calendar_period, "last_days": query.last_days}
+    ways = [name for name, value in {**named, "": query.from_time or query.to_time}.items() if value is not None]
+    if len(ways) > 1:
+        findings.error(ways[0], "exclusive", "Only one of calendar_period, last_days, or from_time with to_time.")
     to_time = query.to_time or periods.whole_second(now)
     time_zone = query.time_zone or context.time_zone
     zone = times.zone_of(time_zone)
@@ -179,6 +184,10 @@ def scope_of(
         _check_protected(query, context, condition, findings)
     findings.check()
     period = Period(from_time, to_time, time_zone, context.first_weekday)
+    if query.calendar_period:
+        period = periods.of_calendar(
+            query.calendar_period, now=now, time_zone=time_zone, first_weekday=context.first_weekday
+        )
     return (periods.whole_months(period, now=now) if context.protected else period), condition
 
 

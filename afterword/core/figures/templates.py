@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from afterword.core.figures import metrics
+from afterword.core.figures.periods import CALENDAR_PERIODS
 from afterword.core.figures.reports import BOUNCED, RATES, STAGES
 from afterword.core.questionnaires.question_types import SCORES
 
@@ -38,6 +39,7 @@ def _common(basis: str) -> tuple[Parameter, ...]:
         Parameter("questionnaire_id", "[id]", required=True),
         Parameter("from_time", "time", default="30 days before to_time"),
         Parameter("to_time", "time", default="now"),
+        Parameter("calendar_period", ", ".join(CALENDAR_PERIODS)),
         Parameter("time_zone", "zone", default="the organization's"),
         Parameter("date_basis", "submitted, completed or sent", default=basis),
         Parameter("filter", "Condition as JSON"),

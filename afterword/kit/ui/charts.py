@@ -57,6 +57,7 @@ class View:
     kind: str
     finding: str
     title: str = ""
+    about: str = ""  # how it was counted, behind an "i"
     start: int = 0
     points: Sequence[Entry] = ()
     chart: Trend | None = None
@@ -79,6 +80,7 @@ def trend_view(
     head: Sequence[str],
     finding: str,
     title: str = "",
+    about: str = "",
     urls: Sequence[str] | None = None,
     rows: Sequence[Sequence[Text]] | None = None,
 ) -> View:
@@ -89,6 +91,7 @@ def trend_view(
     return View(
         kind="trend",
         title=title,
+        about=about,
         finding=finding,
         start=100 if is_mirrored else 0,
         chart=trend([point_of(figure) for figure in figures], bounds=bounds, mirrored=is_mirrored),

@@ -119,13 +119,15 @@ def slug_of(name: str) -> str:
 class ShownFigure:
     """`value`: "48.2", empty where there is none. `basis`: "(39.9 to 55.6), 384 answers", or the reason for no value.
 
-    `change_kind`: none, higher, lower, few. `whisker`: places of value, low and high on the axis, in percent.
+    `change_kind`: none, higher, lower, few. `before`: the figure that it is compared with. `whisker`: places of value,
+    low and high on the axis, in percent.
     """
 
     value: str
     basis: str
     change_kind: str = ""
     change: str = ""
+    before: str = ""
     whisker: tuple[float, float, float] | None = None
 
 
@@ -195,15 +197,24 @@ def suppressed_text(words: Texts, figure: Figure) -> str:
     return words("Hidden: this group, or another that it would show, has too few people.")
 
 
-def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:
-    """Whether a figure differs by more than chance: a word and the sentence. `days`: None for whole months."""
+def change_kind(figure: Figure) -> str:
+    """Whether a figure differs by more than chance: higher, lower, none, few; empty for no figure."""
     change = figure.change
     if figure.suppressed or figure.measure.value is None:
-        return "", ""
+        return ""
     if change is None or change.p is None:
-        return "few", words("Too few answers before to tell a change.")
+        return "few"
+    return "none" if not change.real else "higher" if change.difference > 0 else "lower"
+
+
+def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:
+    """The kind of change with its sentence. `days`: None for whole months."""
+    kind, change = change_kind(figure), figure.change
+    if not kind:
+        return "", ""
+    if change is None or kind == "few":
+        return kind, words("Too few answers before to tell a change.")
     previous = words.figure(change.previous, decimals_of(figure))
-    kind = "none" if not change.real else "higher" if change.difference > 0 else "lower"
     if days is None:
         return kind, words(CHANGES_OF_MONTHS[kind], previous=previous)
     return kind, words(CHANGES[kind], days=days, previous=previous)
@@ -222,6 +233,13 @@ def change_text(words: Texts, figure: Figure) -> str:
         if change.real
         else words("{difference}, may be chance", difference=difference)
     )
+
+
+def before_text(words: Texts, figure: Figure) -> str:
+    """The figure of the time before; empty where nothing is compared."""
+    if figure.suppressed or figure.change is None:
+        return ""
+    return words("before: {figure}", figure=words.figure(figure.change.previous, decimals_of(figure)))
 
 
 def due_text(words: Texts, due: datetime | None, *, now: datetime, zone: str) -> str:

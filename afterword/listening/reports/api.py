@@ -92,6 +92,7 @@ def _query(query: TemplateQuery) -> ReportQuery:
         filter=condition_of(query.filter),
         from_time=query.from_time and query.from_time.instant,
         to_time=query.to_time and query.to_time.instant,
+        calendar_period=query.calendar_period,
         date_basis=query.date_basis,
         time_zone=query.time_zone,
         compare=query.compare,

@@ -11,8 +11,8 @@ from afterword import errors
 from afterword.asking.links.domains import LOST_HOST
 from afterword.asking.questionnaires import contexts
 from afterword.cases.alert_instances.store import OPEN_COUNTS
-from afterword.core.figures import periods
-from afterword.core.figures.periods import Bucket, Period
+from afterword.core.figures import periods, queries
+from afterword.core.figures.periods import Bucket, CalendarPeriod, Period
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX
 from afterword.core.figures.reports import Figure as FigureRecord
@@ -228,20 +228,22 @@ class Overview:
 
 
 async def overview(
-    db: Database, *, caller: Caller, application_id: str | None, days: int, now: datetime
+    db: Database, *, caller: Caller, application_id: str | None, period: Mapping[str, Any], now: datetime
 ) -> Overview | None:
     """The figures of an application, or of all; None where there is no questionnaire.
 
-    Raises Invalid for an application out of reach.
+    `period`: the members of a spec that say it. Raises Invalid for an application out of reach.
     """
     found = await get_subjects(db, caller=caller, application_id=application_id)
     if application_id and found.application_id is None:
         message = "There is no such application."
         raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter="application_id"))
-    return await overview_of(db, caller=caller, subjects=found, days=days, now=now)
+    return await overview_of(db, caller=caller, subjects=found, period=period, now=now)
 
 
-async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days: int, now: datetime) -> Overview | None:
+async def overview_of(
+    db: Database, *, caller: Caller, subjects: Subjects, period: Mapping[str, Any], now: datetime
+) -> Overview | None:
     """The figures of these questionnaires; None where there is none. Readers of figures alone get whole months."""
     if not subjects.owners:
         return None
@@ -259,17 +261,13 @@ async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days:
         protected=not caller.reads_answers,
     )
     metrics = tuple((metric, None) for metric in SCORES if context.of_types(metric))
-    query = ReportQuery(
-        questionnaire_ids=tuple(owners),
-        metrics=metrics,
-        group_by=("bucket",),
-        bucket="month" if context.protected else "day",
-        last_days=days,
-        compare="previous_period",
-    )
+    asked = {"metrics": [], **period, "questionnaire_ids": tuple(owners), "compare": "previous_period"}
+    steps: Bucket = "month" if context.protected else "day"
+    query = replace(queries.query_of(asked), metrics=metrics, group_by=("bucket",), bucket=steps)
     funnel = replace(query, metrics=tuple((stage, None) for stage in FUNNEL), group_by=(), bucket=None, compare="none")
     stages = await results.run_query(db, query=funnel, context=context, now=now)
-    scores, chosen = await _scores(db, query, context, now=now) if metrics else ((), query)
+    days = _days_of(stages.period)
+    scores, chosen = await _scores(db, query, context, days=days, now=now) if metrics else ((), query)
     return Overview(
         period=stages.period,
         scores=scores,
@@ -282,10 +280,9 @@ async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days:
 
 
 async def _scores(
-    db: Database, query: ReportQuery, context: ReportContext, *, now: datetime
+    db: Database, query: ReportQuery, context: ReportContext, *, days: int, now: datetime
 ) -> tuple[Sequence[Score], ReportQuery]:
     """The scores, with the query whose bins have answers enough."""
-    days = query.last_days or 1
 
     def choose(total: Sequence[FigureRecord]) -> Bucket:
         most = max(figure.measure.n for figure in total)
@@ -310,6 +307,10 @@ async def _scores(
     ], query
 
 
+def _days_of(period: Period) -> int:
+    return max(1, round((period.to_time - period.from_time) / timedelta(days=1)))
+
+
 def _finest(days: int) -> Bucket:
     """The shortest bins that so many days are shown in."""
     for bucket, length in BIN_DAYS.items():
@@ -322,9 +323,10 @@ routes = Routes(tag="Reports")
 
 
 class OverviewQuery(fields.Request):
-    """The days that the overview covers, and the application."""
+    """The period that the overview covers, 30 days where none is named, and the application."""
 
-    days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] = 30
+    days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] | None = None
+    calendar_period: CalendarPeriod | None = None
     application_id: fields.Id | None = None
 
 
@@ -362,7 +364,8 @@ class ReportOverview(fields.Answer):
 )
 async def get_overview(call: Call[None], db: Database) -> Answer:
     query: Any = call.query
-    found = await overview(db, caller=call.caller, application_id=query.application_id, days=query.days, now=call.now)
+    period = {"last_days": query.days, "calendar_period": query.calendar_period}
+    found = await overview(db, caller=call.caller, application_id=query.application_id, period=period, now=call.now)
     if found is None:
         return Answer(ReportOverview(period=None, bucket="day", questionnaires=0, scores=[], funnel=[]))
     return Answer(

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from afterword import errors
 from afterword.core.figures import shown
 from afterword.core.figures.cells import Basis
-from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
+from afterword.core.figures.periods import DAYS_MAX, Bucket, CalendarPeriod, Compare
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric, SuppressedReason
 from afterword.core.figures.reports import Figure as FigureRecord
 from afterword.core.questionnaires.question_types import ScoreName
@@ -60,6 +60,7 @@ class ReportSpec(fields.Request):
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None
     last_days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] | None = None
+    calendar_period: CalendarPeriod | None = None
     date_basis: Basis | None = None
     time_zone: fields.Zone | None = None
     compare: Compare = "none"
@@ -90,6 +91,7 @@ class SpecShown(fields.Answer):
     compare: str
     level: float
     chart: str
+    calendar_period: str | None = None
     template_id: str | None = None
     question_id: fields.Id | None = None
     metric: str | None = None
@@ -223,6 +225,7 @@ class TemplateQuery(fields.Request):
     questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None
+    calendar_period: CalendarPeriod | None = None
     time_zone: fields.Zone | None = None
     date_basis: Basis | None = None
     filter: Annotated[str, Meta(max_length=FILTER_CHARACTERS_MAX)] | None = None

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.console.periods import PeriodChoice
 from afterword.console.response_list import BAND_CHIPS, CHANNELS, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.figures import templates
@@ -103,6 +104,7 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
         by=visit.form.text("by"),
         action=COMMENTS,
         fields=_fields(visit, asked),
+        period=choice.chosen_period.field(words, PERIODS),
         finding=finding,
         all_url=choice.url(),
         view=words_view(words, linked, n=found.n) if linked else None,
@@ -138,12 +140,12 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> Counte
         db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
     names = {one.questionnaire_id: one.display_name for one in listed.items}
-    days, band = query.get("days", ""), query.get("band", "")
+    band, period = query.get("band", ""), PeriodChoice.read(query, DAYS_DEFAULT, PERIODS)
     choice = ResponseFilter(
         tab="comment",
         questionnaire_id=chosen if (chosen := query.get("questionnaire", "")) in names else "",
-        days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
         band=band if band in BAND_CHIPS else "",
+        **period.query,
     ).fixed(visit)
     owners = {one.owner_application_id for one in listed.items if choice.questionnaire_id in {"", one.questionnaire_id}}
     groups = {**await _declared(visit, db, owners), **{name: words(text) for name, text in GROUPS.items()}}
@@ -167,7 +169,7 @@ def _spec(visit: Visit, asked: CountedWords) -> dict[str, Any]:
         "template_id": templates.COMMENTS,
         "metadata": asked.group if by_group else None,
         "band": asked.choice.band or None,
-        "last_days": asked.choice.days,
+        **asked.choice.chosen_period.spec(visit),
     }
     return document_of(msgspec.convert(wanted, ReportSpec))
 
@@ -191,9 +193,7 @@ async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Ma
 
 def _fields(visit: Visit, asked: CountedWords) -> Sequence[Field]:
     words, choice = visit.words, asked.choice
-    days = str(choice.days)
     found = [
-        Field("days", words("Period"), [(str(n), words.plural("{n} day", "{n} days", n)) for n in PERIODS], days),
         Field("band", words("Written by"), [(name, words(text)) for name, text in BANDS.items()], choice.band),
         Field("group", words("Groups"), list(asked.groups.items()), asked.group),
     ]

@@ -73,7 +73,7 @@ async def _overview(
     db: Database, words: Texts, caller: Caller, *, days: int, now: datetime
 ) -> tuple[str, list[Section]]:
     subjects = await overviews.get_subjects(db, caller=caller, application_id=None)
-    found = await overviews.overview_of(db, caller=caller, subjects=subjects, days=days, now=now)
+    found = await overviews.overview_of(db, caller=caller, subjects=subjects, period={"last_days": days}, now=now)
     if found is None:
         return "", [_section("", [words("There is no questionnaire yet.")])]
     sections: list[Section] = []

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
+from afterword.console.periods import CALENDAR, DATES, PeriodChoice
 from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Visit
 from afterword.core.figures import cells as core_cells
@@ -71,6 +72,7 @@ class AskedReport:
 
     path: str
     given: Mapping[str, str]
+    period: Mapping[str, Any]  # members of the spec; empty for that of the saved report
     template_id: str | None
     saved: CustomReport | None = None
 
@@ -87,11 +89,8 @@ class AskedReport:
 
     def spec(self, questionnaire_ids: Sequence[str], context: ReportContext | None = None) -> dict[str, Any]:
         """The spec of the address; of what it does not name, the best known."""
-        days = int(self.given.get("days") or 0)
         if self.saved is not None:
-            spec = dict(self.saved.spec)
-            if days:
-                spec |= {"last_days": days, "from_time": None, "to_time": None}
+            spec = {**self.saved.spec, **self.period}
             if self.given.get("compare"):
                 spec["compare"] = self.given["compare"]
             filters = [each for each in (spec.get("filter"), self.condition) if each is not None]
@@ -101,27 +100,32 @@ class AskedReport:
             "questionnaire_ids": questionnaire_ids,
             "template_id": self.template_id,
             "filter": self.condition,
-            "last_days": days or DAYS_DEFAULT,
             **(_defaults(self.template_id or "", context, chosen) if context else {}),
             **chosen,
         }
         try:
-            return document_of(msgspec.convert(document, ReportSpec))
+            spec = document_of(msgspec.convert(document, ReportSpec))
         except msgspec.ValidationError:
             raise errors.Invalid("The address asks for something that is not there.") from None
+        return {**spec, "last_days": DAYS_DEFAULT, **self.period}
 
 
 def given_of(query: Mapping[str, str]) -> dict[str, str]:
     """The parameters of the address, as far as they are some."""
-    days, compare = query.get("days", ""), query.get("compare", "")
+    compare = query.get("compare", "")
     given = {
         "questionnaire": query.get("questionnaire", "")[:22],
-        "days": days if days in map(str, PERIODS) else "",
+        **PeriodChoice.read(query, "", PERIODS).query,
         "condition": query.get("condition", "")[:CONDITION_CHARACTERS_MAX],
         **{name: query.get(name, "")[:300] for name in _OWN},
         "compare": compare if compare in COMPARES else "",
     }
     return {name: value for name, value in given.items() if value}
+
+
+def period_of(visit: Visit, given: Mapping[str, str]) -> Mapping[str, Any]:
+    """The members of a spec for the period that an address names; none where it names none."""
+    return PeriodChoice.read(given, "", PERIODS).spec(visit) if given.get("period") else {}
 
 
 def form_of(
@@ -130,17 +134,21 @@ def form_of(
     """The fields that the report has: name, label, options and the chosen value."""
     words = visit.words
     found = [] if wanted.saved is not None else _own_fields(visit, wanted, spec, names, metadata)
-    days = str(spec.get("last_days") or "")
-    periods = [(str(each), words.plural("{n} day", "{n} days", each)) for each in PERIODS]
-    if days not in dict(periods):
-        as_saved = words.plural("{n} day", "{n} days", int(days)) if days else words("As saved")
-        periods = [("", as_saved), *periods]
-    found.append(Field("days", words("Period"), periods, days if days in dict(periods) else ""))
+    days = spec.get("last_days")
+    period = PeriodChoice.read(wanted.given, days or spec.get("calendar_period") or "", PERIODS)
+    as_saved: list[tuple[str, str]] = []
+    if period.name not in {*CALENDAR, *map(str, PERIODS), DATES}:
+        period = PeriodChoice("")
+        as_saved = [("", words.plural("{n} day", "{n} days", days) if days else words("As saved"))]
     if wanted.template_id not in {"drivers", templates.COMMENTS}:
         has_rest = wanted.template_id == "by_metadata" or bool(spec.get("group_by"))
         compares = [(name, words(text)) for name, text in COMPARES.items() if name != "rest" or has_rest]
         found.append(Field("compare", words("Compare with"), compares, str(spec["compare"])))
-    return {"fields": found, "condition": wanted.given.get("condition", "")}
+    return {
+        "fields": found,
+        "period": period.field(words, PERIODS, as_saved),
+        "condition": wanted.given.get("condition", ""),
+    }
 
 
 def _own_fields(

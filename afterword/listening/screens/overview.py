@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -11,6 +10,7 @@ from starlette.responses import Response
 from afterword.asking.screens.coupons import PATH as COUPONS
 from afterword.cases.screens.figures import CASES
 from afterword.console import response_list as responses
+from afterword.console.periods import PeriodChoice
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.core.figures import periods
 from afterword.core.figures.rows import Selection, buckets_of
@@ -20,17 +20,24 @@ from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.lists import address
-from afterword.kit.ui.text import change_word, shown_figure
+from afterword.kit.ui.text import before_text, change_kind, change_text, shown_figure
 from afterword.kit.web import html
 from afterword.listening.reports import overview
 from afterword.listening.reports.overview import Overview, Score, Subjects
 from afterword.listening.screens import reports, welcome
 from afterword.sending.queue import lists
-from afterword.sending.queue.lists import RequestedItems
 from afterword.sending.screens.invitations import link_of
 from afterword.sending.screens.pipelines import PIPELINES
 from afterword.sending.screens.providers import PROVIDERS
-from afterword.sending.screens.queue_items import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
+from afterword.sending.screens.queue_items import (
+    CHANNELS,
+    NO_REASON,
+    SENDING,
+    STATUSES,
+    SendingFilter,
+    item_filter_of,
+    reason_text,
+)
 from afterword.tenants.screens.organization import DOMAIN
 
 COUNT_MAX: Final = 1_000
@@ -98,20 +105,13 @@ async def attention_of(visit: Visit, db: Database, *, application_id: str | None
     ]
 
 
-async def waits_of(visit: Visit, db: Database, *, application_id: str | None, days: int) -> list[Sentence]:
+async def waits_of(visit: Visit, db: Database, *, application_id: str | None, period: PeriodChoice) -> list[Sentence]:
     """The messages that wait, by reason, and those of the period that failed."""
     if "Queue.Read" not in visit.caller.scopes:
         return []
-    counts = await lists.count_items(
-        db,
-        caller=visit.caller,
-        wanted=RequestedItems(
-            statuses=[*STATUSES["waiting"], PublicItem.FAILED],
-            application_id=application_id,
-            from_time=visit.now - timedelta(days=days),
-        ),
-        limit=COUNT_MAX,
-    )
+    chosen = SendingFilter.read({"application": application_id or "", **period.query})
+    wanted = replace(item_filter_of(visit, chosen, tab="waiting"), statuses=[*STATUSES["waiting"], PublicItem.FAILED])
+    counts = await lists.count_items(db, caller=visit.caller, wanted=wanted, limit=COUNT_MAX)
     words = visit.words
     waiting = Counter[str]()
     failed = 0
@@ -130,12 +130,12 @@ async def waits_of(visit: Visit, db: Database, *, application_id: str | None, da
             text = text.replace("{reason}", reason_text(words, reason))
         if reason in capped:
             text = text.replace(words.count(count), f"{words.count(count)}+", 1)
-        url = address(SENDING, tab="waiting", reason=reason, application=application_id, days=days)
+        url = chosen.url(tab="waiting", reason=reason)
         found.append((count, (text, url, False)))
     sentences = [sentence for _, sentence in sorted(found, key=lambda pair: -pair[0])]
     if failed:
         text = words.plural("{n} message failed in this period", "{n} messages failed in this period", failed)
-        url = address(SENDING, tab="failed", application=application_id, days=days)
+        url = chosen.url(tab="failed")
         sentences.insert(0, (text, url, True))
     return sentences
 
@@ -202,17 +202,18 @@ async def home(visit: Visit) -> Response:
 
 
 async def _overview(visit: Visit) -> Response:
-    asked = visit.query.get("days", "")
-    days = int(asked) if asked in map(str, PERIODS) else DAYS_DEFAULT
+    period = PeriodChoice.read(visit.query, DAYS_DEFAULT, PERIODS)
     chosen = visit.query.get("application", "")
     async with visit.read() as db:
         subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
         application_id = subjects.application_id
-        found = await overview.overview_of(db, caller=visit.caller, subjects=subjects, days=days, now=visit.now)
+        found = await overview.overview_of(
+            db, caller=visit.caller, subjects=subjects, period=period.spec(visit), now=visit.now
+        )
         attention = await attention_of(visit, db, application_id=application_id)
-        waits = await waits_of(visit, db, application_id=application_id, days=days)
+        waits = await waits_of(visit, db, application_id=application_id, period=period)
         comments: list[dict[str, Any]] = []
-        choice = responses.ResponseFilter(application_id=application_id or "", days=days)
+        choice = responses.ResponseFilter.read({"application": application_id or "", **period.query})
         if found and visit.caller.reads_answers:
             comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
         pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
@@ -221,8 +222,7 @@ async def _overview(visit: Visit) -> Response:
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),
-        days=days,
-        periods=[(each, visit.words.plural("{n} day", "{n} days", each)) for each in PERIODS],
+        period=period.field(visit.words, PERIODS),
         applications=subjects.applications,
         application_id=application_id or "",
         attention=attention,
@@ -250,7 +250,6 @@ def _score(
     """The sentence, chart and links of a score; the links lead to exactly the responses that are counted."""
     kept, figure = SCORES[score.metric], score.figure
     unit, bounds = kept.unit, kept.bounds
-    kind, change = change_word(words, figure, days=None if found.is_of_months else choice.days)
     between = periods.text_of(found.period.from_time, found.period.to_time)
     choice = replace(choice, score=score.metric, between=between)
     edges = buckets_of(found.period, [one.start for one in score.bins]).values() if reads_answers else ()
@@ -262,7 +261,8 @@ def _score(
         bounds=bounds,
         unit=unit,
         head=(words("From"), kept.label),
-        finding=f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
+        finding="",
+        about=f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
         urls=[choice.url(between=periods.text_of(first, last)) for first, last in edges],
     )
     has_parts = kept.is_net and not figure.suppressed
@@ -270,7 +270,12 @@ def _score(
         "metric": score.metric,
         "url": choice.url(),
         "name": kept.label,
-        "figure": replace(shown_figure(words, figure, unit=unit, bounds=bounds), change_kind=kind, change=change),
+        "figure": replace(
+            shown_figure(words, figure, unit=unit, bounds=bounds),
+            change_kind=change_kind(figure),
+            change=change_text(words, figure),
+            before=before_text(words, figure),
+        ),
         "view": replace(view, parts=charts.parts_of(words, figure, choice.url if reads_answers else None))
         if has_parts
         else view,

@@ -43,6 +43,7 @@ from afterword.listening.screens.forms import (
     form_of,
     given_of,
     groups_of,
+    period_of,
     report_names,
 )
 from afterword.listening.screens.views import Names
@@ -149,7 +150,8 @@ async def saved_file(visit: Visit) -> Response:
 
 @routes.post(READY, scope="Report.Create")
 async def save_report(visit: Visit) -> Response:
-    wanted = replace(_ready(visit), given=given_of(dict(parse_qsl(visit.form.text("given")))))
+    given = given_of(dict(parse_qsl(visit.form.text("given"))))
+    wanted = replace(_ready(visit), given=given, period=period_of(visit, given))
     title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
     if not title:
         wrong = visit.words("Give the report a title.")
@@ -232,7 +234,8 @@ async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
     found = await custom_reports.list_pinned_reports(db, **visit.caller.part)
     shown: list[dict[str, Any]] = []
     for report in found:
-        asked = AskedReport(SAVED.replace("{report_id}", report.report_id), {}, report.spec.get("template_id"), report)
+        path = SAVED.replace("{report_id}", report.report_id)
+        asked = AskedReport(path, {}, {}, report.spec.get("template_id"), report)
         view: View | None = None
         try:
             result, names, *_ = await _run(visit, db, asked)
@@ -251,14 +254,15 @@ def _ready(visit: Visit) -> AskedReport:
     template_id = visit.id("template_id")
     if template_id not in READY_TEXTS:
         raise errors.NotFound("There is no such report.")
-    return AskedReport(f"{REPORTS}/ready/{template_id}", given_of(visit.query), template_id)
+    given = given_of(visit.query)
+    return AskedReport(f"{REPORTS}/ready/{template_id}", given, period_of(visit, given), template_id)
 
 
 async def _saved(visit: Visit) -> AskedReport:
     async with visit.read() as db:
         report = await custom_reports.get(db, caller=visit.caller, report_id=visit.id("report_id"))
-    path = SAVED.replace("{report_id}", report.report_id)
-    return AskedReport(path, given_of(visit.query), report.spec.get("template_id"), report)
+    path, given = SAVED.replace("{report_id}", report.report_id), given_of(visit.query)
+    return AskedReport(path, given, period_of(visit, given), report.spec.get("template_id"), report)
 
 
 async def _asked(

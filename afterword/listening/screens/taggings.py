@@ -44,7 +44,7 @@ async def list_tags(visit: Visit) -> Response:
                 {
                     "tag": one.tag,
                     "count": f"{words.count(one.count)}{'+' if one.is_part else ''}",
-                    "url": ResponseFilter(tag=one.tag, days=LONGEST_DAYS).url(),
+                    "url": ResponseFilter(tag=one.tag, period=str(LONGEST_DAYS)).url(),
                     "name_url": address(NAME, tag=one.tag),
                     "removal_url": address(REMOVAL, tag=one.tag),
                 }

@@ -271,7 +271,7 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
     words = visit.words
     wanted = RequestedItems(pipeline_id=pipeline.pipeline_id, from_time=visit.now - timedelta(days=DAYS))
     counts = await lists.count_items(db, caller=visit.caller, wanted=wanted)
-    chosen = SendingFilter(pipeline=pipeline.pipeline_id, days=DAYS)
+    chosen = SendingFilter(pipeline=pipeline.pipeline_id, period=str(DAYS))
     sent = sum(one.count for one in counts if one.status_id == PublicItem.SENT)
     everything = sum(one.count for one in counts)
     others = sorted((one for one in counts if one.status_id != PublicItem.SENT), key=lambda one: -one.count)

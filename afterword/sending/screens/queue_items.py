@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
 from afterword.console.answers import has_answer, note_person, titled
+from afterword.console.periods import PeriodFilter
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.scheduling.statuses import Item, PublicItem
@@ -18,7 +19,7 @@ from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.charts import Text, View, week_view
-from afterword.kit.ui.lists import Filter, Listing, Tab, one_of, parameter, read_key
+from afterword.kit.ui.lists import Listing, Tab, one_of, parameter, read_key
 from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
@@ -123,14 +124,15 @@ routes = Screens()
 
 
 @dataclass(frozen=True)
-class SendingFilter(Filter):
+class SendingFilter(PeriodFilter):
     path = SENDING
+    lengths = PERIODS
+    days_default = DAYS_DEFAULT
 
     tab: str = one_of(TABS, "all")
     reason: str = parameter(REASON_CHARACTERS_MAX)
     application: str = parameter()
     pipeline: str = parameter()
-    days: int = one_of(PERIODS, DAYS_DEFAULT)
     after: str = parameter(60)
 
 
@@ -181,7 +183,7 @@ async def list_items(visit: Visit) -> Response:
         list=listing,
         tabs=tabs,
         chosen=chosen,
-        periods=[(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS],
+        period=chosen.chosen_period.field(words, PERIODS),
         reasons=_reasons(words, counts, chosen),
         acts_url=chosen.url(tab=chosen.tab if chosen.tab == "failed" else "all").replace(SENDING, NEW_ACT, 1),
         acts_count=_acts_count(counts, chosen),
@@ -400,12 +402,14 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
 
 
 def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> RequestedItems:
-    """Those planned in the period; what still waits for a later time belongs to it."""
+    """Those planned in the period; what still waits for a later time belongs to it, unless the period is over."""
+    first, last = chosen.span(visit)
     return RequestedItems(
         statuses=STATUSES[tab],
         application_id=chosen.application or None,
         pipeline_id=chosen.pipeline or None,
-        from_time=visit.now - timedelta(days=chosen.days),
+        from_time=first,
+        to_time=last,
     )
 
 

@@ -99,8 +99,6 @@
     code.replaceWith(button);
   }
 
-  addEventListener("change", (event) => { if (event.target.form?.matches("[data-now]")) event.target.form.requestSubmit(); });
-
   const placeAt = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-place]");
 
   function mark(place) {

@@ -1,10 +1,11 @@
 // Links and forms below data-swap="region" replace that region alone where they stay on this page; a link to another page
-// that has the region says data-swap itself. Without this file they load the whole page.
+// that has the region says data-swap itself. A filter acts as soon as something is chosen. Without this file they load the
+// whole page, and filters have a button.
 (() => {
   "use strict";
   let running = null;
 
-  const regionOf = (element) => document.getElementById(element.closest("[data-swap]").dataset.swap);
+  const regionOf = (element) => document.getElementById(element.closest("[data-swap]")?.dataset.swap ?? "main");
 
   // A response that is shown is read from then on: its page says so by a form, as a GET changes nothing.
   function read() {
@@ -55,12 +56,21 @@
 
   addEventListener("submit", (event) => {
     const form = event.target;
-    if (!form.closest("[data-swap]") || form.method !== "get") return;
+    if (!form.closest("[data-swap], .search") || form.method !== "get") return;
+    if (!form.closest("[data-swap]") && new URL(form.action).pathname !== location.pathname) return;
     const region = regionOf(form);
     if (!region) return;
     event.preventDefault();
-    const query = new URLSearchParams(new FormData(form, event.submitter));
+    const query = new URLSearchParams([...new FormData(form, event.submitter)].filter(([, value]) => value));
     load(`${form.action.split("?")[0]}?${query}`, { method: "GET" }, region, true);
+  });
+
+  addEventListener("change", ({ target }) => {
+    const form = target.form;
+    if (!form?.matches("form.search[method=get]") || target.type === "search") return;
+    const empty = [...form.querySelectorAll(".dates input")].find((input) => !input.value);
+    if (!empty || form.elements.period.value !== "dates") form.requestSubmit();
+    else if (target.name === "period") empty.focus();
   });
 
   read();

@@ -30,6 +30,7 @@ class Session:
     domain: str
     organization_name: str
     time_zone: str
+    first_weekday: int
     default_locale: str
     is_demonstration: bool
     pause_reason: str | None  # where no account of the organization sends
@@ -85,7 +86,7 @@ async def get_session(
         """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, o.domain, o.display_name as organization_name,
-             coalesce(u.time_zone, o.time_zone) as time_zone, o.default_locale,
+             coalesce(u.time_zone, o.time_zone) as time_zone, o.first_weekday, o.default_locale,
              i.login_id is not null as is_of_provider, coalesce(p.console_networks, '{}') as networks,
              i.login_id is null
                and coalesce(p.requires_second_factor or (p.requires_provider and u.role = 'owner'), false)

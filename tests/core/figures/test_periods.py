@@ -100,3 +100,50 @@ class TestPrevious:
         period = Period(at("2024-02-29T00:00:00+02:00"), at("2024-07-01T00:00:00+03:00"), ATHENS)
         expected = Period(at("2023-02-28T00:00:00+02:00"), at("2023-07-01T00:00:00+03:00"), ATHENS)
         assert expected == periods.previous(period, "previous_year")
+
+
+class TestCalendar:
+    NOW = at("2026-03-31T10:30:00+03:00")  # a Tuesday, two days after the change to summer time
+
+    @pytest.mark.parametrize(
+        ("name", "first", "end", "before", "before_end"),
+        [
+            ("this_week", "03-30T00:00+03:00", "03-31T10:30+03:00", "03-23T00:00+02:00", "03-24T10:30+02:00"),
+            ("last_week", "03-23T00:00+02:00", "03-30T00:00+03:00", "03-16T00:00+02:00", "03-23T00:00+02:00"),
+            ("this_month", "03-01T00:00+02:00", "03-31T10:30+03:00", "02-01T00:00+02:00", "03-01T00:00+02:00"),
+            ("last_month", "02-01T00:00+02:00", "03-01T00:00+02:00", "01-01T00:00+02:00", "02-01T00:00+02:00"),
+            (
+                "this_quarter", "01-01T00:00+02:00", "03-31T10:30+03:00",
+                "2025-10-01T00:00+03:00", "2025-12-29T10:30+02:00",
+            ),
+            (
+                "last_quarter", "2025-10-01T00:00+03:00", "01-01T00:00+02:00",
+                "2025-07-01T00:00+03:00", "2025-10-01T00:00+03:00",
+            ),
+            (
+                "this_year", "01-01T00:00+02:00", "03-31T10:30+03:00",
+                "2025-01-01T00:00+02:00", "2025-03-31T10:30+03:00",
+            ),
+            (
+                "last_year", "2025-01-01T00:00+02:00", "01-01T00:00+02:00",
+                "2024-01-01T00:00+02:00", "2025-01-01T00:00+02:00",
+            ),
+        ],
+    )  # fmt: skip
+    def test_the_unit_and_the_one_before(
+        self, name: periods.CalendarPeriod, first: str, end: str, before: str, before_end: str
+    ) -> None:
+        """Of a unit that is not over as much as has passed is compared, never more than the whole one before."""
+        expected = [at(text if text.startswith("20") else f"2026-{text}") for text in (first, end, before, before_end)]
+        period = periods.of_calendar(name, now=self.NOW, time_zone=ATHENS, first_weekday=1)
+        earlier = periods.previous(period, "previous_period")
+        assert earlier is not None
+        assert expected == [period.from_time, period.to_time, earlier.from_time, earlier.to_time]
+
+    def test_weeks_begin_on_the_day_of_the_organization(self) -> None:
+        period = periods.of_calendar("this_week", now=self.NOW, time_zone=ATHENS, first_weekday=7)
+        assert at("2026-03-29T00:00+02:00") == period.from_time
+
+    def test_in_its_first_moment(self) -> None:
+        period = periods.of_calendar("this_month", now=at("2026-03-01T00:00+02:00"), time_zone=ATHENS, first_weekday=1)
+        assert timedelta(seconds=1) == period.to_time - period.from_time

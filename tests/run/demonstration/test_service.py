@@ -60,7 +60,7 @@ async def test_once_with_a_figure_for_each_score(shop: Shop, monkeypatch: pytest
             database,
             caller=replace(access.installation(shop.seeded.organization_id), scopes=access.SCOPES),
             application_id=None,
-            days=30,
+            period={"last_days": 30},
             now=database.clock.now() + timedelta(minutes=1),
         )
     assert found is not None

@@ -19,7 +19,7 @@ async def overview(house: House, **given: Any) -> Overview | None:
         asked: dict[str, Any] = {
             "caller": house.caller,
             "application_id": None,
-            "days": 30,
+            "period": {"last_days": 30},
             "now": database.clock.now(),
             **given,
         }
@@ -63,7 +63,9 @@ async def test_readers_of_figures_alone_get_whole_months(house: House) -> None:
         now = database.clock.now()
     for number in range(40):
         await house.respond({NPS: 9}, now=now - timedelta(days=35, minutes=number))
-    found = await overview(house, caller=replace(house.caller, scopes=frozenset({"Report.Read"})), days=90)
+    found = await overview(
+        house, caller=replace(house.caller, scopes=frozenset({"Report.Read"})), period={"last_days": 90}
+    )
     assert found is not None
     assert (True, "month") == (found.is_of_months, found.bucket)
     assert 1 == found.period.from_time.astimezone(found.period.zone).day
@@ -88,11 +90,11 @@ async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.Monkey
         now = database.clock.now()
     for number in range(70):
         await house.respond({NPS: 9}, now=now - timedelta(days=number))
-    found = await overview(house, days=90)
+    found = await overview(house, period={"last_days": 90})
     assert found is not None
     assert ("month", True) == (found.bucket, found.is_coarse)
     monkeypatch.setattr(reports_overview, "BIN_ANSWERS", 1)
-    found = await overview(house, days=90)
+    found = await overview(house, period={"last_days": 90})
     assert found is not None
     assert ("week", False) == (found.bucket, found.is_coarse)  # 90 points could not be told apart
 
@@ -102,6 +104,6 @@ async def test_bins_of_days_where_there_are_enough(house: House) -> None:
         now = database.clock.now()
     for number in range(90):
         await house.respond({NPS: 9}, now=now - timedelta(minutes=number))
-    found = await overview(house, days=1)
+    found = await overview(house, period={"last_days": 1})
     assert found is not None
     assert ("day", False) == (found.bucket, found.is_coarse)
