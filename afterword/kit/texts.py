@@ -88,6 +88,10 @@ class Texts:
     def day(self, day: str) -> str:
         return _date(date.fromisoformat(day), "long", self._locale)
 
+    def short_day(self, day: str) -> str:
+        """The day and its month, without the year."""
+        return format_skeleton("MMMd", date.fromisoformat(day), locale=self._locale)
+
     def weekday(self, day: int) -> str:
         """Its short name; 0: Monday."""
         return get_day_names("abbreviated", locale=self._locale)[day]

@@ -57,7 +57,6 @@ class View:
     kind: str
     finding: str
     title: str = ""
-    about: str = ""  # how it was counted, behind an "i"
     start: int = 0
     points: Sequence[Entry] = ()
     chart: Trend | None = None
@@ -80,18 +79,17 @@ def trend_view(
     head: Sequence[str],
     finding: str,
     title: str = "",
-    about: str = "",
+    marks: Sequence[str] = (),
     urls: Sequence[str] | None = None,
     rows: Sequence[Sequence[Text]] | None = None,
 ) -> View:
-    """A score over time; `rows` of the table, where it has more than the figures."""
+    """A score over time; `marks`: short names along the axis; `rows` of the table, where it has more than the figures."""
     is_mirrored = words.direction == "rtl"
     texts = [figure_text(words, figure, unit=unit) for figure in figures]
     links = urls or [""] * len(names)
     return View(
         kind="trend",
         title=title,
-        about=about,
         finding=finding,
         start=100 if is_mirrored else 0,
         chart=trend([point_of(figure) for figure in figures], bounds=bounds, mirrored=is_mirrored),
@@ -99,6 +97,7 @@ def trend_view(
             Entry(name=name, text=f"{name}: {text}", url=url)
             for name, text, url in zip(names, texts, links, strict=True)
         ],
+        marks=[Entry(name=name) for name in marks or names],
         head=head,
         rows=rows or [[Text(name, url), Text(text)] for name, text, url in zip(names, texts, links, strict=True)],
     )

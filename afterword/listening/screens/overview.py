@@ -262,7 +262,7 @@ def _score(
         unit=unit,
         head=(words("From"), kept.label),
         finding="",
-        about=f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
+        marks=[words.short_day(one.start.isoformat()) for one in score.bins],
         urls=[choice.url(between=periods.text_of(first, last)) for first, last in edges],
     )
     has_parts = kept.is_net and not figure.suppressed
@@ -270,6 +270,7 @@ def _score(
         "metric": score.metric,
         "url": choice.url(),
         "name": kept.label,
+        "about": f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
         "figure": replace(
             shown_figure(words, figure, unit=unit, bounds=bounds),
             change_kind=change_kind(figure),
