@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from afterword import errors
+from afterword.console import settings
 from afterword.core.messaging.networks import is_inside, networks_of
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
@@ -500,9 +501,10 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "section": guest.request.scope["path"].removeprefix(HOME).strip("/").partition("/")[0],
         "session": visit.session if visit else None,
         "may_open": visit.may_open if visit else None,
+        "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
         "done": flash_of(guest),
         "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
-        "scripts": [static.url(f"console/{name}.js") for name in ("swap", *(("keys",) if has_keys else ()))],
+        "scripts": [static.url(f"console/{name}.js") for name in ("swap", "palette", *(("keys",) if has_keys else ()))],
         "has_keys": has_keys,
     }
     values.setdefault("sections", visit.sections if visit else [])

@@ -83,7 +83,7 @@ def trend_view(
     urls: Sequence[str] | None = None,
     rows: Sequence[Sequence[Text]] | None = None,
 ) -> View:
-    """A score over time; `marks`: short names along the axis; `rows` of the table, where it has more than the figures."""
+    """A score over time; `marks`: short names along the axis; `rows` of the table, where it has more than figures."""
     is_mirrored = words.direction == "rtl"
     texts = [figure_text(words, figure, unit=unit) for figure in figures]
     links = urls or [""] * len(names)

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from afterword.console import settings
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.listening.search import api
 from afterword.listening.search.api import Hit
@@ -35,7 +36,15 @@ async def find(visit: Visit) -> Response:
         for kind, title in GROUPS.items()
         if any(hit.kind == kind for hit in hits)
     ]
-    return visit.page("find.html", title=words("Find"), text=text, groups=groups)
+    pages = settings.found(words, visit.may_open, text) if text else []
+    return visit.page("find.html", title=words("Find"), text=text, pages=pages, groups=groups)
+
+
+@routes.get(f"{FIND}/pages")
+async def find_pages(visit: Visit) -> Response:
+    """All pages that the role opens, for the palette."""
+    pages = settings.found(visit.words, visit.may_open, "")
+    return visit.page("find_pages.html", title=visit.words("Pages"), pages=pages)
 
 
 def _row(visit: Visit, hit: Hit) -> dict[str, Any]:

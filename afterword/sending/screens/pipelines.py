@@ -41,6 +41,10 @@ NEW_LIST: Final = f"{queue_items.SENDING}/lists/new"
 ROWS: Final = 50
 QUESTIONNAIRES_MAX: Final = 100
 CHOICES_MAX: Final = 200
+RULE_LABELS: Final[Mapping[str, Marked]] = {
+    "message": "Message", "sender": "Sender", "target": "Webhook", "delay": "Send time", "conditions": "Who is asked",
+    "frequency": "How often", "hours": "Hours", "reminders": "Reminders", "period": "Period", "effort": "Failures",
+}  # fmt: skip
 DAYS: Final = 7  # of the figures beside the sentences
 LISTED: Final = fields.listing_of(Pipeline)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
@@ -135,8 +139,13 @@ async def pipeline_page(visit: Visit) -> Response:
         pipeline=pipeline,
         questionnaire=questionnaire.display_name,
         state=words(STATES[state_of(pipeline, visit.now)]),
-        sentences=[
-            (one.text, f"{here}/messages" if one.part == "message" else f"{here}/{one.part}")
+        rules=[
+            {
+                "part": one.part,
+                "label": words(RULE_LABELS[one.part]),
+                "text": one.text,
+                "url": f"{here}/messages" if one.part == "message" else f"{here}/{one.part}",
+            }
             for one in sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects)
         ],
         may_change=may_change,
