@@ -42,7 +42,7 @@
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); open(""); }
   });
-  document.getElementById("find")?.addEventListener("pointerdown", (event) => { event.preventDefault(); open(""); });
+  document.getElementById("find")?.addEventListener("click", () => open(""));
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   field.addEventListener("input", filter);
   field.form.addEventListener("submit", (event) => {

@@ -57,7 +57,9 @@
   addEventListener("submit", (event) => {
     const form = event.target;
     if (!form.closest("[data-swap], .search") || form.method !== "get") return;
-    if (!form.closest("[data-swap]") && new URL(form.action).pathname !== location.pathname) return;
+    // A filter without a region replaces all of its own page, unless forms there hold what somebody types.
+    const isWhole = new URL(form.action).pathname !== location.pathname || document.querySelector("[data-save], [data-warn]");
+    if (!form.closest("[data-swap]") && isWhole) return;
     const region = regionOf(form);
     if (!region) return;
     event.preventDefault();
