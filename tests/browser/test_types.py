@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import re
 import unicodedata
 from collections.abc import AsyncIterator
@@ -14,13 +15,13 @@ import yaml
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 
+from afterword.asking.instances import views
 from afterword.asking.questionnaires.files import InvalidFile
 from tests.browser import markup
 from tests.browser.conftest import EVERY_TYPE, Shop, on_the_loop
 from tests.browser.test_answering import count_events, form
 from tests.browser.test_pages import (
     FIRST_PAGE_BYTES_MAX,
-    KEY_PIXELS_MIN,
     TARGET_PIXELS_MIN,
     WCAG,
     NewPage,
@@ -250,8 +251,11 @@ class TestMarkup:
             assert "unsafe-inline" not in shown.headers["content-security-policy"]
         assert 1 == len(skeletons), skeletons.values()
 
-    async def test_authored_texts_add_nothing_to_the_page(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+    async def test_authored_texts_add_nothing_to_the_page(
+        self, client: httpx2.AsyncClient, hotel: Shop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Titles, descriptions, labels of choices and rows, in whichever language, are texts or refused."""
+        monkeypatch.setattr(views, "GRID_CHARACTERS", math.inf)  # a matrix is laid out by the length of its words
         found: dict[int, set[tuple[Any, ...]]] = {}
         for text in ("harmless", *share_of(HOSTILE, SHARE)):
             printable = "".join(one for one in text if unicodedata.category(one) not in {"Cc", "Cs"})[:100]
@@ -329,7 +333,7 @@ async def test_fits_and_can_be_touched(hotel: Shop, new_page: NewPage, locale: s
         )
         for kind, wide, high in boxes:
             assert TARGET_PIXELS_MIN <= high, (name, kind)
-            assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= wide, (name, kind)
+            assert TARGET_PIXELS_MIN <= wide, (name, kind)
 
 
 @pytest.mark.parametrize(("number", "files"), one_of([(1, 4), (2, 6), (3, 4), (4, 3)]))
@@ -463,6 +467,32 @@ async def test_a_grid_only_where_there_is_room(hotel: Shop, new_page: NewPage) -
         )
         assert in_one_row is (1 == len(set(tops)))
         assert in_one_row is await page.locator(".head").is_visible()
+
+
+# How many words of the labels of a matrix stand on two lines.
+BROKEN_WORDS = """
+labels => labels.flatMap(label => [...label.firstChild.data.matchAll(/\\S+/g)].filter(word => {
+  const range = document.createRange();
+  range.setStart(label.firstChild, word.index);
+  range.setEnd(label.firstChild, word.index + word[0].length);
+  return new Set([...range.getClientRects()].map(box => box.top)).size > 1;
+})).length
+"""
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1280])
+async def test_no_word_of_a_matrix_is_broken(hotel: Shop, new_page: NewPage, width: int) -> None:
+    labels = ("Πολύ δυσαρεστημένοι", "Δυσαρεστημένοι", "Ούτε ευχαριστημένοι ούτε δυσαρεστημένοι", "Ευχαριστημένοι")
+    document = yaml.safe_load(EVERY_TYPE)
+    for choice, label in zip(document["groups"][0]["questions"][0]["choices"], labels, strict=True):
+        choice["label"] = label
+    await hotel.publish(json.dumps(document))
+    page = await new_page(width=width)
+    await page.goto(f"{hotel.url}/a/{(await hotel.issue()).instance_id}")
+    shown = page.locator(".cell > span, .head:not(:has(> :not(span))) > span:not(:empty)").locator("visible=true")
+    assert 8 < await shown.count()
+    assert 0 == await shown.evaluate_all(BROKEN_WORDS)
+    assert width >= await page.evaluate("document.documentElement.scrollWidth")
 
 
 async def states(hotel: Shop, page: Page, locale: str) -> AsyncIterator[str]:

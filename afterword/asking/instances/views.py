@@ -14,7 +14,8 @@ from afterword.core.questionnaires.visuals import Picture, read_address
 from afterword.kit.texts import Texts
 
 SEARCHED_CHOICES_MIN: Final = 21  # above a list of fewer stands no search field
-GRID_COLUMNS_MAX: Final = 6  # more columns leave too little width for their labels
+GRID_CHARACTERS: Final = 68  # of a line beside which no word of a column's label is broken
+GRID_ROW_LABEL: Final = 1.5  # the width of a row's label in columns
 NUMBER_CHARACTERS_MAX: Final = 24
 
 # One control; the title is its label.
@@ -210,7 +211,7 @@ def view_of(
         high=high,
         options=_options(question, kind, shown, texts=texts, ends=(low, high)),
         lines=_lines(question, shown, wrong, texts),
-        is_grid=bool(question.rows) and len(question.choices) <= GRID_COLUMNS_MAX,
+        is_grid=bool(question.rows) and _fits_grid(question),
         is_searched=kind == "dropdown" and len(question.choices) >= SEARCHED_CHOICES_MIN,
         other_name=answer_forms.field_name(question.question_id, OTHER),
         other_text=shown.parts.get(OTHER, ""),
@@ -231,6 +232,13 @@ def view_of(
 def _ends(question: Question, texts: Texts) -> tuple[str, str]:
     low, high = TYPES[question.type].ends
     return question.low_label or texts(low), question.high_label or texts(high)
+
+
+def _fits_grid(question: Question) -> bool:
+    """Whether the longest word of the labels fits its column on a wide page."""
+    words = [word for one in question.choices for word in one.label.replace("-", " ").split()]
+    longest = max(map(len, words), default=0)
+    return longest * (len(question.choices) + GRID_ROW_LABEL) <= GRID_CHARACTERS
 
 
 def _options(question: Question, kind: str, shown: Shown, *, texts: Texts, ends: tuple[str, str]) -> list[Option]:
