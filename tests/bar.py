@@ -173,7 +173,8 @@ PROOFS: Final[tuple[Proof, ...]] = (
     ),
     _proof(
         "T22", "30 profiles of scanners, link previews and browsers at each address of a mail and of public links; "
-        "blind posts of every form", "30 instances, each by one profile", "1,000 instances by all",
+        "blind posts of every form", "30 instances, each by one profile; each profile at one public link",
+        "1,000 instances by all",
         "no row of any table changed; every link works for the person afterwards",
         "browser/test_scanners.py", "people/responders/test_pages.py::TestNothingHappens",
     ),

@@ -18,6 +18,7 @@ from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened, working
 from tests.journeys.inbox import Inbox, open_inbox
 from tests.run.worker.conftest import DEADLINE_SECONDS
+from tests.sizes import one_of
 from tests.tenants.logins.conftest import PASSWORD
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
@@ -47,7 +48,7 @@ SHOPS: Final = {
 }
 
 
-@pytest.mark.parametrize("language", SHOPS)
+@pytest.mark.parametrize("language", one_of([*SHOPS]))
 async def test_first_mail(browser: Browser, pool_url: str, pool: db.Pool, language: str) -> None:
     """Each step is found by the words of the page before it; the mail is a real one, and so is its answer."""
     shop = SHOPS[language]

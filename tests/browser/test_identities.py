@@ -13,6 +13,7 @@ from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
+from tests.sizes import one_of
 from tests.tenants.logins.conftest import found
 from tests.tenants.logins.identities.provider import running
 from tests.tenants.logins.identities.test_service import NIKOS, connect
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("scripts", ["with", "without"])
+@pytest.mark.parametrize("scripts", one_of(["with", "without"]))
 async def test_there_and_back(browser: Browser, server_url: str, monkeypatch: pytest.MonkeyPatch, scripts: str) -> None:
     """With scripts the person types the name of the organization alone; without, one button more is pressed."""
     monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
