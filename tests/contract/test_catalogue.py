@@ -44,7 +44,7 @@ OF_A_LIST = {"entity", "kind", "is_hard", "is_proven", "adapter"}
 OURS, THEIRS = "a" * 22, "b" * 22
 DIGEST = "{:a<32}"
 STATUSES = {OURS: 100, THEIRS: 200}
-# What the rows of both tenants hold; {} is the tenant.
+# Values of the rows of both tenants; {} is the tenant.
 BY_TYPE = {
     "text": "{}", "text[]": ["x"], "tsvector": "", "jsonb": {}, "json": {}, "boolean": False, "smallint": 1,
     "integer": 1, "bigint": 1, "double precision": 1, "integer[]": [1], "bytea": "\\x" + "dd" * 32,
