@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from afterword import errors
 from afterword.kit.web import parsing, query
 from tests import machine
-from tests.contract.hostile import FORM, FORMS, JSON, MALFORMED, MEGABYTE, Hostile
+from tests.contract.hostile import FORM, FORMS, JSON, LABELLED, MALFORMED, MEGABYTE, Hostile
 from tests.kit.web.client import problem
 
 CPU_SECONDS_MAX = 0.05
 BYTES_MAX = 8_000_000
+LABELS = [one for one in (*LABELLED, *FORMS) if one.expected == (415, "unsupported_media_type")]
 HOSTILE = [*MALFORMED, *(form for form in FORMS if 400 == form.expected[0])]
 
 
@@ -77,6 +78,11 @@ class TestHostileBodies:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < BYTES_MAX
+
+    @pytest.mark.parametrize("label", [one.headers["content-type"] for one in LABELS])
+    def test_labels(self, label: str) -> None:
+        with pytest.raises(errors.UnsupportedMedia):
+            query.read_body(b"{}", label)
 
     def test_the_line_is_named(self) -> None:
         with pytest.raises(errors.Malformed) as caught:
