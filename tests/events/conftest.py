@@ -74,6 +74,16 @@ class Desk:
         while await deliverer.turn():
             await deliverer.land()
 
+    async def send(self, deliverer: Deliverer, *types: str, **more: Any) -> list[str]:
+        """Record events, and deliver all that is due; their ids."""
+        told = await self.tell(*types, **more)
+        await self.deliver(deliverer)
+        return told
+
+    async def value(self, statement: Any, *values: object) -> Any:
+        async with db.connection(self.pool) as database:
+            return await database.fetch_value(statement, *values)
+
     async def hasten(self) -> None:
         """Make all that waits for its next attempt due now."""
         async with db.connection(self.pool) as database:
