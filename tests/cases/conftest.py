@@ -131,6 +131,12 @@ class Desk:
         """A complete response."""
         return await self.answer(await self.issue(responder_id=responder_id, test=test), {self.score_id: score})
 
+    async def raised(self, score: int = 1, *, responder_id: str | None = None) -> Instance:
+        """A complete response that the rules have judged."""
+        response = await self.respond(score, responder_id=responder_id)
+        await self.raise_all()
+        return response
+
     async def raise_all(self, *, later: timedelta = timedelta(0)) -> None:
         """The worker's job, until it has read all."""
         await read_all(self.pool, service.READER, service.raise_next, later=later)
@@ -146,9 +152,14 @@ class Desk:
     async def case(self, **fields: Any) -> dict[str, Any]:
         """A new case, of an alert that takes everything."""
         await self.alert(**fields)
-        await self.respond()
-        await self.raise_all()
+        await self.raised()
         return (await self.cases())[-1]
+
+    async def told_case(self, **fields: Any) -> dict[str, Any]:
+        """A new case that everybody has been told of."""
+        case = await self.case(**fields)
+        await self.notify_all()
+        return case
 
     async def news(self, kind: str = "") -> list[Event]:
         """The events of cases, the oldest first."""
