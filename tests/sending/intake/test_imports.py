@@ -71,7 +71,7 @@ class Importing:
         return turns
 
     async def get(self, job: dict[str, Any]) -> dict[str, Any]:
-        return (await self.client.send("GET", f"/q/import/{job['import_id']}")).json()
+        return await self.client.ok("GET", f"/q/import/{job['import_id']}")
 
     async def done(self, content: bytes, query: str = "", **headers: str) -> dict[str, Any]:
         job = await self.send(content, query, **headers)
@@ -79,9 +79,7 @@ class Importing:
         return await self.get(job)
 
     async def rows(self, job: dict[str, Any], query: str = "") -> list[dict[str, Any]]:
-        response = await self.client.send("GET", f"/q/import/{job['import_id']}/row?limit=500{query}")
-        assert 200 == response.status_code, response.text
-        return response.json()["results"]
+        return (await self.client.ok("GET", f"/q/import/{job['import_id']}/row?limit=500{query}"))["results"]
 
     async def claim(self, owner: uuid.UUID) -> service.ImportRecord:
         async with db.transaction(self.queue.pool) as database:
@@ -219,13 +217,13 @@ class TestImport:
             made["external_reference"],
             made["problem"],
         )
-        item = (await importing.client.send("GET", f"/q/queue/item/{made['item_id']}")).json()
+        item = await importing.client.ok("GET", f"/q/queue/item/{made['item_id']}")
         assert ("ann@example.com", "el", f"{YEAR}-07-01T09:00:00+03:00", job["created_by"]) == tuple(
             item[name] for name in ("responder_channel_identifier", "locale", "send_time", "created_by")
         )
         metadata = await importing.queue.value("select metadata from queue_item")
         assert {"questionnaire": {"order_total": "12,50"}, "responder": {"first_name": "Ann"}} == metadata
-        listed = (await importing.client.send("GET", importing.path)).json()
+        listed = await importing.client.ok("GET", importing.path)
         assert [job] == listed["results"]
         assert 0 == await importing.pieces()
 
@@ -256,9 +254,7 @@ class TestImport:
 
     async def test_addresses_of_spreadsheets(self, importing: Importing) -> None:
         """Items have the sender's own text, not what the spreadsheet added to it."""
-        sms = await importing.queue.pipeline(
-            questionnaire_id=importing.queue.house.questionnaire_id, channel_id=SMS, title="SMS"
-        )
+        sms = await importing.queue.pipeline(channel_id=SMS)
         phones = replace(importing, client=Client(importing.client.http, sms))
         numbers = [
             "'+306900000001",

@@ -203,7 +203,7 @@ async def test_figures(http: httpx2.AsyncClient, queue: Queue) -> None:
     """Shares of what was sent, too high only where chance does not explain it; domains that throttle."""
     client = Client(http, queue)
     path = f"/provider/{(await account(queue))[1]}/health"
-    empty = (await client.send("GET", path)).json()
+    empty = await client.ok("GET", path)
     assert (0, None, None, False) == (
         *(empty["sent"], empty["last_sent_time"]),
         *(empty["bounces"]["share"], empty["bounces"]["is_high"]),
@@ -221,7 +221,7 @@ async def test_figures(http: httpx2.AsyncClient, queue: Queue) -> None:
            values ($1, $2, 'slow.example', 0.5, 2)""",
         *await account(queue),
     )
-    found = (await client.send("GET", path)).json()
+    found = await client.ok("GET", path)
     assert (12, 5, 1) == (found["sent"], found["bounces"]["count"], found["complaints"]["count"])
     assert (True, 0.05) == (found["bounces"]["is_high"], found["bounces"]["share_max"])
     assert found["bounces"]["low"] < found["bounces"]["share"] == pytest.approx(5 / 12)

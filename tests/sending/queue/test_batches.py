@@ -33,9 +33,7 @@ async def imported(client: Client, *addresses: str) -> str:
 
 
 async def start(client: Client, **body: Any) -> dict[str, Any]:
-    response = await client.send("POST", BATCHES, body)
-    assert 201 == response.status_code, response.text
-    return response.json()
+    return await client.ok("POST", BATCHES, body, status=201)
 
 
 async def work(client: Client, *, turns: int = 10) -> None:
@@ -47,7 +45,7 @@ async def work(client: Client, *, turns: int = 10) -> None:
 
 async def ended(client: Client, batch_id: str) -> tuple[Any, ...]:
     await work(client)
-    found = (await client.send("GET", f"{BATCHES}/{batch_id}")).json()
+    found = await client.ok("GET", f"{BATCHES}/{batch_id}")
     return tuple(found[name] for name in ("state", "items_changed", "items_held", "items_skipped", "items_refused"))
 
 
@@ -85,8 +83,7 @@ class TestWork:
         await client.queue.execute("update queue_item set resend_after_seconds = null")
         await client.queue.worker().send(Unknown("silence"))
         for name in ("ann", "bob", "eve"):
-            await client.create(responder_channel_identifier=f"{name}@example.com")
-        await client.queue.worker().send(Refused("no"))
+            await client.sent(Refused("no"), responder_channel_identifier=f"{name}@example.com")
         await client.create(send_time=LATER)
         await client.send("POST", "/suppression", {"channel_id": 1, "identifier": "bob@example.com"})
         made = await start(client, action="repeat", dry_run=True)

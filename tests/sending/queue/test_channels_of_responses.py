@@ -92,7 +92,7 @@ async def figures(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> Figures:
 
 
 async def test_figures_are_equal_once_items_are_removed(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    outbox = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=OUTBOX, title="Outbox")
+    outbox = await queue.pipeline(channel_id=OUTBOX, title="Outbox")
     await answered(queue, 3)
     await answered(outbox, 2)
     await keep_counts(queue)
