@@ -46,7 +46,7 @@ async def page_of(client: httpx2.AsyncClient, path: str) -> str:
     return html.unescape(response.text)
 
 
-async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_found_with_the_story(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     async with browser(desk) as client:
         for text in (CANARY, f"ORDER-{CANARY}".lower(), known.address):
             page = await page_of(client, f"/console/people?q={text}")
@@ -62,11 +62,7 @@ async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) 
         following = re.search(r'rel="next" href="([^"]+)"', first)
         assert following is not None
         assert [f"/console/people/{known.responder_id}"] == PERSON.findall(await page_of(client, following[1]))
-    assert 1 <= await desk.value("select count(*) from audit_entry where action = 'searched'")
-
-
-async def test_story(desk: Desk, known: Known) -> None:
-    async with browser(desk) as client:
+        monkeypatch.undo()
         page = await page_of(client, f"/console/people/{known.responder_id}")
         for text in ("Answered", f"I am {CANARY}", "Case opened", f"as {CANARY} wished", "Planned", f"order-{CANARY}"):
             assert text in page, text
@@ -78,6 +74,7 @@ async def test_story(desk: Desk, known: Known) -> None:
         assert 1 == await desk.value(
             "select count(*) from audit_entry where action = 'read' and thing_id = $1", known.responder_id
         )
+    assert 1 <= await desk.value("select count(*) from audit_entry where action = 'searched'")
 
 
 async def test_messages_stop_and_go_again(desk: Desk, known: Known) -> None:
