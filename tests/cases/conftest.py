@@ -1,9 +1,9 @@
 """An organization with alerts: its people's tokens, responses as they come in, the worker's jobs called directly."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx2
 import pytest
@@ -24,6 +24,9 @@ from tests.conftest import House
 from tests.contract.alerting import read_all
 from tests.event_log import list_events
 from tests.making import make_token
+
+P = ParamSpec("P")
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -169,6 +172,13 @@ class Desk:
 
     async def kinds(self) -> list[str]:
         return [event.type.removeprefix("alert_instance.") for event in await self.news()]
+
+    async def run(
+        self, work: Callable[Concatenate[db.Database, P], Awaitable[Found]], *values: P.args, **named: P.kwargs
+    ) -> Found:
+        """Call a service in a transaction of its own."""
+        async with db.transaction(self.pool) as database:
+            return await work(database, *values, **named)
 
     async def value(self, statement: Any, *values: object) -> Any:
         async with db.connection(self.pool) as database:

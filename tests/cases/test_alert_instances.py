@@ -238,13 +238,6 @@ async def test_closed(desk: Desk) -> None:
 
 
 async def listed(desk: Desk, *, tab: str = "open", after: tuple[datetime, str] | None = None) -> list[WorkItem]:
-    async with db.connection(desk.pool) as database:
-        return await store.list_work(
-            database,
-            **desk.house.caller.reach,
-            tab=tab,
-            user_id=None,
-            now=database.clock.now(),
-            after=after,
-            limit=10,
-        )
+    return await desk.run(
+        store.list_work, **desk.house.caller.reach, tab=tab, user_id=None, now=await desk.now(), after=after, limit=10
+    )

@@ -338,8 +338,7 @@ class TestSchedule:
 
     async def test_metrics(self, desk: Desk) -> None:
         await desk.alert(trigger="schedule", conditions=self.conditions(desk))
-        async with db.transaction(desk.pool) as database:
-            [alert] = await service.claim_scheduled(database, now=database.clock.now(), limit=10)
+        [alert] = await desk.run(service.claim_scheduled, now=await desk.now(), limit=10)
         subject = f"metric:csat:{desk.score_id}"
         assert [(subject, 30), (subject, 7)] == service.metrics_of(alert)
 

@@ -182,8 +182,7 @@ class TestPrune:
 
         await desk.hook("http://127.0.0.1:9/")
         (event_id,) = await desk.tell("tag.added")
-        async with db.transaction(desk.pool) as database:
-            await sending.fan_out(database, limit=500)
+        await desk.run(sending.fan_out, limit=500)
         await _prune(desk, days=91)
         assert 1 == await _count(desk)
         await desk.ask("GET", f"/event/{event_id}")
@@ -195,8 +194,7 @@ class TestPrune:
         await _prune(desk, days=91)
         await desk.hook("http://127.0.0.1:9/", event_types=["tag.added"])
         await desk.tell("tag.added", "tag.added", "tag.removed", "tag.removed")
-        async with db.transaction(desk.pool) as database:
-            await sending.fan_out(database, limit=500)
+        await desk.run(sending.fan_out, limit=500)
         assert 2 == await _prune(desk, days=91, keep=2)
         assert 2 == await _count(desk)
 

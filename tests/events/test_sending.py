@@ -107,10 +107,7 @@ class TestFailed:
         assert not shown["active"]
         assert shown["disabled_time"]
         assert ["dead", "pending"] == sorted(one["state"] for one in await desk.deliveries(hook["webhook_id"]))
-        async with db.connection(desk.pool) as database:
-            (told,) = await list_events(
-                database, organization_id=desk.house.organization_id, type_name="webhook.disabled"
-            )
+        (told,) = await desk.run(list_events, organization_id=desk.house.organization_id, type_name="webhook.disabled")
         assert hook["webhook_id"] == told.subject_id
         entry = await desk.ask("GET", f"/event/{told.event_id}")
         assert shown == entry["data"]
@@ -246,8 +243,7 @@ class TestDelivered:
                 await _record(desk, early, "tag.removed")
             # Ours has the lower number and stands in front; but what it followed has come before.
             await settled(desk.pool)
-            async with db.transaction(desk.pool) as database:
-                await sending.fan_out(database, limit=1)
+            await desk.run(sending.fan_out, limit=1)
             while await deliverer.turn():
                 await deliverer.land()
             assert ["tag.added", "tag.removed"] == types_of(receiver)
@@ -307,20 +303,18 @@ class TestClaims:
             await desk.tell("tag.added")
             lost, other = make_deliverer(lease_seconds=0.0), make_deliverer()
             await lost.fan_out()
-            async with db.transaction(desk.pool) as database:
-                deliveries, _ = await sending.claim(database, after=sending.START, limit=9, lease_seconds=0.0)
+            deliveries, _ = await desk.run(sending.claim, after=sending.START, limit=9, lease_seconds=0.0)
             assert 1 == len(deliveries)
             await other._reap()
             await desk.hasten()
             await desk.deliver(other)
-            async with db.transaction(desk.pool) as database:
-                is_settled = await sending.settle(
-                    database,
-                    lease=deliveries[0].lease,
-                    reply=rules.Reply(duration_ms=1, status=500),
-                    now=database.clock.now(),
-                    jitter=1.0,
-                )
+            is_settled = await desk.run(
+                sending.settle,
+                lease=deliveries[0].lease,
+                reply=rules.Reply(duration_ms=1, status=500),
+                now=await desk.now(),
+                jitter=1.0,
+            )
             assert not is_settled
             assert 1 == len(receiver.given)
         (one,) = await desk.deliveries(hook["webhook_id"])
@@ -396,13 +390,11 @@ class TestTurns:
         await theirs.hook(NOBODY)
         await desk.tell(*["tag.added"] * 4)
         await theirs.tell("tag.added")
-        async with db.transaction(desk.pool) as database:
-            await sending.fan_out(database, limit=500)
+        await desk.run(sending.fan_out, limit=500)
         counts: dict[str, int] = {}
         after = sending.START
         for _ in range(4):  # fewer places than its webhooks could fill
-            async with db.transaction(desk.pool) as database:
-                deliveries, after = await sending.claim(database, after=after, limit=9)
+            deliveries, after = await desk.run(sending.claim, after=after, limit=9)
             for delivery in deliveries:
                 counts[delivery.lease.organization_id] = counts.get(delivery.lease.organization_id, 0) + 1
         assert {desk.house.organization_id: 8, neighbour.organization_id: 1} == counts
@@ -410,8 +402,7 @@ class TestTurns:
     async def test_all_webhooks_of_an_organization_come_to_their_turn(self, desk: Desk) -> None:
         hooks = {(await desk.hook(NOBODY))["webhook_id"] for _ in range(12)}
         await desk.tell(*["tag.added"] * 40)
-        async with db.transaction(desk.pool) as database:
-            await sending.fan_out(database, limit=500)
+        await desk.run(sending.fan_out, limit=500)
         seen: set[str] = set()
         for _ in range(200):
             async with db.transaction(desk.pool) as database:

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from afterword.cases import escalation
-from afterword.kit import db
 from tests.cases.conftest import Desk
 
 AGE = "update alert_instance set created_time = created_time - make_interval(hours => $1)"
@@ -47,5 +46,4 @@ async def test_escalated_once(desk: Desk) -> None:
 
 
 async def _run(desk: Desk, job: Callable[..., Awaitable[int]], *, later: timedelta = timedelta(0)) -> int:
-    async with db.transaction(desk.pool) as database:
-        return await job(database, now=database.clock.now() + later, limit=100)
+    return await desk.run(job, now=await desk.now() + later, limit=100)

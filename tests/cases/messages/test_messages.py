@@ -10,7 +10,6 @@ from afterword.cases import messages
 from afterword.cases.messages import Message, compose
 from afterword.core.messaging.reply_text import replied_to
 from afterword.core.wire.site import Site
-from afterword.kit import db
 from afterword.sending.channels.bounces import Answer
 from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.queue.lanes import LaneSettings
@@ -45,8 +44,7 @@ async def answer(
     text: str = "Thank you.",
 ) -> bool:
     found = Answer(message_id=message_id, key=key, sender=sender, subject="Re: We are sorry", text=text)
-    async with db.transaction(desk.pool) as database:
-        return await messages.receive(database, answer=found, now=database.clock.now())
+    return await desk.run(messages.receive, answer=found, now=await desk.now())
 
 
 async def test_refused(desk: Desk) -> None:

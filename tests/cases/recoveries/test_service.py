@@ -1,7 +1,6 @@
 """A customer asked again: refusals, the item, and its answer, noted and told once."""
 
 from afterword.cases import recoveries
-from afterword.kit import db
 from tests.cases.conftest import Desk
 from tests.cases.messages.test_messages import case_of_ann
 
@@ -42,8 +41,7 @@ async def test_answered_and_changed(desk: Desk) -> None:
 
 
 async def _note(desk: Desk, keys: list[tuple[str, str]]) -> None:
-    async with db.transaction(desk.pool) as database:
-        await recoveries.record_recovery_answers(database, keys=keys, now=database.clock.now())
+    await desk.run(recoveries.record_recovery_answers, keys=keys, now=await desk.now())
 
 
 async def test_refusals(desk: Desk) -> None:

@@ -271,8 +271,7 @@ async def test_won_back(office: Desk, agent: httpx2.AsyncClient) -> None:
     instance = await office.value(
         "select questionnaire_instance_id from queue_item where item_id = $1", item["item_id"]
     )
-    async with db.connection(office.pool) as database:
-        answered = await instances.get(database, caller=office.house.caller, instance_id=instance)
+    answered = await office.run(instances.get, caller=office.house.caller, instance_id=instance)
     await office.answer(answered, {office.score_id: 5})
     await read_all(office.pool, rows.READER, _follow)
 

@@ -82,8 +82,7 @@ class Importing:
         return (await self.client.ok("GET", f"/q/import/{job['import_id']}/row?limit=500{query}"))["results"]
 
     async def claim(self, owner: uuid.UUID) -> service.ImportRecord:
-        async with db.transaction(self.queue.pool) as database:
-            job = await service.IMPORTS.claim(database, owner=owner, now=database.clock.now())
+        job = await self.queue.run(service.IMPORTS.claim, owner=owner, now=await self.queue.now())
         assert job is not None
         return job
 
@@ -282,10 +281,9 @@ class TestImport:
 
     async def test_tells(self, importing: Importing) -> None:
         job = await importing.done(lines("ann@example.com,,", "nobody,,"))
-        async with db.connection(importing.queue.pool) as database:
-            [event] = await list_events(
-                database, organization_id=importing.queue.house.organization_id, subject_id=job["import_id"]
-            )
+        [event] = await importing.queue.run(
+            list_events, organization_id=importing.queue.house.organization_id, subject_id=job["import_id"]
+        )
         assert ("import.finished", "worker") == (event.type, event.actor_kind)
         assert {**job, "created_time": 0, "finished_time": 0} == {
             **msgspec.to_builtins(Import.of_log(event.data, UTC)), "created_time": 0, "finished_time": 0,
@@ -547,15 +545,16 @@ class TestFaults:
         await importing.send(many(3))
         await importing.send(many(3, reference="other"))
         await importing.claim(uuid.uuid4())
-        async with db.transaction(importing.queue.pool) as database:
-            assert await service.IMPORTS.claim(database, owner=uuid.uuid4(), now=database.clock.now()) is None
+        assert (
+            await importing.queue.run(service.IMPORTS.claim, owner=uuid.uuid4(), now=await importing.queue.now())
+            is None
+        )
 
     async def test_fails_for_good(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
         job = await importing.send(many(30))
         owner = uuid.uuid4()
         held = await importing.step(await importing.claim(owner), owner)
-        async with db.transaction(importing.queue.pool) as database:
-            await service.IMPORTS.release(database, job=held, owner=owner, is_tried=False)
+        await importing.queue.run(service.IMPORTS.release, job=held, owner=owner, is_tried=False)
         get_piece = service.get_piece
 
         async def broken(*arguments: Any, **options: Any) -> Any:

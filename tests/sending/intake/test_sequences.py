@@ -33,10 +33,11 @@ class Chain:
         return self.queue.house
 
     async def questions(self) -> list[str]:
-        async with db.connection(self.queue.pool) as database:
-            version = await questionnaires_store.get_version(
-                database, organization_id=self.house.organization_id, version_id=self.house.version_id
-            )
+        version = await self.queue.run(
+            questionnaires_store.get_version,
+            organization_id=self.house.organization_id,
+            version_id=self.house.version_id,
+        )
         return [question.question_id for question in version.definition.questions()]
 
     async def post(self, **body: object) -> httpx2.Response:
@@ -84,8 +85,7 @@ class Chain:
 
     async def follow(self) -> None:
         await settled(self.queue.pool)
-        async with db.transaction(self.queue.pool) as database:
-            await sequences.follow(database, secret=self.queue.secret, now=database.clock.now(), limit=500)
+        await self.queue.run(sequences.follow, secret=self.queue.secret, now=await self.queue.now(), limit=500)
 
     async def made(self) -> list[Mapping[str, Any]]:
         """The items of sequences, the oldest first."""
@@ -314,8 +314,7 @@ class TestFollow:
         await chain.answer(await chain.ask())
         await chain.follow()
         await settled(chain.queue.pool)
-        async with db.transaction(chain.queue.pool) as database:
-            await service.raise_next(database, now=database.clock.now(), limit=500)
+        await chain.queue.run(service.raise_next, now=await chain.queue.now(), limit=500)
         [case] = (await chain.client.ok("GET", "/alert/instance"))["results"]
         [item] = await chain.made()
         assert (item["item_id"] if is_noted else None) == case["recovery_item_id"]

@@ -28,17 +28,16 @@ PHONE = "+306912345678"
 async def add(
     queue: Queue, kind: str = "sms_twilio", settings: Mapping[str, Any] = LOGIN, *, is_default: bool = True
 ) -> tuple[Account, int]:
-    async with db.transaction(queue.pool) as database:
-        return await service.add_account(
-            database,
-            organization_id=queue.house.organization_id,
-            kind=kind,
-            title="Ours",
-            settings=settings,
-            is_default=is_default,
-            site=SITE,
-            now=database.clock.now(),
-        )
+    return await queue.run(
+        service.add_account,
+        organization_id=queue.house.organization_id,
+        kind=kind,
+        title="Ours",
+        settings=settings,
+        is_default=is_default,
+        site=SITE,
+        now=await queue.now(),
+    )
 
 
 @pytest.fixture
@@ -159,8 +158,7 @@ class TestDefault:
     async def test_the_former_one_can_be_removed(self, queue: Queue, sms: Queue) -> None:
         former = await sms.account_id()
         await add(queue)
-        async with db.transaction(queue.pool) as database:
-            await service.remove_account(database, account_id=former)
+        await queue.run(service.remove_account, account_id=former)
         assert 1 == await queue.value("select count(*) from channel_account where channel_id = 2")
 
     async def test_one_default_a_channel_says_the_table(self, queue: Queue, sms: Queue) -> None:
@@ -190,11 +188,9 @@ class TestLimits:
     async def test_a_ceiling_survives_throttles(self, queue: Queue) -> None:
         account, _ = await add(queue)
         key = (account.organization_id, account.account_id)
-        async with db.transaction(queue.pool) as database:
-            await service.limit_rate(database, account_id=account.account_id, rate=8)
+        await queue.run(service.limit_rate, account_id=account.account_id, rate=8)
         await queue.execute("update channel_account set updated_time = now() - interval '1 minute'")
-        async with db.transaction(queue.pool) as database:
-            await health.slow_down(database, account=key)
+        await queue.run(health.slow_down, account=key)
         row = await queue.fetch(
             "select rate, rate_ceiling from channel_account where account_id = $1", account.account_id
         )
@@ -202,10 +198,9 @@ class TestLimits:
 
     async def test_slots_and_title_make_a_new_version(self, queue: Queue) -> None:
         account, _ = await add(queue)
-        async with db.transaction(queue.pool) as database:
-            after, _ = await service.change_account(
-                database, account_id=account.account_id, site=SITE, slots_max=3, title="Theirs"
-            )
+        after, _ = await queue.run(
+            service.change_account, account_id=account.account_id, site=SITE, slots_max=3, title="Theirs"
+        )
         assert (3, "Theirs", account.version + 1) == (after.slots_max, after.title, after.version)
         assert LOGIN == service.settings_of(after, site=SITE)
 
@@ -235,10 +230,9 @@ class TestCallbacks:
     ) -> None:
         account, _ = await add(queue)
         inbound_id = account.inbound_id or ""
-        async with db.transaction(queue.pool) as database:
-            opened = await service.open_account(
-                database, organization_id=account.organization_id, account_id=account.account_id, site=SITE
-            )
+        opened = await queue.run(
+            service.open_account, organization_id=account.organization_id, account_id=account.account_id, site=SITE
+        )
         assert opened is not None
         assert SITE.inbound_url(inbound_id) == opened.settings["status_url"]
         item = await sms.schedule(PHONE)

@@ -83,8 +83,7 @@ class TestRefused:
             assert 403 == (await client.send("PATCH", path, body)).status_code
         assert 403 == (await client.send("DELETE", path)).status_code
         assert (await client.send("PATCH", path, {"is_default": True})).json()["is_default"]
-        async with db.transaction(client.queue.pool) as database:
-            await service.pause_account(database, account_id=account_id, reason="not paid")
+        await client.queue.run(service.pause_account, account_id=account_id, reason="not paid")
         assert 403 == (await client.send("DELETE", f"{path}/pause")).status_code
         assert "not paid" == (await client.ok("GET", path))["paused_reason"]
 

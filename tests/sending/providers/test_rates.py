@@ -27,8 +27,7 @@ async def throttle(queue: Queue, domain: str | None = SLOW, *, first: str = "sel
 
 
 async def prune(queue: Queue) -> int:
-    async with db.transaction(queue.pool) as database:
-        return await providers_rates.prune(database, limit=100)
+    return await queue.run(providers_rates.prune, limit=100)
 
 
 async def rates(queue: Queue) -> dict[str, float]:

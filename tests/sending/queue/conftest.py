@@ -2,10 +2,10 @@
 
 import random
 import uuid
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx2
 import pytest
@@ -36,10 +36,8 @@ MARGIN_SECONDS = 5.0
 BODY = {"responder_channel_identifier": "ann@example.com"}
 OK = Sent("reference", 250, "ok")
 MAIL = {"channel_id": EMAIL, "title": "Other", "message_subject": "Well?", "message_body": "Tell us."}
-
-
-def any_version(version: int) -> None:
-    """No If-Match was sent."""
+P = ParamSpec("P")
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -74,8 +72,7 @@ class Worker:
         return list(prepared.dispatches)
 
     async def begin(self, *dispatches: Dispatch) -> list[Dispatch]:
-        async with db.transaction(self.queue.pool) as database:
-            begun = await sending.begin(database, dispatches=dispatches, lease=self.lease)
+        begun = await self.queue.run(sending.begin, dispatches=dispatches, lease=self.lease)
         return [dispatch for dispatch in dispatches if dispatch.item.lease_key in begun]
 
     async def settle(self, outcome: Outcome, *dispatches: Dispatch, waits: Waits = Waits()) -> None:  # noqa: B008
@@ -91,13 +88,11 @@ class Worker:
         return dispatches
 
     async def hand_back(self, *dispatches: Dispatch) -> None:
-        async with db.transaction(self.queue.pool) as database:
-            await sending.hand_back(database, items=[dispatch.item for dispatch in dispatches])
+        await self.queue.run(sending.hand_back, items=[dispatch.item for dispatch in dispatches])
 
     async def renew(self, *dispatches: Dispatch) -> int:
-        async with db.transaction(self.queue.pool) as database:
-            lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
-            return len(await sending.renew(database, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
+        lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
+        return len(await self.queue.run(sending.renew, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
 
 
 @dataclass
@@ -176,23 +171,15 @@ class Queue:
         return await self.change(item, QueueItemUpdate(status_id=STATUS_ABORTED, result=result))
 
     async def change(self, item: QueueItemRecord, change: QueueItemUpdate) -> QueueItemRecord:
-        async with db.transaction(self.pool) as database:
-            return await service.change(
-                database,
-                caller=self.house.caller,
-                item_id=item.item_id,
-                change=change,
-                expect=any_version,
-                secret=self.secret,
-            )
+        return await self.run(
+            service.change, caller=self.house.caller, item_id=item.item_id, change=change, secret=self.secret
+        )
 
     async def delete(self, item: QueueItemRecord) -> None:
-        async with db.transaction(self.pool) as database:
-            await service.delete(database, caller=self.house.caller, item_id=item.item_id, expect=any_version)
+        await self.run(service.delete, caller=self.house.caller, item_id=item.item_id)
 
     async def resolve(self, item: QueueItemRecord, *, is_sent: bool) -> QueueItemRecord:
-        async with db.transaction(self.pool) as database:
-            return await service.resolve(database, caller=self.house.caller, item_id=item.item_id, is_sent=is_sent)
+        return await self.run(service.resolve, caller=self.house.caller, item_id=item.item_id, is_sent=is_sent)
 
     async def take(self, *said: Report, account_id: str | None = None, house: House | None = None) -> int:
         """Take reports about messages, as those of an account."""
@@ -211,8 +198,14 @@ class Queue:
         return await self.value("select account_id from pipeline where pipeline_id = $1", self.pipeline_id)
 
     async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008
+        return await self.run(sending.reap, limit=500, waits=waits)
+
+    async def run(
+        self, work: Callable[Concatenate[db.Database, P], Awaitable[Found]], *values: P.args, **named: P.kwargs
+    ) -> Found:
+        """Call a service in a transaction of its own."""
         async with db.transaction(self.pool) as database:
-            return await sending.reap(database, limit=500, waits=waits)
+            return await work(database, *values, **named)
 
     async def now(self) -> datetime:
         return await self.value("select now()")

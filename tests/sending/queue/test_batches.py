@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from afterword.core.organizations.access import SCOPES
-from afterword.kit import db
 from afterword.kit.db.leases import LeaseLost
 from afterword.kit.transport.base import Refused, Sent, Unknown
 from afterword.run.worker.long_work import BatchWorker
@@ -165,14 +164,12 @@ class TestWork:
         """A worker that overslept leaves neither items nor counts behind."""
         await client.create(send_time=LATER)
         made = await start(client, action="cancel")
-        async with db.transaction(client.queue.pool) as database:
-            job = await BATCHES_LEASES.claim(database, owner=uuid.uuid4(), now=database.clock.now())
+        job = await client.queue.run(BATCHES_LEASES.claim, owner=uuid.uuid4(), now=await client.queue.now())
         assert job is not None
         with pytest.raises(LeaseLost):
-            async with db.transaction(client.queue.pool) as database:
-                await batches.work(
-                    database, job=job, owner=uuid.uuid4(), secret=client.queue.secret, now=database.clock.now()
-                )
+            await client.queue.run(
+                batches.work, job=job, owner=uuid.uuid4(), secret=client.queue.secret, now=await client.queue.now()
+            )
         assert 0 == await client.queue.value("select count(*) from queue_item where status = 7")
         await client.queue.execute("update queue_batch set lease_until = now() - interval '1 second'")
         assert ("done", 1, 0, 0, 0) == await ended(client, made["batch_id"])

@@ -7,7 +7,6 @@ from typing import Final
 import pytest
 
 from afterword.core.scheduling.statuses import Item
-from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
 from afterword.kit.transport.mime import Report
 from afterword.people.responders import suppressions
@@ -18,7 +17,7 @@ from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
 from tests.bar import Tell
-from tests.sending.queue.conftest import EMAIL, Queue, any_version
+from tests.sending.queue.conftest import EMAIL, Queue
 
 SENT: Final = Sent("reference-1", 250, "2.0.0 Ok")
 End = Callable[[Queue], Awaitable[QueueItemRecord]]
@@ -70,10 +69,7 @@ async def cannot_be_made(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set attempts_max = 1")
     [dispatch] = await queue.worker().claim()
-    async with db.transaction(queue.pool) as database:
-        await sending.give_up(
-            database, item=dispatch.item, cause="no template", waits=Waits(), now=database.clock.now()
-        )
+    await queue.run(sending.give_up, item=dispatch.item, cause="no template", waits=Waits(), now=await queue.now())
     return item
 
 
@@ -123,8 +119,7 @@ async def cancelled_by_reference(queue: Queue) -> QueueItemRecord:
         pipeline_id=queue.pipeline_id,
         external_reference="order-1042",
     )
-    async with db.transaction(queue.pool) as database:
-        await references.cancel(database, reference=reference, expect=any_version)
+    await queue.run(references.cancel, reference=reference)
     return item
 
 
@@ -137,14 +132,13 @@ async def too_late(queue: Queue) -> QueueItemRecord:
 
 async def suppressed(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
-    async with db.transaction(queue.pool) as database:
-        await suppressions.add(
-            database,
-            caller=queue.house.caller,
-            request=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
-            secret=queue.secret,
-            now=database.clock.now(),
-        )
+    await queue.run(
+        suppressions.add,
+        caller=queue.house.caller,
+        request=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
+        secret=queue.secret,
+        now=await queue.now(),
+    )
     await queue.worker().claim()
     return item
 

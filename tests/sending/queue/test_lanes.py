@@ -15,8 +15,7 @@ MINUTE = timedelta(minutes=1)
 
 
 async def lanes(queue: Queue, **values: object) -> list[Lane]:
-    async with db.connection(queue.pool) as database:
-        return await list_lanes(database, **values)
+    return await queue.run(list_lanes, **values)
 
 
 async def list_lanes(database: db.Database, **values: object) -> list[Lane]:
@@ -112,7 +111,7 @@ class TestSettingsCache:
         assert [queue.lane] == list(cache.kept)
 
 
-BATCH = 20
+BATCH = 6
 
 
 async def batch(queue: Queue, statements: list[str], prefix: str) -> tuple[list[str], list[str], list[str]]:

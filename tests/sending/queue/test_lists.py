@@ -135,10 +135,9 @@ class TestCount:
 
     async def test_ends_at_its_limit(self, client: Client) -> None:
         await fill(client.queue, count=30)
-        async with db.connection(client.queue.pool) as database:
-            found = await lists.count_items_record(
-                database, organization_id=client.queue.house.organization_id, chosen=Filter(), limit=7
-            )
+        found = await client.queue.run(
+            lists.count_items_record, organization_id=client.queue.house.organization_id, chosen=Filter(), limit=7
+        )
         counts = {(one.status, one.reason): (one.count, one.is_capped) for one in found}
         assert ((7, True), (5, False)) == (counts[Item.SENT, ""], counts[Item.IGNORED, "conditions"])
 

@@ -45,7 +45,7 @@ from tests.bar import Tell
 from tests.conftest import build_house
 from tests.databases import fresh_database
 from tests.sending.queue import mutants
-from tests.sending.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
+from tests.sending.queue.conftest import MARGIN_SECONDS, Queue, Worker
 from tests.sizes import FULL, one_of, size
 
 EXAMPLES, STEPS = size(10, 2_000), size(20, 60)
@@ -226,7 +226,7 @@ class Machine(RuleBasedStateMachine):
         async def act() -> errors.Refusal | None:
             try:
                 async with db.transaction(self.queue.pool) as database:
-                    await service.delete(database, caller=self.queue.house.caller, item_id=item_id, expect=any_version)
+                    await service.delete(database, caller=self.queue.house.caller, item_id=item_id)
             except (errors.Conflict, errors.NotFound) as refusal:
                 return refusal
             return None
@@ -541,7 +541,7 @@ class Machine(RuleBasedStateMachine):
                 async with db.transaction(self.queue.pool) as database:
                     item = await service.change(
                         database, caller=self.queue.house.caller, item_id=item_id, change=change,
-                        expect=any_version, secret=self.queue.secret,
+                        secret=self.queue.secret,
                     )  # fmt: skip
             except (errors.Conflict, errors.NotFound) as refusal:
                 return refusal

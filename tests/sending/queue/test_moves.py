@@ -112,15 +112,6 @@ class TestHandBack:
 
 
 class TestBegin:
-    async def test_fenced_by_the_reaper(self, queue: Queue) -> None:
-        await queue.schedule()
-        worker = queue.worker()
-        [dispatch] = await worker.claim()
-        await queue.shift(LOST)
-        await queue.reap()
-
-        assert [] == await worker.begin(dispatch)
-
     async def test_fenced_by_another_claim(self, queue: Queue) -> None:
         await queue.schedule()
         worker, other = queue.worker(), queue.worker()
@@ -201,8 +192,7 @@ class TestBegin:
         await worker.begin(begun)
         await worker.hand_back(gone)
 
-        async with db.transaction(queue.pool) as database:
-            lease_keys = await sending.begin_again(database, dispatches=dispatches, lease=worker.lease)
+        lease_keys = await queue.run(sending.begin_again, dispatches=dispatches, lease=worker.lease)
 
         assert {begun.item.lease_key, not_begun.item.lease_key} == lease_keys
 
@@ -246,10 +236,9 @@ class TestGiveUp:
 
     async def give_up(self, queue: Queue) -> None:
         [dispatch] = await queue.worker().claim()
-        async with db.transaction(queue.pool) as database:
-            await sending.give_up(
-                database, item=dispatch.item, cause="Rendering failed", waits=Waits(), now=database.clock.now()
-            )
+        await queue.run(
+            sending.give_up, item=dispatch.item, cause="Rendering failed", waits=Waits(), now=await queue.now()
+        )
 
 
 class TestRenew:

@@ -51,8 +51,7 @@ async def test_what_has_ended_long_ago_goes_with_its_attempts(read: Queue) -> No
     await prune(read)
     assert [waiting.item_id] == [row["item_id"] for row in await read.fetch("select item_id from queue_item")]
     assert 0 == await read.value("select count(*) from attempt")
-    async with db.connection(read.pool) as database:
-        assert {Item.SENT: 1} == await retention.count_pruned(database)
+    assert {Item.SENT: 1} == await read.run(retention.count_pruned)
 
 
 @pytest.mark.parametrize("end", DEAD, ids=lambda end: end.__name__)
@@ -63,8 +62,7 @@ async def test_a_dead_letter_stays_for_thirty_days(read: Queue, end: End, tell: 
     kept = len(await left(read))
     await prune(read, days=1, later=FAILED_DAYS_MIN + HOUR)
     removed = kept - len(await left(read))
-    async with db.connection(read.pool) as database:
-        counted = await retention.count_pruned(database)
+    counted = await read.run(retention.count_pruned)
     tell(
         "{dead} dead letters: {kept} kept before 30 days, {removed} removed after, {counted} counted as removed",
         dead=1, kept=kept, removed=removed, counted=sum(counted.values()), whole=len(DEAD),

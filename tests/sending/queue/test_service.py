@@ -11,7 +11,6 @@ from msgspec import structs
 
 from afterword import errors
 from afterword.core.wire.times import Moment
-from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Unknown
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.queue import service
@@ -124,8 +123,7 @@ class TestSchedule:
             structs.replace(good, request=requested(external_reference="twice")),
         ]
 
-        async with db.transaction(queue.pool) as database:
-            outcomes = await service.schedule_all(database, wanted=wanted, secret=queue.secret)
+        outcomes = await queue.run(service.schedule_all, wanted=wanted, secret=queue.secret)
 
         assert isinstance(outcomes[0], QueueItemRecord)
         codes = [outcome.code if isinstance(outcome, errors.Refusal) else "" for outcome in outcomes]

@@ -100,16 +100,15 @@ async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItemRecor
 async def opened(queue: Queue, adapter: Adapter = "standard", **pinned: str) -> tuple[str, str]:
     """The path of an endpoint, and its key if it has one."""
     account_id = await queue.account_id()
-    async with db.transaction(queue.pool) as database:
-        inbound_id, key = await inbound.open_endpoint(
-            database,
-            organization_id=queue.house.organization_id,
-            account_id=account_id,
-            adapter=adapter,
-            site=queue.house.site,
-            now=database.clock.now(),
-            **pinned,
-        )
+    inbound_id, key = await queue.run(
+        inbound.open_endpoint,
+        organization_id=queue.house.organization_id,
+        account_id=account_id,
+        adapter=adapter,
+        site=queue.house.site,
+        now=await queue.now(),
+        **pinned,
+    )
     return f"/inbound/{inbound_id}", key or ""
 
 
@@ -122,17 +121,16 @@ async def pinned(queue: Queue, signer: Signer) -> str:
 async def called_back(queue: Queue, receipt: Mapping[str, Any]) -> str:
     """The path of a new account at a gateway whose receipts read so."""
     url = "https://sms.gateway.example/send?to={to_digits}&text={text}&ref={id}"
-    async with db.transaction(queue.pool) as database:
-        account, _ = await service.add_account(
-            database,
-            organization_id=queue.house.organization_id,
-            kind="sms_http",
-            title=None,
-            settings={"url": url, "method": "GET", "form": "none", "receipt": receipt},
-            is_default=True,
-            site=queue.house.site,
-            now=database.clock.now(),
-        )
+    account, _ = await queue.run(
+        service.add_account,
+        organization_id=queue.house.organization_id,
+        kind="sms_http",
+        title=None,
+        settings={"url": url, "method": "GET", "form": "none", "receipt": receipt},
+        is_default=True,
+        site=queue.house.site,
+        now=await queue.now(),
+    )
     return "/inbound/" + await queue.value(
         "select inbound_id from inbound_endpoint where account_id = $1", account.account_id
     )
@@ -508,8 +506,7 @@ class TestNotifications:
         path = await pinned(queue, signer)
         body = json.dumps(notification(signer, "", kind="SubscriptionConfirmation")).encode()
         assert 204 == await post(http, path, body)
-        async with db.connection(queue.pool) as database:
-            [endpoint] = await inbound.list_endpoints(database, organization_id=queue.house.organization_id)
+        [endpoint] = await queue.run(inbound.list_endpoints, organization_id=queue.house.organization_id)
         assert "https://sns.example.com/?Action=ConfirmSubscription" == endpoint.confirm_url
         assert [] == outgoing
 

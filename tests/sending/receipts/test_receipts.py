@@ -27,8 +27,7 @@ GONE: Final = Report(kind="bounced", is_hard=True, code="5.1.1", text="550 5.1.1
 
 
 async def take_mail(queue: Queue, *said: Report) -> int:
-    async with db.transaction(queue.pool) as database:
-        return await service.take_mail(database, reports=said, now=database.clock.now(), secret=queue.secret)
+    return await queue.run(service.take_mail, reports=said, now=await queue.now(), secret=queue.secret)
 
 
 async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItemRecord:

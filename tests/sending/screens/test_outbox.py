@@ -4,7 +4,6 @@ import html
 
 import httpx2
 
-from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Sent
 from afterword.run.worker import captured
 from afterword.run.worker.messages import Notices
@@ -70,10 +69,9 @@ async def test_mails_to_users_are_the_operators(client: Client) -> None:
                     assert 404 == (await browser.get(f"{OUTBOX}/{one}{path}")).status_code
                 assert 404 == (await client.send("GET", f"/q/outbox/{one}")).status_code
         assert [] == (await client.ok("GET", "/q/outbox"))["results"]
-        async with db.transaction(queue.pool) as database:
-            assert {message_id, "7" * 22} == {
-                one.message_id for one in await outbox.list_message_records(database, limit=5)
-            }
+        assert {message_id, "7" * 22} == {
+            one.message_id for one in await queue.run(outbox.list_message_records, limit=5)
+        }
 
 
 async def test_clock(client: Client, agent: httpx2.AsyncClient, browser: httpx2.AsyncClient) -> None:

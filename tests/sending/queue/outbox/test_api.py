@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from afterword.core.organizations.access import SCOPES
-from afterword.kit import db
 from afterword.kit.transport.base import SMS, WEBHOOK, Message, Sent
 from afterword.sending.queue import outbox
 from tests.conftest import SITE
@@ -16,8 +15,7 @@ OUTBOX = "/q/outbox"
 async def capture(queue: Queue, item_id: str, **changed: object) -> None:
     own = {"organization_id": queue.house.organization_id, "item_id": item_id, **changed}
     message: Message = replace(MESSAGE, **own)  # pyrefly: ignore[bad-argument-type]
-    async with db.transaction(queue.pool) as database:
-        await outbox.capture(database, message=message)
+    await queue.run(outbox.capture, message=message)
 
 
 async def listed(client: Client, query: str = "") -> list[str]:
