@@ -298,12 +298,14 @@ class TestListItems:
 
 
 class TestChangeItem:
-    async def test_a_wrong_address_beside_another_wrong_field(self, client: Client) -> None:
+    async def test_a_wrong_address_alone_and_beside_another_wrong_field(self, client: Client) -> None:
         item = await client.create()
         body = {"responder_channel_identifier": "nobody", "locale": "?"}
         named = {("/locale", "invalid_locale"), ("/responder_channel_identifier", "invalid_address")}
         for path in client.paths(item["item_id"]):
             assert named == set(codes(await client.send("PATCH", path, body)))
+            alone = await client.send("PATCH", path, {"responder_channel_identifier": "nobody"})
+            assert [("/responder_channel_identifier", "invalid_address")] == codes(alone)
         assert item == await client.ok("GET", client.paths(item["item_id"])[1])
 
     async def test_ok(self, client: Client) -> None:
