@@ -168,8 +168,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "all delivered, no attempt counted; hardly a refusal once learned; at most one probe a rest of 30 s, then the "
         "full rate within 30 s; uniform jitter",
         "run/worker/test_smtp.py::TestThrottled", "run/worker/test_smtp.py::TestBreaker",
-        "run/worker/test_dead_server.py",
-        "sending/providers/test_rates.py", "sending/queue/sending/test_domains.py",
+        "run/worker/test_dead_server.py", "sending/providers/test_rates.py",
     ),
     _proof(
         "T22", "30 profiles of scanners, link previews and browsers at each address of a mail and of public links; "

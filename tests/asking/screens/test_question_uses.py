@@ -4,8 +4,8 @@ from afterword.asking.screens.questionnaires import PATH
 from afterword.kit import db
 from tests.asking.screens.test_builder import text_of
 from tests.cases.conftest import Desk
-from tests.cases.screens.test_cases import desk as desk  # noqa: PLC0414  a fixture
-from tests.cases.screens.test_cases import office as office  # noqa: PLC0414  a fixture
+from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.cases.screens.conftest import office as office  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import browser_of, log_in
 
 

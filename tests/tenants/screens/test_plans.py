@@ -2,7 +2,7 @@
 
 from afterword.kit import db
 from afterword.tenants.organizations import plans
-from tests.sending.screens.test_queue_items import plain
+from tests.sending.screens.conftest import plain
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 PLAN = "/console/settings/plan"
