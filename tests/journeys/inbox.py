@@ -53,11 +53,11 @@ class Inbox:
 
     async def one_for(self, address: str, *, seconds: float = 30) -> Mail:
         """The first mail for this person, once it is there."""
-
-        async def arrived() -> Mail | None:
-            return next((mail for mail in self.mails if address in mail.recipients), None)
-
-        mail = await until(arrived, seconds=seconds, what=f"a mail for {address}")
+        mail = await until(
+            lambda: next((mail for mail in self.mails if address in mail.recipients), None),
+            seconds=seconds,
+            what=f"a mail for {address}",
+        )
         assert mail is not None
         return mail
 

@@ -16,6 +16,7 @@ from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.reading.findings import Findings
 from tests.core.questionnaires.test_definition import JSON, changed, give_id, places
 from tests.core.questionnaires.test_definition import document as example
+from tests.sizes import size
 
 A, B, C, D = (letter * 22 for letter in "abcd")
 LAYOUTS = ("by_group", "by_question", "one_page")
@@ -114,7 +115,7 @@ def drawn(draw: st.DrawFn) -> Definition:
     return document(*questions, page=draw(st.sampled_from([1, 2])))
 
 
-@settings(max_examples=40)
+@settings(max_examples=size(20, 200))
 @given(asked=drawn(), layout=st.sampled_from(LAYOUTS))
 def test_exactly_the_questions_that_no_answers_lead_to(asked: Definition, layout: Any) -> None:
     found, everything = Flow(asked, layout), asked.questions()
