@@ -237,12 +237,18 @@ class TestMigrations:
         finding = (await look(tmp_path, database_url=empty_database_url))["migrations"]
         assert Finding("migrations", False, "The database is empty.", "Run `afterword migrate`.") == finding
 
-    @pytest.mark.parametrize(("revision", "advice"), [("0000", "afterword migrate"), ("9999", "the newer release")])
+    @pytest.mark.parametrize(
+        ("revision", "needs", "advice"),
+        [
+            ("0000", "comment on table alembic_version is 'needs 0000'", "afterword migrate"),
+            ("9999", "comment on table alembic_version is 'needs 9999'", "the newer release"),
+        ],
+    )
     async def test_another_revision(
-        self, tmp_path: Path, pool: db.Pool, database_url: str, revision: Literal["0000", "9999"], advice: str
+        self, tmp_path: Path, pool: db.Pool, database_url: str, revision: str, needs: LiteralString, advice: str
     ) -> None:
         await execute(pool, "update alembic_version set version_num = $1", revision)
-        await execute(pool, f"comment on table alembic_version is 'needs {revision}'")
+        await execute(pool, needs)
         finding = await fault("migrations", tmp_path, database_url=database_url)
         assert advice in finding.advice
 

@@ -131,10 +131,10 @@ async def _disturb(rig: Rig, network: Network, worker: Child, home: Machine, pri
     target = rig.target
     assert isinstance(target, Outside)
 
+    read = target.read
+
     async def accepted(share: float) -> None:
-        await rig.until(
-            lambda: target.read() >= ITEMS * share, seconds=SHARE_SECONDS_MAX, what=f"{share:.0%} of the mails"
-        )
+        await rig.until(lambda: read() >= ITEMS * share, seconds=SHARE_SECONDS_MAX, what=f"{share:.0%} of the mails")
 
     async def bereft() -> bool:
         return not await rig.connection.fetchval(
