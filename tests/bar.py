@@ -83,7 +83,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "each kills one worker at most and ends Failed with its cause, 1 event, 1 notification; the others late p99 at "
         "most 2 s; cancelling works meanwhile",
         "run/worker/faults/test_poison.py::test_poison", "run/worker/test_sender.py::TestPoison",
-        "run/worker/test_giving_up.py",
+        "run/worker/test_sender.py::TestGivingUp",
     ),
     _proof(
         "T07", "the database dies under sends, 50 POSTs and 20 PATCHes a second, then stays away",
@@ -168,7 +168,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "all delivered, no attempt counted; hardly a refusal once learned; at most one probe a rest of 30 s, then the "
         "full rate within 30 s; uniform jitter",
         "run/worker/test_smtp.py::TestThrottled", "run/worker/test_smtp.py::TestBreaker",
-        "run/worker/test_dead_server.py",
+        "run/worker/test_smtp.py::test_a_server_that_dies_amid_sending",
         "sending/providers/test_rates.py", "sending/queue/sending/test_domains.py",
     ),
     _proof(

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, Literal, LiteralString
+from typing import Any, LiteralString
 
 import msgspec
 import pytest

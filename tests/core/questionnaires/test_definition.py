@@ -309,7 +309,7 @@ class TestLocalized:
 
 
 def test_the_content_of_an_instance(good: Definition) -> None:
-    """What was drawn, in one language, without what its responder must not see."""
+    """Questions that were drawn, in one language, without members that its responder must not see."""
     why = give_id("question", "why")
     shown: Any = definition.content(
         good, "el", question_ids=[why], instance_id="I", questionnaire_id="Q", version_id="V"
