@@ -105,7 +105,7 @@ class Trials:
         accepted = self.sink.count + held - held // 2
         await self.rig.schedule(held)
         # They leave the reaping to the one who lives on: all would walk past the locked rows at once.
-        dying = [self.crew.bear_one(reap_seconds=RELUCTANT_SECONDS) for _ in range(self.victims)]
+        dying = [self.crew.start_one(reap_seconds=RELUCTANT_SECONDS) for _ in range(self.victims)]
 
         async def all_stand() -> bool:
             return not silence.times and self.sink.count >= accepted and await self._is_held(held)
