@@ -66,7 +66,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
     ),
     _proof(
         "T03", "the same host name and process id again, restarted amid sends", None, "20 restarts",
-        "as T01; no lease is revived", "run/worker/faults/test_names.py::test_the_same_name_again",
+        "as T01; no lease is revived", "run/worker/faults/test_crash.py::test_the_same_name_again",
     ),
     _proof(
         "T04", "a channel blocks the loop; a process in which nothing turns", "100 sends", "1,000 sends",
@@ -141,7 +141,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "5,000 overdue items",
         "nothing leaves before it is confirmed; then at its rate, the rest Ignored, 1 event each",
         "run/worker/faults/test_time.py::test_outage", "run/worker/faults/test_time.py::test_database_goes_back",
-        "run/worker/faults/test_dumps.py", "sending/queue/test_restores.py",
+        "run/worker/faults/test_time.py::test_a_dump_is_restored", "sending/queue/test_restores.py",
     ),
     _proof(
         "T18", "one organization has very much due and a target that hangs; another has an item a second",
