@@ -48,7 +48,6 @@ class Inbox:
 
     @property
     def url(self) -> str:
-        """For AFTERWORD_SMTP_URL."""
         return f"smtp://127.0.0.1:{self.port}"
 
     async def one_for(self, address: str, *, seconds: float = 30) -> Mail:

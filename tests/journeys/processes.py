@@ -97,7 +97,6 @@ class Child:
         return await self.ended(seconds=seconds)
 
     def tail(self) -> str:
-        """The end of its log."""
         return self.log.read_text(errors="replace")[-LOG_CHARACTERS_MAX:] if self.log.exists() else ""
 
     def told(self, name: str) -> str:

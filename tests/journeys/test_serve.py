@@ -47,8 +47,6 @@ def home(scratch: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Service:
-    """A running service."""
-
     child: Child
     settings: dict[str, Any]
     seconds: float  # until it was ready

@@ -1,5 +1,3 @@
-"""Lifetime of an instance, and the changes of a posted page."""
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 

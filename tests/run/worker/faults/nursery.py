@@ -90,7 +90,6 @@ class Born:
             os.kill(self.pid, sign)
 
     def kill(self) -> None:
-        """SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
     def _ended(self, seconds: float | None) -> int | None:

@@ -124,7 +124,6 @@ class Rig:
                 self.acknowledged.add(outcome.item_id)
 
     async def add_lane(self, house: House) -> None:
-        """One more pipeline."""
         async with db.transaction(self.pool) as database:
             await pipelines.create_pipeline(
                 database,
@@ -337,8 +336,6 @@ class Rig:
 
 @dataclass(frozen=True)
 class Web:
-    """A web process and its address."""
-
     child: Child
     url: str
     environment: Mapping[str, str]
@@ -353,8 +350,6 @@ class Web:
 
 @dataclass
 class Crew:
-    """The workers of a test."""
-
     rig: Rig
     orders: Orders
     is_apart: bool
@@ -448,7 +443,6 @@ class Crew:
         return await until(told, seconds=90, what=f"{child.name} works")
 
     async def ready(self) -> None:
-        """Wait until all work."""
         for child in self.working:
             await self.owner_of(child)
 
@@ -464,14 +458,12 @@ class Crew:
         assert [] == wrong, wrong[:3]
 
     def bury(self) -> None:
-        """End what is left."""
         for child in self.children:
             processes.kill_tree(child)
         if self.own is not None:
             self.own.stop()
 
     def tails(self) -> list[str]:
-        """The ends of all logs."""
         return [f"\n{child.name}: {child.tail()}" for child in self.children]
 
 
