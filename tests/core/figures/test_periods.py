@@ -1,10 +1,12 @@
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from typing import Literal
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from afterword.core.figures import periods
-from afterword.core.figures.periods import Bucket, Period
+from afterword.core.figures.periods import Bucket, Period, next_due
 
 ATHENS = "Europe/Athens"
 
@@ -100,3 +102,20 @@ class TestPrevious:
         period = Period(at("2024-02-29T00:00:00+02:00"), at("2024-07-01T00:00:00+03:00"), ATHENS)
         expected = Period(at("2023-02-28T00:00:00+02:00"), at("2023-07-01T00:00:00+03:00"), ATHENS)
         assert expected == periods.previous(period, "previous_year")
+
+
+@pytest.mark.parametrize(
+    ("frequency", "day", "now", "due"),
+    [
+        ("weekly", 1, "2026-11-25T19:00Z", "2026-11-30T06:00Z"),
+        ("weekly", 3, "2026-11-25T05:59Z", "2026-11-25T06:00Z"),
+        ("weekly", 3, "2026-11-25T06:00Z", "2026-12-02T06:00Z"),  # never twice at once
+        ("weekly", 7, "2026-10-24T12:00Z", "2026-10-25T06:00Z"),  # winter time begins that night
+        ("monthly", 1, "2026-12-01T06:00Z", "2027-01-01T06:00Z"),
+        ("monthly", 28, "2027-02-01T00:00Z", "2027-02-28T06:00Z"),
+        ("monthly", 1, "2026-06-30T23:00Z", "2026-07-01T05:00Z"),  # already July there
+    ],
+)
+def test_next_due(frequency: Literal["weekly", "monthly"], day: int, now: str, due: str) -> None:
+    moment = next_due(datetime.fromisoformat(now), frequency=frequency, day=day, hour=8, zone=ZoneInfo(ATHENS))
+    assert datetime.fromisoformat(due) == moment
