@@ -1,7 +1,6 @@
 """Posted pages with files: how large a body may be, and where no files are asked for."""
 
 from tests.asking.instances.files.test_service import ASKED, OTHER, send, shown
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api, definition, published
 from tests.core.answers.test_files import PDF
 

@@ -269,6 +269,16 @@ async def make_questionnaire(
     return questionnaire.questionnaire_id
 
 
+async def now_of(house: House) -> datetime:
+    async with db.connection(house.pool) as database:
+        return database.clock.now()
+
+
+@pytest.fixture
+async def now(house: House) -> datetime:
+    return await now_of(house)
+
+
 @pytest.fixture
 async def house(pool: db.Pool) -> AsyncIterator[House]:
     """An organization in Athens with one questionnaire."""

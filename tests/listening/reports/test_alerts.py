@@ -10,12 +10,6 @@ from afterword.listening.reports import counts, results, service
 from tests.listening.reports.conftest import NPS, House
 
 
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
-
-
 async def alert(house: House, condition: dict[str, Any]) -> str:
     body = {"application_id": house.application_id, "title": "Low", "trigger": "schedule", "conditions": condition}
     response = await house.send("POST", "/alert", body)

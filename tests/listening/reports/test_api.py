@@ -1,18 +1,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-
-from afterword.kit import db
 from tests.listening.reports.conftest import NPS, House
 
 ABSENT = "z" * 22
-
-
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
 
 
 async def give(house: House, now: datetime, values: list[int], question_id: str = NPS, **more: Any) -> None:

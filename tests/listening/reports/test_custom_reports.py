@@ -9,7 +9,6 @@ from afterword.kit import db
 from afterword.tenants.organizations import service as accounts
 from tests.listening.reports.conftest import CES, CHOICE, CSAT, NPS, TEXT, House, make_questionnaire
 from tests.listening.reports.test_api import ABSENT, give
-from tests.listening.reports.test_api import now as now  # noqa: PLC0414  a fixture
 
 LIST: Final = "/report/custom"
 _METRIC_LEAF: Final = {"subject": "metric:nps", "operator": "equal", "value": 1}

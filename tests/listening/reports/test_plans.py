@@ -3,18 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-
-from afterword.kit import db
 from tests.listening.reports.conftest import CHOICE, CONSENT, MANY, NPS, House
 
 STORE = "questionnaire_metadata:store_id"
-
-
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
 
 
 class TestRun:

@@ -24,7 +24,6 @@ from tests.listening.reports.conftest import (
     make_questionnaire,
 )
 from tests.listening.reports.test_api import ABSENT, give
-from tests.listening.reports.test_api import now as now  # noqa: PLC0414  a fixture
 
 PIPELINE = f"{'PIPE':0<22}"
 

@@ -15,12 +15,6 @@ ABSENT = "z" * 22
 STORE = "questionnaire_metadata:store_id"
 
 
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
-
-
 async def saved(house: House, **spec: Any) -> str:
     body = {
         "questionnaire_ids": [house.questionnaire_id],

@@ -1,11 +1,9 @@
 """All that needs somebody on the overview: accounts, pipelines, silence, credits; and what waits, with links."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from afterword.kit import db
 from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.listening.screens.test_overview import page_of
 
 
@@ -23,9 +21,7 @@ async def test_nothing(owner: House) -> None:
     assert "What waits and why" not in page
 
 
-async def test_sending_silence_and_credits(owner: House) -> None:
-    async with db.connection(owner.pool) as database:
-        now = database.clock.now()
+async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
     for day in range(10, 16):
         await owner.respond({NPS: 9}, now=now - timedelta(days=day))
     await owner.respond({}, now=now - timedelta(days=1), complete=False)

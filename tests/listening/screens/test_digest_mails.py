@@ -11,11 +11,7 @@ from afterword.listening.screens import digests
 from afterword.tenants import mails
 from afterword.tenants.mails import compose
 from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 from tests.listening.reports.test_digests import caller_of, create
-from tests.listening.reports.test_digests import now as now  # noqa: PLC0414  a fixture
-from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
-from tests.listening.screens.test_reports import shops as shops  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import SITE
 
 MAILS = "/console/reports/mails"

@@ -7,17 +7,8 @@ from datetime import datetime, timedelta
 import httpx2
 import pytest
 
-from afterword.kit import db
 from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
-
-
-@pytest.fixture
-async def owner(house: House) -> House:
-    """The house with an owner who can log in."""
-    await Office(house.pool, house.caller.organization_id, "", "").add_user(EMAIL, role="owner")
-    return house
+from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 
 async def page_of(house: House, path: str = "/console") -> str:
@@ -45,9 +36,7 @@ async def test_without_answers(owner: House) -> None:
     assert ">Alerts</a>" in await page_of(owner, "/console/cases")
 
 
-async def test_equal_to_the_api(owner: House) -> None:
-    async with db.connection(owner.pool) as database:
-        now = database.clock.now()
+async def test_equal_to_the_api(owner: House, now: datetime) -> None:
     for number in range(40):
         await owner.respond({NPS: 10 if number % 4 else 3}, now=now - timedelta(hours=number, minutes=1))
     for number in range(40):
@@ -69,9 +58,7 @@ async def test_equal_to_the_api(owner: House) -> None:
     assert datetime.fromisoformat(report["period"]["from_time"]) == datetime.fromisoformat(begin)
 
 
-async def test_each_stage_has_its_own_number(owner: House) -> None:
-    async with db.connection(owner.pool) as database:
-        now = database.clock.now()
+async def test_each_stage_has_its_own_number(owner: House, now: datetime) -> None:
     for number in range(10):
         await owner.respond({NPS: 9} if number < 7 else {}, now=now - timedelta(days=1), complete=number < 6)
     shown = re.sub(r"<[^>]+>", " ", await page_of(owner))

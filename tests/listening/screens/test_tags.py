@@ -3,12 +3,9 @@
 import html
 
 from tests.listening.reports.conftest import House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.listening.screens.test_responses import links_of
-from tests.listening.screens.test_responses import shop as shop  # noqa: PLC0414  a fixture
 from tests.making import make_application
-from tests.tenants.logins.conftest import browser_of, log_in
+from tests.tenants.logins.conftest import Browser
 
 TAGS = "/console/responses/tags"
 
@@ -39,23 +36,21 @@ async def test_over_the_api(shop: House) -> None:
     assert {"too late": 3} == await counts(shop)
 
 
-async def test_screens(shop: House) -> None:
-    async with browser_of(shop.pool) as client:
-        await log_in(client)
-        assert "No response has a tag yet" in (await client.get(TAGS)).text
-        for tag, chosen in (("late", {}), ("vip", {"only": "unhappy"})):
-            await shop.send("POST", "/q/response/tag", {"tag": tag, "filter": chosen})
-        assert "late" in (await client.get(TAGS)).text
-        assert "late" not in (await client.get(f"{TAGS}?after=late")).text
-        taken = await client.post(f"{TAGS}/name", data={"old": "late", "tag": "vip"})
-        assert (409, True) == (taken.status_code, 'value="vip"' in taken.text)
-        assert 'value="late"' in (await client.get(f"{TAGS}/name?tag=late")).text
-        done = await client.post(f"{TAGS}/name", data={"old": "late", "tag": "slow"})
-        assert "Tag renamed" in (await client.get(done.headers["location"])).text
-        assert 404 == (await client.get(f"{TAGS}/removal?tag=late")).status_code
-        asked = html.unescape((await client.get(f"{TAGS}/removal?tag=slow")).text)
-        assert "3 responses lose it" in asked
-        page = (await client.post(f"{TAGS}/removal", data={"tag": "slow"})).headers["location"]
-        assert [] == links_of(await client.get("/console/responses?tag=slow"))
-        await client.post(f"{page}/undo")
-        assert 3 == len(links_of(await client.get("/console/responses?tag=slow")))
+async def test_screens(shop: House, browser: Browser) -> None:
+    assert "No response has a tag yet" in (await browser.get(TAGS)).text
+    for tag, chosen in (("late", {}), ("vip", {"only": "unhappy"})):
+        await shop.send("POST", "/q/response/tag", {"tag": tag, "filter": chosen})
+    assert "late" in (await browser.get(TAGS)).text
+    assert "late" not in (await browser.get(f"{TAGS}?after=late")).text
+    taken = await browser.post(f"{TAGS}/name", data={"old": "late", "tag": "vip"})
+    assert (409, True) == (taken.status_code, 'value="vip"' in taken.text)
+    assert 'value="late"' in (await browser.get(f"{TAGS}/name?tag=late")).text
+    done = await browser.post(f"{TAGS}/name", data={"old": "late", "tag": "slow"})
+    assert "Tag renamed" in (await browser.get(done.headers["location"])).text
+    assert 404 == (await browser.get(f"{TAGS}/removal?tag=late")).status_code
+    asked = html.unescape((await browser.get(f"{TAGS}/removal?tag=slow")).text)
+    assert "3 responses lose it" in asked
+    page = (await browser.post(f"{TAGS}/removal", data={"tag": "slow"})).headers["location"]
+    assert [] == links_of(await browser.get("/console/responses?tag=slow"))
+    await browser.post(f"{page}/undo")
+    assert 3 == len(links_of(await browser.get("/console/responses?tag=slow")))

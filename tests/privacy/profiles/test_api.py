@@ -13,7 +13,6 @@ from tests.asking.instances.conftest import shop as shop  # noqa: PLC0414  a fix
 from tests.asking.instances.conftest import world as world  # noqa: PLC0414  a fixture
 from tests.asking.instances.test_responders import asked
 from tests.privacy.conftest import CANARY, Desk, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 PATHS = ("timeline", "subject")
 

@@ -4,7 +4,6 @@ from html import escape
 
 from afterword.privacy import profiles
 from tests.privacy.conftest import CANARY, Desk, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 
 async def test_the_page_says_what_the_document_says(desk: Desk) -> None:

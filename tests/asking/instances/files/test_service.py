@@ -18,7 +18,6 @@ from afterword.core.answers.values import field_name
 from afterword.kit import db
 from afterword.privacy import rows
 from afterword.run.app import create_app
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api, definition, published
 from tests.browser import markup
 from tests.core.answers.test_files import PDF

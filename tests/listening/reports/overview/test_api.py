@@ -1,14 +1,11 @@
 """The overview over the API: the same figures as the reports that it is made of."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from afterword.kit import db
 from tests.listening.reports.conftest import NPS, House
 
 
-async def test_ok(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def test_ok(house: House, now: datetime) -> None:
     for number in range(12):
         await house.respond({NPS: 10 if number % 3 else 3}, now=now - timedelta(days=number))
     found = (await house.get("/report/overview", days=30)).json()

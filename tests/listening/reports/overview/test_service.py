@@ -1,7 +1,7 @@
 """The overview's figures are those of the ordinary reports, for the same questionnaires and days."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +11,6 @@ from afterword.kit import db
 from afterword.listening.reports import overview as reports_overview
 from afterword.listening.reports.overview import Overview
 from tests.listening.reports.conftest import CSAT, NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
 
 async def overview(house: House, **given: Any) -> Overview | None:
@@ -34,9 +33,7 @@ async def test_without_answers(house: House) -> None:
     assert "week" == found.bucket
 
 
-async def test_equal_to_the_reports(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def test_equal_to_the_reports(house: House, now: datetime) -> None:
     for number in range(60):
         answers = {NPS: 10 if number % 3 else 2, CSAT: 1 + number % 5}
         await house.respond(answers, now=now - timedelta(days=number, minutes=1))
@@ -58,9 +55,7 @@ async def test_equal_to_the_reports(house: House) -> None:
     assert ("week", True) == (found.bucket, found.is_coarse)  # 30 answers are too few for days
 
 
-async def test_readers_of_figures_alone_get_whole_months(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def test_readers_of_figures_alone_get_whole_months(house: House, now: datetime) -> None:
     for number in range(40):
         await house.respond({NPS: 9}, now=now - timedelta(days=35, minutes=number))
     found = await overview(house, caller=replace(house.caller, scopes=frozenset({"Report.Read"})), days=90)
@@ -70,9 +65,7 @@ async def test_readers_of_figures_alone_get_whole_months(house: House) -> None:
     assert 40 == found.scores[0].figure.measure.n
 
 
-async def test_funnel(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def test_funnel(house: House, now: datetime) -> None:
     for number in range(8):
         await house.respond({NPS: 9} if number < 5 else {}, now=now - timedelta(days=1), complete=number < 3)
     found = await overview(house)
@@ -83,9 +76,7 @@ async def test_funnel(house: House) -> None:
     }
 
 
-async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def test_bins_of_weeks_and_months(house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(70):
         await house.respond({NPS: 9}, now=now - timedelta(days=number))
     found = await overview(house, days=90)
@@ -97,9 +88,7 @@ async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.Monkey
     assert ("week", False) == (found.bucket, found.is_coarse)  # 90 points could not be told apart
 
 
-async def test_bins_of_days_where_there_are_enough(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def test_bins_of_days_where_there_are_enough(house: House, now: datetime) -> None:
     for number in range(90):
         await house.respond({NPS: 9}, now=now - timedelta(minutes=number))
     found = await overview(house, days=1)
