@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, LiteralString
 
 import httpx2
 import pytest
@@ -66,6 +66,28 @@ DOCUMENT: dict[str, Any] = {
     ],
 }
 
+_COPIES: tuple[LiteralString, ...] = (
+    """insert into responder
+       select (jsonb_populate_record(r, jsonb_build_object(
+         'responder_id', left(responder_id, 18) || lpad(n::text, 4, '0')))).*
+       from responder r join questionnaire_instance using (organization_id, responder_id), generate_series(1, $2) n
+       where instance_id = $1 and $3::interval is not null""",
+    """insert into questionnaire_instance
+       select (jsonb_populate_record(i, jsonb_build_object(
+         'instance_id', left(instance_id, 18) || lpad(n::text, 4, '0'),
+         'responder_id', left(responder_id, 18) || lpad(n::text, 4, '0'),
+         'short_code', left(short_code, 8) || lpad(n::text, 4, '0'),
+         'created_time', created_time - n * $3::interval, 'sent_time', sent_time - n * $3::interval,
+         'viewed_time', viewed_time - n * $3::interval, 'submitted_time', submitted_time - n * $3::interval,
+         'completed_time', completed_time - n * $3::interval))).*
+       from questionnaire_instance i, generate_series(1, $2) n where instance_id = $1""",
+    """insert into answer
+       select (jsonb_populate_record(a, jsonb_build_object(
+         'instance_id', left(instance_id, 18) || lpad(n::text, 4, '0'),
+         'answered_time', answered_time - n * $3::interval))).*
+       from answer a, generate_series(1, $2) n where instance_id = $1""",
+)
+
 
 @dataclass
 class House:
@@ -91,8 +113,14 @@ class House:
         responder_id: str | None = None,
         locale: str = "en",
         start: Start | None = None,
+        count: int = 1,
+        every: timedelta = timedelta(),
     ) -> Instance:
-        """Issue an instance and answer it, as a person would; without `responder_id` a new one."""
+        """Issue an instance and answer it, as a person would; without `responder_id` a new one.
+
+        Of a `count` the others are copies of the first one, by other people, each `every` before the last. No event
+        tells of them.
+        """
         async with db.transaction(self.pool) as database:
             instance, _ = await issuing.issue(
                 database,
@@ -110,6 +138,10 @@ class House:
             )
         if answers:
             await self.answer(instance, answers, now=now, complete=complete, start=start)
+        if count > 1:
+            async with db.transaction(self.pool) as database:
+                for statement in _COPIES:
+                    await database.execute(statement, instance.instance_id, count - 1, every)
         return instance
 
     async def publish(self, question_id: str, **members: Any) -> None:

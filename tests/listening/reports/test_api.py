@@ -1,4 +1,5 @@
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from tests.listening.reports.conftest import NPS, House
@@ -7,8 +8,8 @@ ABSENT = "z" * 22
 
 
 async def give(house: House, now: datetime, values: list[int], question_id: str = NPS, **more: Any) -> None:
-    for value in values:
-        await house.respond({question_id: value}, now=more.pop("at", now) - timedelta(hours=1), **more)
+    for value, alike in groupby(values):
+        await house.respond({question_id: value}, now=now - timedelta(hours=1), count=len([*alike]), **more)
 
 
 class TestTemplates:

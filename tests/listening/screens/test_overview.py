@@ -37,10 +37,10 @@ async def test_without_answers(owner: House) -> None:
 
 
 async def test_equal_to_the_api(owner: House, now: datetime) -> None:
-    for number in range(40):
-        await owner.respond({NPS: 10 if number % 4 else 3}, now=now - timedelta(hours=number, minutes=1))
-    for number in range(40):
-        await owner.respond({NPS: 3 if number % 4 else 10}, now=now - timedelta(days=31, hours=number))
+    for days, values in ((0, (3, 10, 10, 10)), (31, (10, 3, 3, 3))):
+        for number, value in enumerate(values):
+            at = now - timedelta(days=days, hours=number, minutes=1)
+            await owner.respond({NPS: value}, now=at, count=10, every=timedelta(hours=4))
     page = await page_of(owner, "/console?days=30")
     shown = re.sub(r"<[^>]+>|[\u2068\u2069]", "", page)
     report = await owner.template("nps")

@@ -34,9 +34,10 @@ async def test_without_answers(house: House) -> None:
 
 
 async def test_equal_to_the_reports(house: House, now: datetime) -> None:
-    for number in range(60):
+    for number in range(15):
         answers = {NPS: 10 if number % 3 else 2, CSAT: 1 + number % 5}
-        await house.respond(answers, now=now - timedelta(days=number, minutes=1))
+        at = now - timedelta(days=number, minutes=1)
+        await house.respond(answers, now=at, count=4, every=timedelta(days=15))
     found = await overview(house)
     assert found is not None
     nps = found.scores[0]
@@ -56,8 +57,7 @@ async def test_equal_to_the_reports(house: House, now: datetime) -> None:
 
 
 async def test_readers_of_figures_alone_get_whole_months(house: House, now: datetime) -> None:
-    for number in range(40):
-        await house.respond({NPS: 9}, now=now - timedelta(days=35, minutes=number))
+    await house.respond({NPS: 9}, now=now - timedelta(days=35), count=40, every=timedelta(minutes=1))
     found = await overview(house, caller=replace(house.caller, scopes=frozenset({"Report.Read"})), days=90)
     assert found is not None
     assert (True, "month") == (found.is_of_months, found.bucket)
@@ -66,8 +66,8 @@ async def test_readers_of_figures_alone_get_whole_months(house: House, now: date
 
 
 async def test_funnel(house: House, now: datetime) -> None:
-    for number in range(8):
-        await house.respond({NPS: 9} if number < 5 else {}, now=now - timedelta(days=1), complete=number < 3)
+    for answers, complete, count in (({}, False, 3), ({NPS: 9}, False, 2), ({NPS: 9}, True, 3)):
+        await house.respond(answers, now=now - timedelta(days=1), complete=complete, count=count)
     found = await overview(house)
     assert found is not None
     counts = {stage: figure.measure.value for stage, figure in found.funnel}
@@ -77,8 +77,7 @@ async def test_funnel(house: House, now: datetime) -> None:
 
 
 async def test_bins_of_weeks_and_months(house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(70):
-        await house.respond({NPS: 9}, now=now - timedelta(days=number))
+    await house.respond({NPS: 9}, now=now, count=70, every=timedelta(days=1))
     found = await overview(house, days=90)
     assert found is not None
     assert ("month", True) == (found.bucket, found.is_coarse)
@@ -89,8 +88,7 @@ async def test_bins_of_weeks_and_months(house: House, now: datetime, monkeypatch
 
 
 async def test_bins_of_days_where_there_are_enough(house: House, now: datetime) -> None:
-    for number in range(90):
-        await house.respond({NPS: 9}, now=now - timedelta(minutes=number))
+    await house.respond({NPS: 9}, now=now, count=90, every=timedelta(minutes=1))
     found = await overview(house, days=1)
     assert found is not None
     assert ("day", False) == (found.bucket, found.is_coarse)
