@@ -1,4 +1,4 @@
-"""The editor of a questionnaire: all is saved, problems are links, nobody overwrites another."""
+"""The editor of a questionnaire, its pages and texts: problems are links, nobody overwrites another."""
 
 import html
 import re
@@ -224,3 +224,125 @@ async def test_texts_that_show_the_answer(office: Office, browser: Browser, path
     shown = text_of(await browser.get(f"{path}/edit"))
     assert 4 == shown.count("It shows the answer of a question that is gone.")
     assert branch.rsplit("/", 1)[1] not in shown
+
+
+async def test_pages(office: Office, browser: Browser, path: str) -> None:
+    first = await added(browser, path, "text")
+    await saved(browser, first, type="text", title="One")
+    await added(browser, path, "statement", what="page")
+    one, two = [group["group_id"] for group in (await draft_of(office, path))["groups"]]
+    page = f"{path}/edit/page/{two}"
+    assert 404 == (await browser.get(f"{path}/edit/page/{'0' * 22}")).status_code
+    assert 303 == (await browser.post(page, data={"title": "The end", "description": ""})).status_code
+    assert 303 == (await browser.post(f"{page}/move", data={"to": "up"})).status_code
+    groups = (await draft_of(office, path))["groups"]
+    assert [(two, "The end", False), (one, None, True)] == [
+        (each["group_id"], each.get("title"), each.get("enabled", True)) for each in groups
+    ]
+    asked = text_of(await browser.get(f"{page}/removal"))
+    assert "Its 1 question goes with it." in asked
+    assert 303 == (await browser.post(f"{page}/removal")).status_code
+    assert [one] == [each["group_id"] for each in (await draft_of(office, path))["groups"]]
+
+
+async def test_texts_and_others(office: Office, browser: Browser, path: str) -> None:
+    question = await added(browser, path, "text")
+    await saved(browser, question, type="text", title="How was it?")
+    assert 303 == (await browser.post(f"{path}/edit/texts", data={"welcome": "Hello", "closed": ""})).status_code
+    assert {"welcome": "Hello"} == (await draft_of(office, path))["pages"]["en"]
+    assert "Hello" in (await browser.get(f"{path}/edit/texts")).text
+    assert 303 == (await browser.post(f"{path}/edit/anonymity", data={"anonymous": "1"})).status_code
+    assert (await draft_of(office, path))["anonymous"]
+    assert "once 5 people have answered" in text_of(await browser.get(f"{path}/edit/anonymity"))
+    made = await browser.post(f"{LIST}/new", data={"display_name": "B", "application_id": office.application_id})
+    other = made.headers["location"].split("?")[0]
+    source, question_id = path.rsplit("/", 1)[1], question.rsplit("/", 1)[1]
+    assert "How was it?" in (await browser.get(f"{other}/edit/others?from={source}")).text
+    assert 404 == (await browser.post(f"{other}/edit/others", data={"from": "0" * 22})).status_code
+    form = {"from": source, "question": question_id}
+    assert 303 == (await browser.post(f"{other}/edit/others", data=form)).status_code
+    [group] = (await draft_of(office, other))["groups"]
+    assert ["How was it?"] == [each["title"] for each in group["questions"]]
+    assert question_id != group["questions"][0]["question_id"]
+
+
+async def test_page_changed_meanwhile(office: Office, browser: Browser, path: str) -> None:
+    await added(browser, path, "text")
+    [group] = (await draft_of(office, path))["groups"]
+    page = f"{path}/edit/page/{group['group_id']}"
+    seen = seen_of((await browser.get(page)).text)
+    form = {"title": "Theirs", "description": "", "enabled": "1"}
+    assert 303 == (await browser.post(page, data={**form, "seen": seen})).status_code
+    late = await browser.post(page, data={"title": "Mine", "seen": seen})
+    assert 412 == late.status_code
+    said = text_of(late)
+    assert "<dt>Title</dt><dd>Theirs</dd>" in said
+    assert "<dt>Shown to customers</dt><dd>yes</dd>" in said
+    assert 'value="Mine"' in said
+    assert "Theirs" == (await draft_of(office, path))["groups"][0]["title"]
+    assert 303 == (await browser.post(page, data={"title": "Mine", "seen": seen_of(late.text)})).status_code
+    assert "Mine" == (await draft_of(office, path))["groups"][0]["title"]
+
+
+async def test_texts_changed_meanwhile(office: Office, browser: Browser, path: str) -> None:
+    page = f"{path}/edit/texts"
+    seen = seen_of((await browser.get(page)).text)
+    assert 303 == (await browser.post(page, data={"welcome": "Theirs", "seen": seen})).status_code
+    late = await browser.post(page, data={"welcome": "Mine", "thank_you": "Bye", "seen": seen})
+    assert (412, True) == (late.status_code, "<dd>Theirs</dd>" in text_of(late))
+    assert "\nMine</textarea>" in late.text
+    assert {"welcome": "Theirs"} == (await draft_of(office, path))["pages"]["en"]
+    assert 303 == (await browser.post(page, data={"welcome": "Mine", "seen": seen_of(late.text)})).status_code
+    assert {"welcome": "Mine"} == (await draft_of(office, path))["pages"]["en"]
+
+
+async def test_anonymity_changed_meanwhile(office: Office, browser: Browser, path: str) -> None:
+    page = f"{path}/edit/anonymity"
+    seen = seen_of((await browser.get(page)).text)
+    assert 303 == (await browser.post(page, data={"anonymous": "1", "seen": seen})).status_code
+    assert 412 == (await browser.post(page, data={"seen": seen})).status_code
+    assert (await draft_of(office, path))["anonymous"]
+
+
+async def test_inserts(office: Office, browser: Browser, path: str) -> None:
+    branch = await added(browser, path, "text")
+    why = await added(browser, path, "text", what="page")
+    await saved(browser, branch, type="text", title="Which branch?")
+    page = await saved(browser, why, type="text", title="Why {{ which branch? | there }}?")
+    assert "Why {{ Which branch? | there }}?</textarea>" in page
+    assert "<code>{{ Which branch? }}</code>" in page
+    assert "<code>{{ questionnaire.store_id }}</code>" in page
+    assert "<code>{{ Why" not in page
+    branch_id, stored = branch.rsplit("/", 1)[1], await draft_of(office, path)
+    assert f"Why {{{{ answer.{branch_id} | there }}}}?" == stored["groups"][1]["questions"][0]["title"]
+    assert "Why there?" in page  # in the outline
+
+    page = await saved(browser, why, type="text", title="Why {{ Which town? }} {{ responder.nick }}?")
+    assert "There is no variable “\u2068Which town?\u2069”." in page
+    assert f'href="{why}#title"' in page
+
+    group_id = stored["groups"][1]["group_id"]
+    texts = {"title": "In {{ Which branch? }}", "description": "", "enabled": "1"}
+    assert 303 == (await browser.post(f"{path}/edit/page/{group_id}", data=texts)).status_code
+    texts = {"thank_you": "Thanks from {{ Which branch? | us }}", "welcome": "To {{ questionnaire.store_id }}"}
+    assert 303 == (await browser.post(f"{path}/edit/texts", data=texts)).status_code
+    assert "In {{ Which branch? }}" in text_of(await browser.get(f"{path}/edit/page/{group_id}"))
+    assert "Thanks from {{ Which branch? | us }}" in text_of(await browser.get(f"{path}/edit/texts"))
+    stored = await draft_of(office, path)
+    assert f"In {{{{ answer.{branch_id} }}}}" == stored["groups"][1]["title"]
+    assert f"Thanks from {{{{ answer.{branch_id} | us }}}}" == stored["pages"]["en"]["thank_you"]
+
+    condition = {"seen": "", "group": "all", "document":
+                 '{"subject": "questionnaire_metadata:basket", "operator": "equal", "value": "full"}'}  # fmt: skip
+    assert 303 == (await browser.post(f"{branch}/condition", data=condition)).status_code
+    page = text_of(await browser.get(f"{path}/edit/values"))
+    assert "Not declared: compared as text, and public links drop it." in page
+    assert "Texts around the questions</a>" in page
+    assert f'<a href="{branch}">Which branch?</a>' in page
+
+
+async def test_declared_ones(browser: Browser, path: str) -> None:
+    page = text_of(await browser.get(f"{path}/edit/values"))
+    assert page.count("Not used here") == page.count('<li class="item"')
+    assert "<code>store_id</code>" in page
+    assert "/console/settings/metadata/new" in page
