@@ -15,7 +15,6 @@ from afterword.asking.instances.answers import Start, lock_context, save_answers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.spam import Decision
 from afterword.asking.instances.store import Instance
-from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.questionnaires import definition as core_definition
@@ -26,12 +25,14 @@ from afterword.kit import db
 from afterword.listening.responses import rows
 from afterword.run.app import create_app
 from afterword.tenants.organizations import service as accounts
+from tests.asking.instances.conftest import add_questionnaire, publish
 from tests.conftest import settled
 from tests.making import make_token, make_user
 
 SECRET = b"k" * 32
 PUBLIC_URL = "https://reports.example"
 ZONE = "Europe/Athens"
+MADE = datetime(2026, 1, 1, tzinfo=UTC)  # its questionnaires
 NPS, CSAT, CES, CHOICE, MANY, MATRIX, NUMBER, TEXT, CONSENT, RANKING = (
     f"Q{name:0<21}"
     for name in ("NPS", "CSAT", "CES", "CHOICE", "MANY", "MATRIX", "NUMBER", "TEXT", "CONSENT", "RANKING")
@@ -151,24 +152,9 @@ class House:
                 {**one, **members} if one["question_id"] == question_id else one for one in group["questions"]
             ]} for group in DOCUMENT["groups"]
         ]  # fmt: skip
+        key = {"organization_id": self.caller.organization_id, "questionnaire_id": self.questionnaire_id}
         async with db.transaction(self.pool) as database:
-            key = {"organization_id": self.caller.organization_id, "questionnaire_id": self.questionnaire_id}
-            version = await questionnaires_store.insert_version(
-                database,
-                **key,
-                version_id=ids.ordered(datetime(2026, 1, 1, tzinfo=UTC)),
-                number=1 + await questionnaires_store.count_versions(database, **key),
-                note=None,
-                definition=core_definition.parse({**DOCUMENT, "groups": changed}),
-                checksum="sha256:" + "0" * 64,
-                now=datetime(2026, 1, 1, tzinfo=UTC),
-                by=None,
-            )
-            await database.execute(
-                "update questionnaire set published_version_id = $1 where questionnaire_id = $2",
-                version.version_id,
-                self.questionnaire_id,
-            )
+            await publish(database, {**DOCUMENT, "groups": changed}, now=MADE, **key)
 
     async def answer(
         self,
@@ -259,46 +245,9 @@ class House:
 async def make_questionnaire(
     database: db.Database, organization_id: str, application_id: str, document: Mapping[str, Any] = DOCUMENT
 ) -> str:
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    questionnaire = await questionnaires_store.insert_questionnaire(
-        database,
-        organization_id=organization_id,
-        questionnaire_id=ids.ordered(now),
-        application_id=application_id,
-        slug=None,
-        settings={
-            "display_name": "After delivery",
-            "valid_days": 0,
-            "editable": True,
-            "desktop_collapsed": False,
-            "non_collapsed_questions_count": 1,
-            "credits_accountable": True,
-            "default_locale": "en",
-            "locales": ["en", "el"],
-            "public_link": True,
-        },
-        now=now,
-        by=None,
-    )
-    assert questionnaire is not None
-    version = await questionnaires_store.insert_version(
-        database,
-        organization_id=organization_id,
-        version_id=ids.ordered(now),
-        questionnaire_id=questionnaire.questionnaire_id,
-        number=1,
-        note=None,
-        definition=core_definition.parse(dict(document)),
-        checksum="sha256:" + "0" * 64,
-        now=now,
-        by=None,
-    )
-    await database.execute(
-        "update questionnaire set published_version_id = $1 where questionnaire_id = $2",
-        version.version_id,
-        questionnaire.questionnaire_id,
-    )
-    return questionnaire.questionnaire_id
+    keys = (organization_id, application_id)
+    questionnaire_id, _ = await add_questionnaire(database, *keys, document, now=MADE, valid_days=0, editable=True)
+    return questionnaire_id
 
 
 async def now_of(house: House) -> datetime:

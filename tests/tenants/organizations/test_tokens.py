@@ -11,7 +11,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.kit import db
 from afterword.run.app import create_app
-from afterword.tenants.organizations import service
 from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens import store
 from afterword.tenants.organizations.tokens.access import TICKS_MAX, TokenUses
@@ -64,10 +63,6 @@ class TestCreate:
         assert [("/kind", "unknown_value")] == wrong(reply)
         assert "belongs to the organization" in reply.json()["errors"][0]["message"]
 
-    async def test_expiry_in_the_past(self, desk: Desk) -> None:
-        reply = await desk.ask("POST", "/token", json={**DOCUMENT, "expires_time": "2020-01-01T00:00:00Z"})
-        assert [("/expires_time", "out_of_range")] == wrong(reply)
-
     async def test_ok(self, desk: Desk) -> None:
         user_id, token = await desk.person("admin")
         document = {**DOCUMENT, "expires_time": f"{YEAR}-01-15T10:30:00+02:00"}
@@ -110,10 +105,6 @@ class TestCreate:
                 kept = await database.fetch("select convert_from(body, 'UTF8') as body from idempotency_key")
             assert number + 1 == len(kept)
             assert not [row for row in kept if made.json()["token"][21:53] in row["body"]]
-
-    async def test_all_scopes(self, desk: Desk) -> None:
-        reply = await desk.ask("POST", "/token", json={**DOCUMENT, "scopes": sorted(SCOPES)})
-        assert (201, sorted(SCOPES)) == (reply.status_code, reply.json()["scopes"])
 
 
 class TestRevoke:
@@ -249,9 +240,7 @@ class TestRotation:
         user_id, _ = await desk.person("admin")
         text = await desk.token(user_id=user_id, scopes=["Token.Create"])
         reply = await desk.ask("POST", f"/token/{await id_of(desk, text)}/rotation", text, json={})
-        assert (201, user_id, 24) == (
-            reply.status_code, reply.json()["user_id"], tokens_default()
-        )  # fmt: skip
+        assert (201, user_id) == (reply.status_code, reply.json()["user_id"])
 
 
 class TestRights:
@@ -283,18 +272,6 @@ async def id_of(desk: Desk, text: str) -> str:
 
 def lifetime(token: dict[str, Any]) -> timedelta:
     return datetime.fromisoformat(token["expires_time"]) - datetime.fromisoformat(token["created_time"])
-
-
-def tokens_default() -> int:
-    from afterword.tenants.organizations.tokens.api import RotationRequest  # noqa: PLC0415
-
-    return RotationRequest().overlap_hours
-
-
-async def test_service_names_stay(desk: Desk) -> None:
-    """Whoever made tokens before they had a part of their own finds them where they were."""
-    assert service.create_token is tokens.create_token
-    assert service.revoke_token is tokens.revoke_token
 
 
 OFFICE = "203.0.113.0/24"
