@@ -13,7 +13,8 @@ from afterword.core.questionnaires.question_types import TYPES
 from afterword.kit import db
 from afterword.kit.texts import texts
 from afterword.run.app import create_app
-from tests.asking.screens.test_builder import LIST, begun, draft_of
+from tests.asking.screens.conftest import begin
+from tests.asking.screens.test_builder import LIST, draft_of
 from tests.asking.screens.test_publication import revision_of
 from tests.asking.screens.test_settings import FORM
 from tests.browser.conftest import listening, served, type_login
@@ -62,7 +63,9 @@ async def test_every_type(browser: Browser, pool: db.Pool) -> None:
     office = await found(pool)
     theirs = await found(pool, domain="patras", email="pan@patras.example")
     listener, site = listening()
-    async with served(create_app(pool=pool, site=site), listener), begun(office) as (client, path):
+    async with served(create_app(pool=pool, site=site), listener), browser_of(pool) as client:
+        await log_in(client)
+        path = await begin(client, office)
         async with opened(browser) as page:
             await build(page, site.public_url, path)
         await client.post(f"{path}/translations", data={"locale": LANGUAGE})

@@ -14,11 +14,12 @@ from afterword.kit.texts import texts
 from afterword.kit.ui import lists
 from afterword.people.responders import service as responders
 from afterword.people.screens import people as screen
-from tests.asking.screens.test_builder import added, begun, saved, text_of
+from tests.asking.screens.conftest import begin
+from tests.asking.screens.test_builder import added, saved, text_of
 from tests.privacy.conftest import CANARY, Desk, Known, people
 from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.run.test_app import client_of
-from tests.tenants.logins.conftest import EMAIL, OWN, PASSWORD, Office, add_staff, found, log_in
+from tests.tenants.logins.conftest import EMAIL, OWN, PASSWORD, Office, add_staff, browser_of, found, log_in
 
 PERSON = re.compile(r'href="(/console/people/\w{22})"')
 
@@ -153,7 +154,9 @@ async def test_as_a_person(office: Office) -> None:
             office.organization_id, channel_id=1, identifier="maria@example.com", metadata={"first_name": "Maria"}
         )
         [maria] = await responders.find_or_create(database, inputs=[wanted], now=database.clock.now(), secret=b"k" * 32)
-    async with begun(office) as (client, path):
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        path = await begin(client, office)
         question = await added(client, path, "text")
         await saved(client, question, type="text", title="How was it, {{ responder.first_name | dear customer }}?")
         assert f"{path}/edit/person" in text_of(await client.get(question))
