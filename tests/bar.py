@@ -66,7 +66,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
     ),
     _proof(
         "T03", "the same host name and process id again, restarted amid sends", None, "20 restarts",
-        "as T01; no lease is revived", "run/worker/faults/test_names.py::test_the_same_name_again",
+        "as T01; no lease is revived", "run/worker/faults/test_crash.py::test_the_same_name_again",
     ),
     _proof(
         "T04", "a channel blocks the loop; a process in which nothing turns", "100 sends", "1,000 sends",
@@ -83,7 +83,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "each kills one worker at most and ends Failed with its cause, 1 event, 1 notification; the others late p99 at "
         "most 2 s; cancelling works meanwhile",
         "run/worker/faults/test_poison.py::test_poison", "run/worker/test_sender.py::TestPoison",
-        "run/worker/test_giving_up.py",
+        "run/worker/test_sender.py::TestGivingUp",
     ),
     _proof(
         "T07", "the database dies under sends, 50 POSTs and 20 PATCHes a second, then stays away",
@@ -141,7 +141,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "5,000 overdue items",
         "nothing leaves before it is confirmed; then at its rate, the rest Ignored, 1 event each",
         "run/worker/faults/test_time.py::test_outage", "run/worker/faults/test_time.py::test_database_goes_back",
-        "run/worker/faults/test_dumps.py", "sending/queue/test_restores.py",
+        "run/worker/faults/test_time.py::test_a_dump_is_restored", "sending/queue/test_restores.py",
     ),
     _proof(
         "T18", "one organization has very much due and a target that hangs; another has an item a second",
@@ -168,12 +168,12 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "all delivered, no attempt counted; hardly a refusal once learned; at most one probe a rest of 30 s, then the "
         "full rate within 30 s; uniform jitter",
         "run/worker/test_smtp.py::TestThrottled", "run/worker/test_smtp.py::TestBreaker",
-        "run/worker/test_dead_server.py",
-        "sending/providers/test_rates.py", "sending/queue/sending/test_domains.py",
+        "run/worker/test_smtp.py::test_a_server_that_dies_amid_sending", "sending/providers/test_rates.py",
     ),
     _proof(
         "T22", "30 profiles of scanners, link previews and browsers at each address of a mail and of public links; "
-        "blind posts of every form", "30 instances, each by one profile", "1,000 instances by all",
+        "blind posts of every form", "30 instances, each by one profile; each profile at one public link",
+        "1,000 instances by all",
         "no row of any table changed; every link works for the person afterwards",
         "browser/test_scanners.py", "people/responders/test_pages.py::TestNothingHappens",
     ),

@@ -84,6 +84,32 @@ def applied(text: str, hunk: str) -> str:
     return text.replace(before, after)
 
 
+def blocks_of(title: str) -> list[str]:
+    last = max(path.name[:4] for path in (ROOT / "afterword/run/migrations").glob("[0-9]*.sql"))
+    page = (ROOT / "CONTRIBUTING.md").read_text().replace("NNNN", f"{int(last) + 1:04}").replace("MMMM", last)
+    section = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return [textwrap.dedent(block) for block in BLOCK.findall(section)]
+
+
+def changed(place: str, root: Path) -> tuple[Path, str]:
+    """The file of a block below this root, and its text with the hunks of the block."""
+    head, _, body = place.partition("\n")
+    path = root / head.split()[1]
+    if not path.exists():
+        return path, body
+    text = path.read_text()
+    for hunk in body.split("@@\n"):
+        text = applied(text, hunk)
+    return path, text
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_the_example_fits(title: str) -> None:
+    """In every run: whoever changes a line that an example quotes changes the example."""
+    for place in blocks_of(title)[1 if EXAMPLES[title].test else 0 :]:
+        assert changed(place, ROOT)[1]
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_the_example_works(tmp_path: Path, title: str) -> None:
@@ -93,21 +119,13 @@ def test_the_example_works(tmp_path: Path, title: str) -> None:
     for name in ("afterword", "tests", "pyproject.toml", "CONTRIBUTING.md"):
         source = ROOT / name
         shutil.copytree(source, copy / name, ignore=ignored) if source.is_dir() else shutil.copy(source, copy / name)
-    last = max(path.name[:4] for path in (copy / "afterword/run/migrations").glob("[0-9]*.sql"))
-    page = (ROOT / "CONTRIBUTING.md").read_text().replace("NNNN", f"{int(last) + 1:04}").replace("MMMM", last)
-    section = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
-    places = [textwrap.dedent(block) for block in BLOCK.findall(section)]
+    places = blocks_of(title)
     if example.test:
         with (copy / example.test).open("a") as file:
             file.write(f"\n\n{places.pop(0)}")
     for place in places:
-        head, _, body = place.partition("\n")
-        path = copy / head.split()[1]
-        if path.exists():
-            for hunk in body.split("@@\n"):
-                path.write_text(applied(path.read_text(), hunk))
-        else:
-            path.write_text(body)
+        path, text = changed(place, copy)
+        path.write_text(text)
 
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *example.checks]
     environment = {**os.environ, "PYTHONPATH": str(copy)}

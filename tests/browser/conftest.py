@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import uvicorn
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
 from afterword import ids
 from afterword.asking.instances import issuing
@@ -35,7 +35,7 @@ from afterword.tenants.organizations import service as accounts
 from tests import programs
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
-from tests.tenants.logins.conftest import Office
+from tests.tenants.logins.conftest import PASSWORD, Office
 
 SECRET = b"s" * 32
 QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml").read_text(encoding="utf-8")
@@ -200,8 +200,7 @@ class House:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def house(server_url: str) -> AsyncIterator[House]:
     """The made-up shop with a user of each role, on a port."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)  # browsers have no passkeys at a number
+    listener, site = listening()
     async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
         seeded = await seed(pool, site)
         with pytest.MonkeyPatch.context() as patch:
@@ -299,6 +298,21 @@ class _Server(uvicorn.Server):
         async with asyncio.timeout(END_SECONDS_MAX):
             while self.server_state.connections or self.server_state.tasks:
                 await asyncio.sleep(POLL_SECONDS)
+
+
+def listening(**settings: Any) -> tuple[socket.socket, Site]:
+    """A listener on a port of this machine, and the site there; browsers have no passkeys at a number."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    return listener, Site(f"http://localhost:{listener.getsockname()[1]}", SECRET, **settings)
+
+
+async def type_login(page: Page, url: str, *, email: str) -> None:
+    """Log in to the console as a person does."""
+    await page.goto(f"{url}/console/login")
+    await page.locator("#email").fill(email)
+    await page.locator("#password").fill(PASSWORD)
+    await page.keyboard.press("Enter")
+    await page.wait_for_url(lambda address: not address.endswith("/login"))
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
 """Days of the people who use the console, in a browser: by keyboard alone, without scripts, on a phone."""
 
 import asyncio
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,7 +14,7 @@ from afterword.kit.transport.base import EMAIL
 from afterword.run import worker
 from afterword.run.app import create_app
 from afterword.run.cli.setup import setup_url
-from tests.browser.conftest import SECRET, House, email_of, served
+from tests.browser.conftest import House, email_of, listening, served, type_login
 from tests.browser.test_screens import faults_of
 from tests.run.worker.conftest import DEADLINE_SECONDS, RIG
 from tests.sizes import one_of
@@ -30,11 +29,7 @@ WAIT_MILLISECONDS_MAX = 15_000
 async def entered(browser: Browser, house: House, *, role: str = "owner", **options: Any) -> AsyncGenerator[Page]:
     """A page of somebody who has logged in by typing."""
     async with opened(browser, **options) as page:
-        await page.goto(f"{house.url}/console/login")
-        await page.locator("#email").fill(email_of(role))
-        await page.locator("#password").fill(PASSWORD)
-        await page.keyboard.press("Enter")
-        await page.wait_for_url(lambda url: not url.endswith("/login"))
+        await type_login(page, house.url, email=email_of(role))
         yield page
 
 
@@ -74,8 +69,7 @@ async def test_first_run_to_the_first_answer(browser: Browser, pool_url: str, po
 
     A worker sends the message, and brings the answer into the list.
     """
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
+    listener, site = listening()
     url = await setup_url(pool, site)
     assert url is not None
     async with (

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import socket
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -11,16 +10,16 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from afterword.core.questionnaires.question_types import TYPES
-from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.texts import texts
 from afterword.run.app import create_app
-from tests.asking.screens.test_builder import LIST, begun, draft_of
+from tests.asking.screens.conftest import begin
+from tests.asking.screens.test_builder import LIST, draft_of
 from tests.asking.screens.test_publication import revision_of
 from tests.asking.screens.test_settings import FORM
-from tests.browser.conftest import SECRET, served
+from tests.browser.conftest import listening, served, type_login
 from tests.browser.test_console import opened
-from tests.tenants.logins.conftest import EMAIL, PASSWORD, browser_of, found, log_in
+from tests.tenants.logins.conftest import EMAIL, browser_of, found, log_in
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
 
@@ -63,9 +62,10 @@ async def test_every_type(browser: Browser, pool: db.Pool) -> None:
     assert {kind for kind, _, _ in ASKED} == {*TYPES}
     office = await found(pool)
     theirs = await found(pool, domain="patras", email="pan@patras.example")
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
-    async with served(create_app(pool=pool, site=site), listener), begun(office) as (client, path):
+    listener, site = listening()
+    async with served(create_app(pool=pool, site=site), listener), browser_of(pool) as client:
+        await log_in(client)
+        path = await begin(client, office)
         async with opened(browser) as page:
             await build(page, site.public_url, path)
         await client.post(f"{path}/translations", data={"locale": LANGUAGE})
@@ -113,11 +113,7 @@ def parts(value: Any) -> Any:
 
 async def build(page: Page, url: str, path: str) -> None:
     """Add each question in the editor and fill its form, as a person does."""
-    await page.goto(f"{url}/console/login")
-    await page.locator("#email").fill(EMAIL)
-    await page.locator("#password").fill(PASSWORD)
-    await page.keyboard.press("Enter")
-    await page.wait_for_url(lambda address: not address.endswith("/login"))
+    await type_login(page, url, email=EMAIL)
     for number, (kind, fields, _) in enumerate(ASKED):
         await page.goto(f"{url}{path}/edit")
         await page.get_by_label("Add a question").select_option(kind)

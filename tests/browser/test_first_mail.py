@@ -1,7 +1,6 @@
 """From an empty organization to a real mail that is answered on a phone, by somebody who reads nothing but screens."""
 
 import asyncio
-import socket
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Final
@@ -9,15 +8,15 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page
 
-from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.texts import texts
 from afterword.run.app import create_app
 from afterword.run.cli.setup import setup_url
-from tests.browser.conftest import SECRET, served
+from tests.browser.conftest import listening, served
 from tests.browser.test_console import opened, working
 from tests.journeys.inbox import Inbox, open_inbox
 from tests.run.worker.conftest import DEADLINE_SECONDS
+from tests.sizes import one_of
 from tests.tenants.logins.conftest import PASSWORD
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
@@ -47,12 +46,11 @@ SHOPS: Final = {
 }
 
 
-@pytest.mark.parametrize("language", SHOPS)
+@pytest.mark.parametrize("language", one_of([*SHOPS]))
 async def test_first_mail(browser: Browser, pool_url: str, pool: db.Pool, language: str) -> None:
     """Each step is found by the words of the page before it; the mail is a real one, and so is its answer."""
     shop = SHOPS[language]
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET, networks=NETWORKS)
+    listener, site = listening(networks=NETWORKS)
     url = await setup_url(pool, site)
     assert url is not None
     async with (

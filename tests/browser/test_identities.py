@@ -1,18 +1,16 @@
 """Log-in through an identity provider in a browser: to another site and back, past the policies of our pages."""
 
-import socket
-
 import pytest
 from playwright.async_api import Browser
 
 from afterword.core.messaging.networks import networks_of
-from afterword.core.wire.site import Site
 from afterword.run.app import create_app
 from afterword.tenants.logins.identities import service
-from tests.browser.conftest import SECRET, served
+from tests.browser.conftest import listening, served
 from tests.browser.test_console import opened
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
+from tests.sizes import one_of
 from tests.tenants.logins.conftest import found
 from tests.tenants.logins.identities.provider import running
 from tests.tenants.logins.identities.test_service import NIKOS, connect
@@ -21,13 +19,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("scripts", ["with", "without"])
+@pytest.mark.parametrize("scripts", one_of(["with", "without"]))
 async def test_there_and_back(browser: Browser, server_url: str, monkeypatch: pytest.MonkeyPatch, scripts: str) -> None:
     """With scripts the person types the name of the organization alone; without, one button more is pressed."""
     monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://localhost:{listener.getsockname()[1]}"
-    site = Site(url, SECRET, networks=networks_of("127.0.0.0/8"))
+    listener, site = listening(networks=networks_of("127.0.0.0/8"))
+    url = site.public_url
     async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
         office = await found(pool)
         async with (

@@ -8,7 +8,6 @@ import html
 import io
 import os
 import re
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,12 +26,11 @@ from playwright.async_api import Browser
 from afterword import ids
 from afterword.asking.instances import issuing
 from afterword.asking.instances.issuing import IssueInput
-from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run.app import create_app
 from afterword.run.cli.demo import seed
 from afterword.run.demonstration import service
-from tests.browser.conftest import SECRET, served
+from tests.browser.conftest import SECRET, listening, served
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
 from tests.tenants.logins.conftest import OWN, Office, log_in
@@ -95,8 +93,7 @@ async def shown(server_url: str) -> AsyncGenerator[Shown]:
 
 @asynccontextmanager
 async def _open(server_url: str) -> AsyncGenerator[Shown]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
+    listener, site = listening()
     async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
         seeded = await seed(pool, site)
         async with db.transaction(pool) as database:

@@ -1,28 +1,25 @@
 """A rule is changed in the console while messages wait, and each of them follows or stays as the screen said."""
 
 import asyncio
-import socket
 from datetime import UTC, datetime, timedelta
 
 import httpx2
 import pytest
 from playwright.async_api import Browser
 
-from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run.app import create_app
 from afterword.run.cli.demo import seed
-from tests.browser.conftest import SECRET, served
+from tests.browser.conftest import listening, served, type_login
 from tests.browser.test_console import opened, working
 from tests.run.worker.conftest import DEADLINE_SECONDS
-from tests.tenants.logins.conftest import EMAIL, PASSWORD, Office
+from tests.tenants.logins.conftest import EMAIL, Office
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_changed_while_messages_wait(browser: Browser, pool_url: str, pool: db.Pool) -> None:
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
+    listener, site = listening()
     seeded = await seed(pool, site)
     await Office(pool, seeded.organization_id, seeded.application_id, "").add_user(EMAIL, role="owner")
     items = f"/v3.2/q/questionnaire/{seeded.questionnaire_id}/pipeline/{seeded.pipeline_id}/queue/item"
@@ -43,11 +40,7 @@ async def test_changed_while_messages_wait(browser: Browser, pool_url: str, pool
                 "metadata": {"questionnaire": {"store": store}},
             }
             waiting[store] = (await client.post(items, json=body)).json()["item_id"]
-        await page.goto(f"{site.public_url}/console/login")
-        await page.locator("#email").fill(EMAIL)
-        await page.locator("#password").fill(PASSWORD)
-        await page.keyboard.press("Enter")
-        await page.wait_for_url(lambda url: not url.endswith("/login"))
+        await type_login(page, site.public_url, email=EMAIL)
         pipeline = f"{site.public_url}/console/sending/pipelines/{seeded.questionnaire_id}/{seeded.pipeline_id}"
         await page.goto(pipeline)
         await page.locator("a[href$='/delay']").first.click()

@@ -217,7 +217,7 @@ async def look(browser: Browser, address: str) -> None:
 
 
 async def test_nothing_is_set(shop: Shop, browser: Browser, tell: Tell) -> None:
-    """Thirty profiles at the addresses of mails; afterwards each link still works for the person."""
+    """Thirty profiles at the addresses of mails and of links; afterwards each link still works for the person."""
     version, unsubscribe_id = await version_of(shop), await shop.unsubscribe_id()
     there = [await shop.issue() for _ in range(INSTANCES)]
     extra = [f"{shop.url}/p/{shop.questionnaire_id}", *await public_link(shop)]
@@ -229,8 +229,8 @@ async def test_nothing_is_set(shop: Shop, browser: Browser, tell: Tell) -> None:
             for profile in PROFILES if FULL else [PROFILES[number % len(PROFILES)]]:
                 for address in addresses:
                     count += await visit(client, profile, address, is_deep=number < DEEP_MAX)
-        for profile in PROFILES:
-            for address in extra:
+        for number, profile in enumerate(PROFILES):
+            for address in extra if FULL else [extra[number % len(extra)]]:
                 count += await visit(client, profile, address)
         for address in [mail_of(shop, version, there[0], unsubscribe_id)[0], *extra, f"{shop.url}/u/{unsubscribe_id}"]:
             await look(browser, address)

@@ -1,9 +1,9 @@
 """An organization with alerts: its people's tokens, responses as they come in, the worker's jobs called directly."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx2
 import pytest
@@ -24,6 +24,9 @@ from tests.conftest import House
 from tests.contract.alerting import read_all
 from tests.event_log import list_events
 from tests.making import make_token
+
+P = ParamSpec("P")
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -131,6 +134,12 @@ class Desk:
         """A complete response."""
         return await self.answer(await self.issue(responder_id=responder_id, test=test), {self.score_id: score})
 
+    async def raised(self, score: int = 1, *, responder_id: str | None = None) -> Instance:
+        """A complete response that the rules have judged."""
+        response = await self.respond(score, responder_id=responder_id)
+        await self.raise_all()
+        return response
+
     async def raise_all(self, *, later: timedelta = timedelta(0)) -> None:
         """The worker's job, until it has read all."""
         await read_all(self.pool, service.READER, service.raise_next, later=later)
@@ -146,9 +155,14 @@ class Desk:
     async def case(self, **fields: Any) -> dict[str, Any]:
         """A new case, of an alert that takes everything."""
         await self.alert(**fields)
-        await self.respond()
-        await self.raise_all()
+        await self.raised()
         return (await self.cases())[-1]
+
+    async def told_case(self, **fields: Any) -> dict[str, Any]:
+        """A new case that everybody has been told of."""
+        case = await self.case(**fields)
+        await self.notify_all()
+        return case
 
     async def news(self, kind: str = "") -> list[Event]:
         """The events of cases, the oldest first."""
@@ -158,6 +172,13 @@ class Desk:
 
     async def kinds(self) -> list[str]:
         return [event.type.removeprefix("alert_instance.") for event in await self.news()]
+
+    async def run(
+        self, work: Callable[Concatenate[db.Database, P], Awaitable[Found]], *values: P.args, **named: P.kwargs
+    ) -> Found:
+        """Call a service in a transaction of its own."""
+        async with db.transaction(self.pool) as database:
+            return await work(database, *values, **named)
 
     async def value(self, statement: Any, *values: object) -> Any:
         async with db.connection(self.pool) as database:

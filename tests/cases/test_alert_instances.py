@@ -1,12 +1,16 @@
-"""Cases and their comments: resolved and reopened, assigned, found."""
+"""Cases and their comments: resolved, assigned, found, told, and seen by callers of some applications."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from afterword.cases.alert_instances import service, store
+from afterword.cases.alert_instances.store import Case, WorkItem
+from afterword.kit import db
 from tests.cases.conftest import Desk
-from tests.cases.test_api import ABSENT
+from tests.conftest import House
 from tests.dates import YEAR
 from tests.making import make_application
 
@@ -148,8 +152,7 @@ async def test_mentioned(desk: Desk) -> None:
     """A colleague whom a comment mentions gets one notice, by mail too; somebody of another application gets none."""
     anna = await desk.person("anna")
     far = await desk.person("far", application_ids=[await other_application(desk)])
-    case = await desk.case()
-    await desk.notify_all()
+    case = await desk.told_case()
     path = f"/alert/instance/{case['alert_instance_id']}/comment"
     await desk.api.ok("POST", path, {"body": "@anna@demo.example and @far@demo.example: who calls?"})
     await desk.notify_all()
@@ -160,3 +163,81 @@ async def test_mentioned(desk: Desk) -> None:
 
 async def other_application(desk: Desk) -> str:
     return await make_application(desk.pool, desk.house.organization_id)
+
+
+ABSENT = "zzzzzzzzzzzzzzzzzzzzzz"
+
+
+class TestApplications:
+    async def test_own_are(self, desk: Desk) -> None:
+        case = await desk.case()
+        friend = await desk.token(application_ids=[desk.house.application_id])
+        assert [case] == (await friend.get("/alert/instance"))["results"]
+
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+CASE = Case(
+    organization_id="o", alert_instance_id="i", alert_id="a", questionnaire_id="q", instance_id="n", responder_id="r",
+    status_id=1, assigned_user_id=None, severity="low", due_time=None, occurrences=1,
+    matched=[{"subject": "question:x", "actual": "my words"}], comments_count=0, resolved_time=None, resolved_by=None,
+    recovery_item_id=None, version=1, created_time=NOW, updated_time=NOW, updated_by=None,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "kinds"),
+    [
+        ({}, []),
+        ({"severity": "high"}, []),
+        ({"assigned_user_id": "u"}, ["assigned"]),
+        ({"status_id": 2}, ["status_changed"]),
+        ({"status_id": 3, "resolved_time": NOW}, ["status_changed", "resolved"]),
+    ],
+)
+def test_of_update(house: House, changes: dict[str, Any], kinds: list[str]) -> None:
+    told = service.of_update(CASE, replace(CASE, **changes), caller=house.caller, now=NOW)
+    assert [f"alert_instance.{kind}" for kind in kinds] == [event.type for event in told]
+
+
+def test_reopened(house: House) -> None:
+    [told] = service.of_update(replace(CASE, resolved_time=NOW), CASE, caller=house.caller, now=NOW)
+    assert ("alert_instance.reopened", house.caller.actor_id) == (told.type, told.actor_id)
+
+
+def test_answers_stay_out() -> None:
+    told = service.event(CASE, "created", now=NOW)
+    assert "my words" not in str(told.data)
+    assert ("worker", None) == (told.actor_kind, told.actor_id)
+
+
+async def test_order(desk: Desk) -> None:
+    await desk.alert()
+    for _ in range(4):
+        await desk.raised()
+    ids = [case["alert_instance_id"] for case in await desk.cases()]
+    for case_id, hours in zip(ids, (None, 5, -5, 1), strict=True):
+        await desk.execute(
+            "update alert_instance set due_time = now() + make_interval(hours => $2) where alert_instance_id = $1",
+            *(case_id, hours),
+        )
+    assert [ids[2], ids[3], ids[1], ids[0]] == [one.alert_instance_id for one in await listed(desk)]
+    assert [ids[2]] == [one.alert_instance_id for one in await listed(desk, tab="overdue")]
+    assert [] == await listed(desk, after=(store.NEVER, ids[0]))
+
+
+async def test_closed(desk: Desk) -> None:
+    case = await desk.case()
+    now = await desk.now()
+    await desk.execute("update alert_instance set resolved_time = $1", now)
+    assert [] == await listed(desk)
+    async with db.connection(desk.pool) as database:
+        given: dict[str, Any] = {**desk.house.caller.reach, "since": now - timedelta(days=1), "limit": 5}
+        found = await store.list_closed(database, **given, before=now + timedelta(seconds=1))
+        assert [case["alert_instance_id"]] == [one.alert_instance_id for one in found]
+        assert [] == await store.list_closed(database, **given, before=now)
+
+
+async def listed(desk: Desk, *, tab: str = "open", after: tuple[datetime, str] | None = None) -> list[WorkItem]:
+    return await desk.run(
+        store.list_work, **desk.house.caller.reach, tab=tab, user_id=None, now=await desk.now(), after=after, limit=10
+    )

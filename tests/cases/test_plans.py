@@ -21,8 +21,7 @@ pytestmark = pytest.mark.costly
 
 @pytest.fixture
 async def full(desk: Desk) -> Desk:
-    await desk.case(subscriber_user_ids=[desk.house.user_id])
-    await desk.notify_all()
+    await desk.told_case(subscriber_user_ids=[desk.house.user_id])
     for first in range(1, ROWS, BATCH_ROWS):
         for statement in (
             """insert into alert_instance (organization_id, alert_instance_id, alert_id, status_id, severity,

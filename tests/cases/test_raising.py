@@ -12,8 +12,7 @@ from tests.conftest import settled
 class TestNothing:
     async def test_no_alert(self, desk: Desk) -> None:
         """A completion is processed all the same."""
-        response = await desk.respond()
-        await desk.raise_all()
+        response = await desk.raised()
         assert [] == await desk.cases()
         assert await desk.value(
             "select processed_time is not null from questionnaire_instance where instance_id = $1", response.instance_id
@@ -21,21 +20,18 @@ class TestNothing:
 
     async def test_conditions_do_not_match(self, desk: Desk) -> None:
         await desk.alert(conditions=desk.low())
-        await desk.respond(5)
-        await desk.raise_all()
+        await desk.raised(5)
         assert [] == await desk.cases()
 
     async def test_not_active(self, desk: Desk) -> None:
         await desk.alert(active=False)
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         assert [] == await desk.cases()
 
     async def test_deleted_alert(self, desk: Desk) -> None:
         alert = await desk.alert()
         await desk.api.ok("DELETE", f"/alert/{alert['alert_id']}")
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         assert [] == await desk.cases()
 
     async def test_alert_that_is_younger_than_the_response(self, desk: Desk) -> None:
@@ -47,8 +43,7 @@ class TestNothing:
     async def test_other_questionnaire(self, desk: Desk) -> None:
         await desk.alert(questionnaire_ids=[desk.house.questionnaire_id])
         await desk.execute("update alert set questionnaire_ids = '{0000000000000000000000}'")
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         assert [] == await desk.cases()
 
     async def test_test_response(self, desk: Desk) -> None:
@@ -85,8 +80,7 @@ class TestCase:
             assigned_user_id=anna.user_id,
             due_hours=24,
         )
-        response = await desk.respond(2)
-        await desk.raise_all()
+        response = await desk.raised(2)
         [case] = await desk.cases()
         expected = {
             "alert_id": alert["alert_id"],
@@ -112,8 +106,7 @@ class TestCase:
     async def test_alert_counts_it(self, desk: Desk) -> None:
         alert = await desk.alert()
         await desk.respond()
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         after = await desk.api.get(f"/alert/{alert['alert_id']}")
         assert 2 == after["open_count"]
         assert after["last_triggered_time"] is not None
@@ -121,8 +114,7 @@ class TestCase:
     async def test_event(self, desk: Desk) -> None:
         """It has the case, but nothing of what was answered."""
         await desk.alert(conditions=desk.low())
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         [event] = await desk.news()
         [case] = await desk.cases()
         assert ("alert_instance.created", "worker", None) == (event.type, event.actor_kind, event.actor_id)
@@ -131,8 +123,7 @@ class TestCase:
 
     async def test_status_that_is_closing_from_the_beginning(self, desk: Desk) -> None:
         alert = await desk.alert(status_id=3)
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         [case] = await desk.cases()
         assert case["resolved_time"] is not None
         assert 0 == (await desk.api.get(f"/alert/{alert['alert_id']}"))["open_count"]
@@ -141,8 +132,7 @@ class TestCase:
         await desk.alert(title="One")
         await desk.alert(title="Two", conditions=desk.low())
         await desk.alert(title="Three", conditions={"not": desk.low()})
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         assert 2 == len(await desk.cases())
 
     async def test_conditions_of_tags_and_metadata(self, desk: Desk) -> None:
@@ -203,8 +193,7 @@ class TestTrigger:
         """An answer that got worse opens a case then; one that got better closes none."""
         await desk.alert(conditions=desk.low())
         await desk.execute("update questionnaire set editable = true")
-        instance = await desk.respond(5)
-        await desk.raise_all()
+        instance = await desk.raised(5)
         assert [] == await desk.cases()
         for score in (1, 5, 1):
             instance = await desk.answer(instance, {desk.score_id: score}, complete=False)
@@ -214,8 +203,7 @@ class TestTrigger:
 
     async def test_edit_of_what_was_there_before_the_alert(self, desk: Desk) -> None:
         """Or whoever adds metadata to old responses would open a case for each."""
-        old = await desk.respond()
-        await desk.raise_all()
+        old = await desk.raised()
         await desk.alert()
         for instance in (old, await desk.respond()):
             await desk.api.ok("PATCH", f"/q/instance/{instance.instance_id}", {"valid_days": 7})
@@ -226,10 +214,8 @@ class TestTrigger:
 class TestFold:
     async def test_same_responder(self, desk: Desk) -> None:
         await desk.alert(fold_hours=24)
-        first = await desk.respond()
-        await desk.raise_all()
-        await desk.respond(responder_id=first.responder_id)
-        await desk.raise_all()
+        first = await desk.raised()
+        await desk.raised(responder_id=first.responder_id)
         [case] = await desk.cases()
         assert (2, first.instance_id) == (case["occurrences"], case["instance_id"])
         assert ["created", "repeated"] == await desk.kinds()
@@ -238,8 +224,7 @@ class TestFold:
         alert = await desk.alert(fold_hours=24)
         first = await desk.respond()
         for _ in range(2):
-            await desk.respond(responder_id=first.responder_id)
-        await desk.raise_all()
+            await desk.raised(responder_id=first.responder_id)
         [case] = await desk.cases()
         assert 3 == case["occurrences"]
         assert 1 == (await desk.api.get(f"/alert/{alert['alert_id']}"))["open_count"]
@@ -247,24 +232,20 @@ class TestFold:
     async def test_other_responder(self, desk: Desk) -> None:
         await desk.alert(fold_hours=24)
         for _ in range(2):
-            await desk.respond()
-        await desk.raise_all()
+            await desk.raised()
         assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
 
     async def test_resolved_case(self, desk: Desk) -> None:
         await desk.alert(fold_hours=24)
-        first = await desk.respond()
-        await desk.raise_all()
+        first = await desk.raised()
         [case] = await desk.cases()
         await desk.api.ok("PATCH", f"/alert/instance/{case['alert_instance_id']}", {"status_id": 3})
-        await desk.respond(responder_id=first.responder_id)
-        await desk.raise_all()
+        await desk.raised(responder_id=first.responder_id)
         assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
 
     async def test_too_late(self, desk: Desk) -> None:
         await desk.alert(fold_hours=1)
-        first = await desk.respond()
-        await desk.raise_all()
+        first = await desk.raised()
         await desk.respond(responder_id=first.responder_id)
         await desk.raise_all(later=timedelta(hours=2))
         assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
@@ -272,8 +253,7 @@ class TestFold:
     async def test_without(self, desk: Desk) -> None:
         await desk.alert()
         first = await desk.respond()
-        await desk.respond(responder_id=first.responder_id)
-        await desk.raise_all()
+        await desk.raised(responder_id=first.responder_id)
         assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
 
 
@@ -282,8 +262,7 @@ class TestOnce:
         """A cursor that went back, as after a restored backup, opens nothing twice."""
         await desk.alert(fold_hours=24)
         first = await desk.respond()
-        await desk.respond(responder_id=first.responder_id)
-        await desk.raise_all()
+        await desk.raised(responder_id=first.responder_id)
         before = await desk.cases(), await desk.kinds()
         await desk.execute("update event_cursor set xid = '0', seq = 0")
         await desk.raise_all()
@@ -317,8 +296,7 @@ class TestForgetting:
     async def test_deleted_response(self, desk: Desk) -> None:
         """The case stays, what was answered goes."""
         await desk.alert(conditions=desk.low())
-        response = await desk.respond()
-        await desk.raise_all()
+        response = await desk.raised()
         await desk.api.ok("DELETE", f"/q/instance/{response.instance_id}")
         await desk.raise_all()
         [case] = await desk.cases()
@@ -327,8 +305,7 @@ class TestForgetting:
     async def test_erased_person(self, desk: Desk) -> None:
         """Texts about the person are erased too."""
         await desk.alert(conditions=desk.low())
-        response = await desk.respond()
-        await desk.raise_all()
+        response = await desk.raised()
         [case] = await desk.cases()
         path = f"/alert/instance/{case['alert_instance_id']}"
         await desk.api.ok("POST", f"{path}/comment", {"body": "Ann called."})
@@ -356,14 +333,12 @@ class TestSchedule:
 
     async def test_nothing_by_responses(self, desk: Desk) -> None:
         await desk.alert(trigger="schedule", conditions=self.conditions(desk))
-        await desk.respond()
-        await desk.raise_all()
+        await desk.raised()
         assert [] == await desk.cases()
 
     async def test_metrics(self, desk: Desk) -> None:
         await desk.alert(trigger="schedule", conditions=self.conditions(desk))
-        async with db.transaction(desk.pool) as database:
-            [alert] = await service.claim_scheduled(database, now=database.clock.now(), limit=10)
+        [alert] = await desk.run(service.claim_scheduled, now=await desk.now(), limit=10)
         subject = f"metric:csat:{desk.score_id}"
         assert [(subject, 30), (subject, 7)] == service.metrics_of(alert)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cases.conftest import Desk
-from tests.cases.test_api import ABSENT
+from tests.cases.test_alert_instances import ABSENT
 
 METRIC = "metric:csat:"
 

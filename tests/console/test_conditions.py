@@ -9,8 +9,8 @@ from afterword.kit.transport.base import Sent
 from tests.sending.queue.conftest import Client
 from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sending.screens.conftest import client as client  # noqa: PLC0414  a fixture
 from tests.sending.screens.test_pipelines import path_of
-from tests.sending.screens.test_queue_items import client as client  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import browser_of, log_in
 
 FIELD = re.compile(r'<input[^>]* name="([^"]*)" value="([^"]*)"|<textarea[^>]* name="([^"]*)"[^>]*>\n(.*?)</textarea>'

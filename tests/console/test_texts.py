@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,8 @@ def sentences(path: Path) -> set[str]:
     return {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w“{].* .*\.|.*[.”] \{\w+\}", text)}
 
 
-def shown() -> set[str]:
+@cache
+def shown() -> frozenset[str]:
     """The texts that templates and screens ask for, and those that are declared as Marked."""
     found = _refused() | {*tables.ENCODINGS.values()}
     for path in (SOURCE / "templates/console").rglob("*.html"):
@@ -121,7 +123,7 @@ def shown() -> set[str]:
             for node in calls:
                 if ast.unparse(node.func) == "Editable":
                     found |= {*given_to(node, of_all["Editable"])}
-    return found - {""} | {"Erased."}  # which the database writes
+    return frozenset(found - {""} | {"Erased."})  # which the database writes
 
 
 def is_marked(annotation: ast.expr) -> bool:
@@ -192,9 +194,10 @@ def _refused() -> set[str]:
     for name in REFUSING:
         found |= sentences(SOURCE / name)
     for path in SOURCE.glob("*/**/*.py"):
-        if path.stem == "service" or QUERY.search(path.read_text(encoding="utf-8")):
-            found |= {text for text in sentences(path) if text.startswith("There is no such ")}
-        found |= {*EXPECTED.findall(path.read_text(encoding="utf-8"))}
+        text = path.read_text(encoding="utf-8")
+        if "There is no such " in text and (path.stem == "service" or QUERY.search(text)):
+            found |= {said for said in sentences(path) if said.startswith("There is no such ")}
+        found |= {*EXPECTED.findall(text)}
     return found
 
 

@@ -13,18 +13,14 @@ async def hooking(pool: db.Pool, wire: Wire, *, token: str) -> tuple[dict[str, s
     made: list[str] = []
     for title in ("Shop", "Gone"):
         document = {"title": title, "target_url": "https://example.com/hook", "event_types": ["questionnaire.*"]}
-        reply = await wire.ask("POST", "/v3.2/webhook", token=token, document=document)
-        assert 201 == reply.status, reply
-        made.append(reply.document["webhook_id"])
+        webhook = await wire.done("POST", "/v3.2/webhook", token=token, document=document)
+        made.append(webhook["webhook_id"])
     await settled(pool)
     path = f"/v3.2/webhook/{made[0]}"
     span = {"from_time": "2026-01-01T00:00:00Z"}
-    reply = await wire.ask("POST", f"{path}/redelivery", token=token, document=span)
-    assert reply.document["count"], reply
-    reply = await wire.ask("GET", f"{path}/delivery?limit=1", token=token)
-    delivery = reply.document["results"][0]
-    reply = await wire.ask("DELETE", f"/v3.2/webhook/{made[1]}", token=token)
-    assert 204 == reply.status, reply
+    assert (await wire.done("POST", f"{path}/redelivery", token=token, document=span))["count"]
+    delivery = (await wire.done("GET", f"{path}/delivery?limit=1", token=token))["results"][0]
+    await wire.done("DELETE", f"/v3.2/webhook/{made[1]}", token=token)
     ids = {name: delivery[name] for name in ("webhook_id", "delivery_id", "event_id")}
     return ids, {"webhook_id": made[1]}
 

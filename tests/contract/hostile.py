@@ -1,6 +1,7 @@
-"""Bodies that want to break a parser, and what is said to each; sent under the label of JSON unless said.
+"""Bodies and queries that want to break a parser, and what is said to each; bodies are sent as JSON unless said.
 
-Nothing here says what it costs: the tests that send them allow each 50 ms and 8 MB, and none may reach a route.
+tests/kit/web/test_parsing.py hands all of them to the parser, and test_bad_input.py and test_bad_queries.py send them
+to each kind of route. Each may take 50 ms and 8 MB, and none may reach a handler.
 """
 
 import codecs
@@ -50,10 +51,6 @@ def _form(label: str, body: bytes, code: str) -> Hostile:
     return Hostile(f"a form with {label}", body, (400, code), {"content-type": FORM})
 
 
-def _mislabelled(hostile: Hostile) -> Hostile:
-    return Hostile(f"{hostile.label}, under a form's label", hostile.body, hostile.expected, {"content-type": FORM})
-
-
 def _members(count: int) -> bytes:
     return b"{" + b",".join(b'"n%d":1' % number for number in range(count)) + b"}"
 
@@ -80,6 +77,11 @@ MALFORMED: Final = [
     _bad("garbage behind", _OBJECT + b"\x00\x00", "malformed_json"),
     _bad("a bracket too many", _OBJECT + b"}", "malformed_json"),
     _bad("a wrong bracket", b'{"a":[1}]', "malformed_json"),
+    _bad("brackets the wrong way round", b"]]]][[[[", "malformed_json"),
+    _bad("5,000 closing brackets", b"}" * 5000, "malformed_json"),
+    _bad("ten open objects", b"{" * 10, "malformed_json"),
+    _bad("a number as a name", b'{1:"x"}', "malformed_json"),
+    _bad("None", b'{"a":None}', "malformed_json"),
     _bad("True", b'{"a":True}', "malformed_json"),
     _bad("undefined", b'{"a":undefined}', "malformed_json"),
     _bad("a number with a plus", b'{"a":+1}', "malformed_json"),
@@ -89,6 +91,8 @@ MALFORMED: Final = [
     _bad("a bad escape", b'{"a":"\\x41"}', "malformed_json"),
     _bad("half of an escape", b'{"a":"\\u12"}', "malformed_json"),
     _bad("a line end in a text", b'{"a":"' + _CANARY + b'\n"}', "malformed_json"),
+    _bad("a control character", b'{"a":"\x01"}', "malformed_json"),
+    _bad("NUL as it is", b'{"a":"\x00"}', "malformed_json"),
     _bad("a form", b"a=" + _CANARY + b"&b[c]=2", "malformed_json"),
     _bad("XML", b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "malformed_json"),
     _bad("a pickle", b"\x80\x04K\x01.", "malformed_encoding"),
@@ -100,6 +104,9 @@ MALFORMED: Final = [
     _bad("Latin-1", '{"a":"é"}'.encode("latin-1"), "malformed_encoding"),
     _bad("UTF-16", codecs.BOM_UTF16_LE + _OBJECT.decode().encode("utf-16-le"), "malformed_encoding"),
     _bad("UTF-32", codecs.BOM_UTF32_LE + _OBJECT.decode().encode("utf-32-le"), "malformed_encoding"),
+    _bad("half of a character", b'{"a":"\xc3"}', "malformed_encoding"),
+    _bad("UTF-16 without a mark", '{"a":1}'.encode("utf-16-le"), "malformed_json"),
+    _bad("UTF-32 without a mark", '{"a":1}'.encode("utf-32-be"), "malformed_json"),
     _bad("two byte-order marks", codecs.BOM_UTF8 * 2 + b"{}", "malformed_json"),
     _bad("gzip without a label", gzip.compress(_OBJECT), "malformed_encoding"),
     _bad("NUL in a value", b'{"a":"' + _CANARY + b'\\u0000"}', "nul_character"),
@@ -115,19 +122,24 @@ MALFORMED: Final = [
     _bad("minus Infinity", b'{"a":-Infinity}', "number_out_of_range"),
     _bad("1e400", b'{"a":1e400}', "number_out_of_range"),
     _bad("-1e400", b'{"a":-1e400}', "number_out_of_range"),
-    _bad("1e999999999", b'{"a":1e999999999}', "number_out_of_range"),
+    _bad("1e400 in a list", b'{"a":[1e400]}', "number_out_of_range"),
+    _bad("an exponent of 5,000 digits", b'{"a":1e' + b"9" * 5000 + b"}", "number_out_of_range"),
     _bad("19 digits", b'{"valid_days":1234567890123456789}', "number_out_of_range"),
     _bad("minus 19 digits", b'{"a":-1234567890123456789}', "number_out_of_range"),
     _bad("5,000 digits", b'{"a":' + b"7" * 5000 + b"}", "number_out_of_range"),
-    _bad("500,000 digits", b'{"a":' + b"7" * 500_000 + b"}", "number_out_of_range"),
+    _bad("a million digits", b'{"a":' + b"7" * 1_000_000 + b"}", "number_out_of_range"),
     _bad("a name twice", b'{"locale":"el","locale":"' + _CANARY + b'"}', "duplicate_member"),
     _bad("a name twice, once escaped", b'{"locale":"el","loc\\u0061le":"en"}', "duplicate_member"),
+    _bad("a name twice with one value", b'{"a":1,"a":1}', "duplicate_member"),
+    _bad("a name twice in a list", b'{"a":[{"b":1,"b":1}]}', "duplicate_member"),
     _bad("a name twice inside", b'{"metadata":{"questionnaire":{"a":1,"a":2}}}', "duplicate_member"),
     _bad("an empty name twice", b'{"":1,"":2}', "duplicate_member"),
     _bad("__proto__ twice", b'{"__proto__":{},"__proto__":{}}', "duplicate_member"),
     _bad("201 members", _members(201), "too_many_members"),
     _bad("100,000 members", _members(75_000), "too_many_members"),
     _bad("201 members inside", b'{"metadata":{"questionnaire":' + _members(201) + b"}}", "too_many_members"),
+    _bad("201 members behind lists", b'{"a":[' + b"[]," * 300 + b'[]],"b":' + _members(201) + b"}", "too_many_members"),
+    _bad("a name of 256 characters inside", b'{"a":{"b":{"' + b"n" * 256 + b'":1}}}', "name_too_long"),
     _bad("a name of 256 characters", b'{"' + b"n" * 256 + b'":1}', "name_too_long"),
     _bad("a name of 500,000 characters", b'{"' + b"n" * 500_000 + b'":1}', "name_too_long"),
     _bad("a name of 256 characters of two bytes", '{{"{}":1}}'.format("é" * 256).encode(), "name_too_long"),
@@ -138,6 +150,8 @@ MALFORMED: Final = [
     _bad("100,000 deep and never closed", b"[" * 100_000, "too_deep"),
     _bad("objects and lists in turn", b'[{"a":' * 20 + b"1" + b"}]" * 20, "too_deep"),
     _bad("deep behind an escaped quote", b'{"a\\"b":' + b"[" * 20 + b"]" * 20 + b"}", "too_deep"),
+    _bad("deep behind escapes", b'{"a":"\\\\\\"]]]]","b":' + b"[" * 20 + b"]" * 20 + b"}", "too_deep"),
+    _bad("200,000 objects and lists", b'{"a":[' * 100_000, "too_deep"),
     _bad("brackets in a text, then broken", b'{"a":"' + b"[" * 5000 + b'"', "malformed_json"),
 ]
 LABELLED: Final = [
@@ -154,6 +168,8 @@ LABELLED: Final = [
     _labelled("no type at all", ";;;"),
     _labelled("two types", "application/json, text/plain"),
     _labelled("a type that begins like JSON", "application/jsonx"),
+    _labelled("half of a type", "json"),
+    _labelled("any type", "*/*"),
     _encoded("gzip", gzip.compress(_OBJECT)),
     _encoded("deflate", zlib.compress(_OBJECT)),
     _encoded("br", b"\x0b\x02\x80{}\x03"),
@@ -212,7 +228,9 @@ FORMS: Final = [
     Hostile("a form in Latin-1", b"a=1", (415, "unsupported_media_type"), {"content-type": f"{FORM}; charset=latin1"}),
     Hostile("a form and JSON", b"a=1", (415, "unsupported_media_type"), {"content-type": f"{FORM}, {JSON}"}),
     Hostile("a form of 2 MB", b"a=" + b"x" * (2 * MEGABYTE), (413, "body_too_large"), {"content-type": FORM}),
-    *(_mislabelled(hostile) for hostile in MALFORMED if hostile.body[:1] in {b"{", b"["}),
+    _form("JSON and more", b'{"a":1}&b=1', "malformed_json"),
+    _form("JSON behind white space", b'\n[{"a":"\\u0000"}]', "nul_character"),
+    _form("an index twice", b"a[0]=1&a[0]=2", "duplicate_member"),
 ]
 HOSTILE: Final = [*MALFORMED, *LABELLED, *LARGE, *FORMS]
 HOSTILE_LISTS: Final = [
@@ -232,3 +250,24 @@ HOSTILE_LISTS: Final = [
     Hostile("a length of 33 MB", b"[]", (413, "body_too_large"), {"content-length": "34603008"}),
 ]
 """For operations that read many records: a wrong record is no wrong body there."""
+_MALFORMED_QUERIES: Final = (
+    "a[", "a[b", "a[b=1", "a[b][c=1", "a]", "[a]=1", "=1", "a[b]c=1", "a[[b]]=1", "a[b[c]]=1", "a=1&a[b]=2",
+    "a[]=1&a[b]=2", "a[b]=1&a=2", "%", "a=%zz", "a=%4", "a=100%", "a[1][2][3][4][5][6][7][8][9]=1",
+    "&".join(f"a{number}=1" for number in range(1001)),
+)  # fmt: skip
+QUERIES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(_MALFORMED_QUERIES, "malformed_query"),
+    "a=%ff": "malformed_encoding",
+    "%c3%28=1": "malformed_encoding",
+    "a=%c0%80": "malformed_encoding",
+    "a=%ed%a0%80": "malformed_encoding",
+    "a=%00": "nul_character",
+    "a%00b=1": "nul_character",
+    "a[%00]=1": "nul_character",
+    f"locale=1&locale={CANARY}": "duplicate_member",
+    "a[b]=1&a[b]=2": "duplicate_member",
+    f"{'n' * 256}=1": "name_too_long",
+    f"a[{'n' * 256}]=1": "name_too_long",
+    "&".join(f"a[n{number}]=1" for number in range(201)): "too_many_members",
+}
+"""Each with the code of its refusal."""

@@ -27,24 +27,20 @@ async def reporting(
     }
     made: list[str] = []
     for _ in range(2):
-        reply = await wire.ask("POST", "/v3.2/report/custom", token=token, document=document)
-        assert 201 == reply.status, reply
-        made.append(reply.document["report_id"])
-    shared = await wire.ask("POST", f"/v3.2/report/custom/{made[0]}/share", token=token, document={})
-    assert 201 == shared.status, shared
+        answer = await wire.done("POST", "/v3.2/report/custom", token=token, document=document)
+        made.append(answer["report_id"])
+    shared = await wire.done("POST", f"/v3.2/report/custom/{made[0]}/share", token=token, document={})
     digest = {"report_id": made[0], "frequency": "weekly", "day": 1}
-    mailed = await wire.ask("POST", "/v3.2/report/digest", token=token, document=digest)
-    assert 201 == mailed.status, mailed
-    reply = await wire.ask("DELETE", f"/v3.2/report/custom/{made[1]}", token=token)
-    assert 204 == reply.status, reply
+    mailed = await wire.done("POST", "/v3.2/report/digest", token=token, document=digest)
+    await wire.done("DELETE", f"/v3.2/report/custom/{made[1]}", token=token)
     written, gone = await _exports(wire, token=token, questionnaire_id=questionnaire_id)
     template_id = "nps" if domain == "demo" else f"none-of-{domain}"
     return {
         "report_id": made[0],
         "template_id": template_id,
         "export_id": written,
-        "share_id": shared.document["share_id"],
-        "digest_id": mailed.document["digest_id"],
+        "share_id": shared["share_id"],
+        "digest_id": mailed["digest_id"],
     }, {
         "report_id": made[1],
         "export_id": gone,
@@ -56,12 +52,10 @@ async def _exports(wire: Wire, *, token: str, questionnaire_id: str) -> tuple[st
     made: list[str] = []
     for _ in range(2):
         path = f"/v3.2/q/questionnaire/{questionnaire_id}/export"
-        reply = await wire.ask("POST", path, token=token, document={"format": "csv"})
-        assert 201 == reply.status, reply
-        made.append(reply.document["export_id"])
+        answer = await wire.done("POST", path, token=token, document={"format": "csv"})
+        made.append(answer["export_id"])
     for _ in range(2):
-        reply = await wire.ask("DELETE", f"/v3.2/q/export/{made[1]}", token=token)
-        assert 204 == reply.status, reply
+        await wire.done("DELETE", f"/v3.2/q/export/{made[1]}", token=token)
     return made[0], made[1]
 
 

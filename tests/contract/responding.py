@@ -17,10 +17,8 @@ async def responding(pool: db.Pool, wire: Wire, *, token: str, instance_id: str,
         ("view_id", "view", {"title": "Unhappy", "query": "tab=unhappy"}),
         ("tagging_id", "tag", {"tag": tag, "instance_ids": [instance_id]}),
     ):
-        reply = await wire.ask("POST", f"/v3.2/q/response/{path}", token=token, document=document)
-        assert 201 == reply.status, reply
-        made[name] = reply.document[name]
-    assert 1 == reply.document["found"]
-    reply = await wire.ask("POST", "/v3.2/q/response/export", token=token, document={"format": "csv"})
-    assert 201 == reply.status, reply
+        answer = await wire.done("POST", f"/v3.2/q/response/{path}", token=token, document=document)
+        made[name] = answer[name]
+    assert 1 == answer["found"]
+    await wire.done("POST", "/v3.2/q/response/export", token=token, document={"format": "csv"})
     return made

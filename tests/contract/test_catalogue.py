@@ -1,8 +1,8 @@
 """The tenant is in every key: asked of PostgreSQL's catalogue, then tried by hand across two organizations."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import asyncpg
 import pytest
@@ -42,15 +42,54 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d")
 # columns of keys that take a few words only; another column of the key differs
 OF_A_LIST = {"entity", "kind", "is_hard", "is_proven", "adapter"}
 OURS, THEIRS = "a" * 22, "b" * 22
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
+DIGEST = "{:a<32}"
+STATUSES = {OURS: 100, THEIRS: 200}
+# Values of the rows of both tenants; {} is the tenant.
+BY_TYPE = {
+    "text": "{}", "text[]": ["x"], "tsvector": "", "jsonb": {}, "json": {}, "boolean": False, "smallint": 1,
+    "integer": 1, "bigint": 1, "double precision": 1, "integer[]": [1], "bytea": "\\x" + "dd" * 32,
+    "uuid": "00000000-0000-0000-0000-000000000000", "date": "2026-11-21",
+    "timestamp with time zone": "2026-01-01T00:00:00Z",
+}  # fmt: skip
+SPECIAL = {
+    "access_token": {"selector": "{:.16}"},
+    "alert": {"status_id": None},  # one of STATUSES, as in all tables
+    "alert_instance": {"severity": "low"},
+    "alert_status": {"color": "#112233"},
+    "application": {"application_type_id": "0000000000000000custom"},
+    "delivery_report": {"kind": "delivered"},
+    "erasure": {"mode": "erase", "salt": "\\x" + "dd" * 32},
+    "erasure_subject": {"kind": "item"},
+    "event": {"actor_kind": "worker"},
+    "export": {"format": "csv", "date_basis": "submitted", "values_as": "both", "questionnaire_id": "{}"},
+    "inbound_endpoint": {"adapter": "provider"},
+    "login_link": {"purpose": "invitation", "organization_id": "{}", "user_id": "{}", "digest": DIGEST},
+    "login_session": {"digest": DIGEST},
+    "metadata_definition": {"kind": "responder", "type": "text", "level": "application", "application_id": "{}"},
+    "notification_watch": {"entity": "alert"},
+    "organization": {"domain": "{:.5}"},
+    "organization_user": {"email": "a@b", "role": "owner"},
+    "plan": {"kind": "unlimited"},
+    "public_link": {"key": "{:.12}"},
+    "questionnaire_instance": {"short_code": "{:.12}"},
+    "queue_import": {"on_conflict": "error", "actor_kind": "user"},
+    "queue_import_row": {"state": "created"},
+    "report_digest": {"frequency": "weekly"},
+    "tagging": {"action": "add", "actor_kind": "user"},
+    "token": {"kind": "user", "user_id": "{}", "selector": "{:.16}"},
+    "trial": {"pipeline_id": "{}"},
+    "webhook": {"secret": "x"},
+}
 
 
 @pytest.fixture
 async def tenants(pool: db.Pool) -> db.Pool:
     """Two organizations with the same rows; ids differ by their first letter alone."""
+    keys = await _foreign_keys(pool)
+    tables = {"organization", "login", *(key.table for key in keys), *(key.parent for key in keys)}
     async with db.transaction(pool) as database:
         for tenant in (OURS, THEIRS):
-            await _fill(database, tenant)
+            await fill(database, tables, tenant)
     return pool
 
 
@@ -124,7 +163,7 @@ class TestAcrossTenants:
                 connection = database._connection  # by it the driver's own errors, and queries made here
                 assert 1 == await connection.fetchval(
                     f"select count(*) from {key.table} where organization_id = $1", OURS
-                ), f"_fill makes no row of {key.table}"
+                ), f"fill makes no row of {key.table}"
                 with pytest.raises(asyncpg.ForeignKeyViolationError):
                     await connection.execute(
                         f"update {key.table} set ({', '.join(key.columns)}) ="
@@ -208,399 +247,21 @@ def _other(value: object) -> object:
     return "\\x" + "cc" * 32 if isinstance(value, str) else value
 
 
-async def _fill(database: db.Database, tenant: str) -> None:
-    """One row in each table that has foreign keys; every id is the tenant's own."""
-    digest = b"d" * 32
-    await database.execute(
-        "insert into organization (organization_id, domain, display_name) values ($1, left($1, 5), $1)", tenant
-    )
-    await database.execute(
-        """insert into application (organization_id, application_id, application_type_id, display_name)
-           values ($1, $1, '0000000000000000custom', $1)""",
-        tenant,
-    )
-    await database.execute(
-        "insert into organization_user (organization_id, user_id, email, role) values ($1, $1, 'a@b', 'owner')", tenant
-    )
-    await database.execute(
-        """insert into token (organization_id, token_id, user_id, kind, title, scopes, selector, verifier_digest)
-           values ($1, $1, $1, 'user', $1, '{all}', left($1, 16), $2)""",
-        *(tenant, digest),
-    )
-    await database.execute(
-        """insert into access_token (organization_id, access_token_id, token_id, selector, verifier_digest, scopes,
-             expires_time) values ($1, $1, $1, left($1, 16), $2, '{all}', $3)""",
-        *(tenant, digest, NOW),
-    )
-    await database.execute("insert into organization_billing (organization_id, name) values ($1, $1)", tenant)
-    await database.execute(
-        "insert into organization_sender_domain (organization_id, domain) values ($1, 'example.com')", tenant
-    )
-    await database.execute("insert into contact_policy (organization_id) values ($1)", tenant)
-    await database.execute(
-        """insert into plan (organization_id, plan_id, application_id, title, kind, start_time)
-           values ($1, $1, $1, $1, 'unlimited', $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into erasure (organization_id, erasure_id, responder_id, mode, suppress, salt)
-           values ($1, $1, $1, 'erase', true, $2)""",
-        *(tenant, digest),
-    )
-    await database.execute(
-        """insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
-           values ($1, $1, 'texts', 1, $2, $2, $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        "insert into erasure_subject (organization_id, erasure_id, kind, subject_id) values ($1, $1, 'item', $1)",
-        tenant,
-    )
-    await database.execute(
-        """insert into questionnaire (organization_id, questionnaire_id, owner_application_id, display_name,
-             default_locale, locales) values ($1, $1, $1, $1, 'en', '{en}')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, definition,
-             checksum) values ($1, $1, $1, 1, '{}', '')""",
-        tenant,
-    )
-    await database.execute(
-        "update questionnaire set published_version_id = questionnaire_id where organization_id = $1", tenant
-    )
-    await database.execute(
-        """insert into anonymous_pool (organization_id, questionnaire_id, version_id, responses, sealed)
-           values ($1, $1, $1, 0, '')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into questionnaire_draft (organization_id, questionnaire_id, base_version_id, definition)
-           values ($1, $1, $1, '{}')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into asset (organization_id, asset_id, media_type, width, height, bytes, content_hash, content,
-             created_time) values ($1, $1, 'image/png', 1, 1, 1, sha256($1::text::bytea), 'x', now())""",
-        tenant,
-    )
-    await database.execute(
-        """insert into coupon_pool (organization_id, pool_id, key, title, low_count, created_time, updated_time)
-           values ($1, $1, 'thanks', $1, 1, now(), now())""",
-        tenant,
-    )
-    await database.execute(
-        "insert into coupon_code (organization_id, pool_id, code, created_time) values ($1, $1, $1, now())", tenant
-    )
-    await database.execute(
-        """insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, configuration)
-           values ($1, $1, $1, $1, '{}')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, level,
-             application_id) values ($1, $1, 'responder', 'basket', $1, 'text', 'application', $1)""",
-        tenant,
-    )
-    await database.execute(
-        """insert into custom_report (organization_id, report_id, application_id, title, spec, questionnaire_ids)
-           values ($1, $1, $1, $1, '{}', array[$1])""",
-        tenant,
-    )
-    await database.execute(
-        """insert into report_share (organization_id, share_id, report_id, digest, expires_time)
-           values ($1, $1, $1, $2, now())""",
-        *(tenant, digest),
-    )
-    await database.execute(
-        """insert into report_digest (organization_id, digest_id, user_id, report_id, frequency, day, hour, locale,
-             due_time) values ($1, $1, $1, $1, 'weekly', 1, 8, 'en', now())""",
-        tenant,
-    )
-    await database.execute(
-        """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone)
-           values ($1, $1, $1, 'UTC')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into rollup_dirty (organization_id, questionnaire_id, dimension, day, marked_time)
-           values ($1, $1, $1, '2026-11-21', $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute("insert into responder (organization_id, responder_id) values ($1, $1)", tenant)
-    await database.execute(
-        """insert into legal_hold (organization_id, hold_id, responder_id, reason, created_time)
-           values ($1, $1, $1, 'A suit', $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into responder_address (organization_id, channel_id, address_key, responder_id, identifier,
-             unsubscribe_id) values ($1, 1, $2, $1, 'a@b', $1)""",
-        *(tenant, digest),
-    )
-    await database.execute(
-        """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id, responder_id,
-             short_code, locale, valid_days, editable, question_ids)
-           values ($1, $1, $1, $1, $1, left($1, 12), 'en', 30, false, '{}')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into answer (organization_id, instance_id, question_id, questionnaire_id, version_id, value)
-           values ($1, $1, $1, $1, $1, '10')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into response_file (organization_id, instance_id, file_id, question_id, name, media_type, bytes,
-             content_hash, created_time) values ($1, $1, $1, $1, $1, 'text/plain', 1, sha256(''), now())""",
-        tenant,
-    )
-    await database.execute("insert into stray_file (organization_id, file_id, due_time) values ($1, $1, now())", tenant)
-    await database.execute(
-        "insert into instance_tag (organization_id, instance_id, tag) values ($1, $1, 'vip')", tenant
-    )
-    await database.execute(
-        "insert into channel_account (organization_id, account_id, channel_id) values ($1, $1, 1)", tenant
-    )
-    await database.execute(
-        """insert into pipeline (organization_id, pipeline_id, questionnaire_id, account_id, channel_id, title)
-           values ($1, $1, $1, $1, 1, 'title')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
-             responder_channel_identifier, address_key, send_time, send_offset_minutes, due_time, not_after,
-             attempts_max, previous_item_id)
-           values ($1, $1, $1, $1, 'a@b', $2, $3, 0, $3, $3, 8, $1)""",
-        *(tenant, digest, NOW),
-    )
-    await database.execute(
-        "insert into attempt (organization_id, item_id, epoch, owner) values ($1, $1, 1, gen_random_uuid())", tenant
-    )
-    await _fill_delivery(database, tenant)
-    await _fill_mail(database, tenant)
-    await _fill_webhooks(database, tenant)
-    await _fill_alerts(database, tenant)
-    await _fill_exports(database, tenant)
-    await _fill_ways_in(database, tenant)
-    await _fill_responses(database, tenant)
-    await database.execute(
-        """insert into public_link (organization_id, link_id, questionnaire_id, key, title, metadata, parameters,
-             takes_reference, active, created_time, updated_time)
-           values ($1, $1, $1, left(md5($1), 12), 'title', '{}', '{}', false, true, $2, $2)""",
-        *(tenant, NOW),
-    )
-
-
-async def _fill_responses(database: db.Database, tenant: str) -> None:
-    """A response that was read, a saved view, and a tagging of it."""
-    await database.execute(
-        """insert into response (organization_id, instance_id, questionnaire_id, application_id, version_id,
-             responder_id, test, locale, submitted_time, words)
-           values ($1, $1, $1, $1, $1, $1, false, 'en', $2, '')""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        "insert into response_reader (organization_id, user_id, seen_time) values ($1, $1, $2)", *(tenant, NOW)
-    )
-    await database.execute(
-        "insert into response_read (organization_id, user_id, instance_id) values ($1, $1, $1)", tenant
-    )
-    await database.execute(
-        """insert into response_view (organization_id, view_id, user_id, title, query, shared)
-           values ($1, $1, $1, $1, '', false)""",
-        tenant,
-    )
-    await database.execute(
-        """insert into tagging (organization_id, tagging_id, tag, action, found, created_by, actor_kind)
-           values ($1, $1, 'vip', 'add', 1, $1, 'user')""",
-        tenant,
-    )
-    await database.execute(
-        "insert into tagging_response (organization_id, tagging_id, instance_id) values ($1, $1, $1)", tenant
-    )
-
-
-async def _fill_ways_in(database: db.Database, tenant: str) -> None:
-    """An import with a piece and a row, a sequence, and an act on many items."""
-    await database.execute(
-        """insert into queue_batch (organization_id, batch_id, action, dry_run, application_ids, test, turn_time,
-             created_time, actor_kind) values ($1, $1, 'cancel', true, '{}', false, $2, $2, 'user')""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into queue_import (organization_id, import_id, questionnaire_id, pipeline_id, dry_run, strict,
-             on_conflict, columns, places, rows_total, pieces, turn_time, created_time, actor_kind)
-           values ($1, $1, $1, $1, false, false, 'error', '{locale}', '{1}', 1, 1, $2, $2, 'user')""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into queue_import_piece (organization_id, import_id, number, first_row, content)
-           values ($1, $1, 0, 1, '')""",
-        tenant,
-    )
-    await database.execute(
-        "insert into queue_import_row (organization_id, import_id, row, state) values ($1, $1, 1, 'created')", tenant
-    )
-    await database.execute(
-        """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, encoding, separator,
-             has_header, check_id, import_id, created_time)
-           values ($1, $1, $1, $1, 'utf-8', ',', true, $1, $1, $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into queue_list_column (organization_id, application_id, name, meaning, used_time)
-           values ($1, $1, 'Mail', '', $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into sequence (organization_id, sequence_id, title, from_questionnaire_id, pipeline_id, created_time,
-             updated_time) values ($1, $1, $1, $1, $1, $2, $2)""",
-        *(tenant, NOW),
-    )
-
-
-async def _fill_exports(database: db.Database, tenant: str) -> None:
-    """An export with a piece of its file."""
-    await database.execute(
-        """insert into export (organization_id, export_id, questionnaire_id, format, date_basis, values_as,
-             include_metadata, include_incomplete, scopes)
-           values ($1, $1, $1, 'csv', 'submitted', 'both', true, true, '{}')""",
-        tenant,
-    )
-    await database.execute(
-        "insert into export_piece (organization_id, export_id, number, bytes, content) values ($1, $1, 0, 0, '')",
-        tenant,
-    )
-
-
-async def _fill_webhooks(database: db.Database, tenant: str) -> None:
-    """A webhook and a delivery to it."""
-    await database.execute(
-        """insert into event (organization_id, event_id, type, actor_kind, data)
-           values ($1, $1, 'tag.added', 'worker', '{}')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into webhook (organization_id, webhook_id, title, target_url, questionnaire_id, application_id,
-             event_types, secret) values ($1, $1, $1, $1, $1, $1, '{*}', 'x')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into delivery (organization_id, delivery_id, webhook_id, event_id, event_type, subject_id, seq)
-           values ($1, $1, $1, $1, 'tag.added', $1, 1)""",
-        tenant,
-    )
-
-
-async def _fill_alerts(database: db.Database, tenant: str) -> None:
-    """One row in each table of alerts and notifications."""
-    await database.execute("delete from alert_status where organization_id = $1", tenant)
-    await database.execute(
-        """insert into alert_status (organization_id, status_id, application_id, title, color)
-           values ($1, case $1 when $2 then 100 else 200 end, $1, 'title', '#112233')""",
-        *(tenant, OURS),
-    )
-    await database.execute(
-        """insert into alert (organization_id, alert_id, application_id, title, status_id, assigned_user_id)
-           select $1, $1, $1, $1, status_id, $1 from alert_status where organization_id = $1""",
-        tenant,
-    )
-    await database.execute(
-        """insert into alert_instance (organization_id, alert_instance_id, alert_id, status_id, assigned_user_id,
-             severity)
-           select $1, $1, $1, status_id, $1, 'low' from alert_status where organization_id = $1""",
-        tenant,
-    )
-    await database.execute(
-        """insert into alert_occurrence (organization_id, alert_id, cause, alert_instance_id)
-           values ($1, $1, '2026-11-21', $1)""",
-        tenant,
-    )
-    await database.execute(
-        """insert into alert_comment (organization_id, comment_id, alert_instance_id, author_id, body)
-           values ($1, $1, $1, $1, 'body')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into alert_history (organization_id, alert_instance_id, history_id, kind)
-           values ($1, $1, $1, 'changed')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into alert_message (organization_id, message_id, alert_instance_id, address, subject, body, locale)
-           values ($1, $1, $1, 'ann@example.com', '', 'body', 'en')""",
-        tenant,
-    )
-    await database.execute("insert into alert_settings (organization_id) values ($1)", tenant)
-    await database.execute("insert into notification_subscription (organization_id, user_id) values ($1, $1)", tenant)
-    await database.execute(
-        """insert into notification_watch (organization_id, user_id, entity, entity_id)
-           values ($1, $1, 'alert', $1)""",
-        tenant,
-    )
-    await database.execute(
-        "insert into login (login_id, email, password_hash) values ($1, $2, 'x')", tenant, f"{tenant}@login.example"
-    )
-    await database.execute(
-        """insert into identity_provider (organization_id, issuer, client_id, created_time, updated_time)
-           values ($1, 'https://login.example', $1, $2, $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute("insert into login_policy (organization_id, updated_time) values ($1, $2)", *(tenant, NOW))
-    await database.execute(
-        """insert into login_identity (organization_id, issuer, subject, user_id, login_id, created_time)
-           values ($1, 'https://login.example', $1, $1, $1, $2)""",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
-             expires_time)
-           values ($3, $1, $1, $1, $1, '', '', $2)""",
-        *(tenant, NOW, tenant.encode().ljust(32)),
-    )
-    await database.execute(
-        """insert into login_link (digest, purpose, organization_id, user_id, expires_time)
-           values ($3, 'invitation', $1, $1, $2)""",
-        *(tenant, NOW, tenant.encode().ljust(32)),
-    )
-    await database.execute(
-        "insert into notice_mail (organization_id, mail_id, user_id, due_time) values ($1, $1, $1, $2)",
-        *(tenant, NOW),
-    )
-    await database.execute(
-        """insert into notification (organization_id, notification_id, user_id, event_id, type, title, body, mail_id)
-           values ($1, $1, $1, $1, 'alert_instance.created', $1, '', $1)""",
-        tenant,
-    )
-
-
-async def _fill_mail(database: db.Database, tenant: str) -> None:
-    await database.execute(
-        """insert into domain_rate (organization_id, account_id, domain, rate, rate_ceiling)
-           values ($1, $1, 'slow.example', 1, 2)""",
-        tenant,
-    )
-    await database.execute(
-        """insert into trial (organization_id, trial_id, questionnaire_id, pipeline_id, channel_id, recipient, locale,
-             metadata)
-           values ($1, $1, $1, $1, 1, 'a@b', 'en', '{}')""",
-        tenant,
-    )
-
-
-async def _fill_delivery(database: db.Database, tenant: str) -> None:
-    await database.execute(
-        """insert into inbound_endpoint (organization_id, inbound_id, account_id, adapter)
-           values ($1, $1, $1, 'provider')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said)
-           values ($1, $1, 'delivered', false, true, '', '')""",
-        tenant,
-    )
-    await database.execute(
-        """insert into provider_reference (organization_id, account_id, provider_reference, item_id)
-           values ($1, $1, $1, $1)""",
-        tenant,
-    )
+async def fill(database: db.Database, tables: Iterable[str], tenant: str) -> None:
+    """A row in each table with a value in each column that must have one; every id is the tenant's own."""
+    await database.execute("set local session_replication_role = replica")  # no triggers: tables have no order
+    for table in tables:
+        columns = await database.fetch(
+            """select attname as name, format_type(atttypid, null) as type from pg_attribute
+               where attrelid = $1::text::regclass and attnum > 0 and not attisdropped
+                 and attnotnull and not atthasdef and attidentity = ''""",
+            table,
+        )
+        row = {one["name"]: BY_TYPE[one["type"]] for one in columns} | SPECIAL.get(table, {})
+        row = {name: value.format(tenant) if isinstance(value, str) else value for name, value in row.items()}
+        if "status_id" in row:
+            row["status_id"] = STATUSES[tenant]
+        names = ", ".join(row)
+        await database._connection.execute(
+            f"insert into {table} ({names}) select {names} from jsonb_populate_record(null::{table}, $1)", row
+        )

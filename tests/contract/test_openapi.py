@@ -65,7 +65,7 @@ def by_line(document: Any) -> str:
 
 
 def test_valid(document: Any) -> None:
-    drawn = share_of(list(document["paths"]), 0.25)  # a path takes 80 ms
+    drawn = share_of(list(document["paths"]), 0.1)  # a path takes 80 ms
     part = {**document, "paths": {path: document["paths"][path] for path in drawn}}
     assert [] == [error.message for error in OpenAPIV31SpecValidator(part).iter_errors()]
 

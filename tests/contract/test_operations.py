@@ -16,9 +16,9 @@ from afterword.core.wire.site import Site
 from afterword.kit.web import openapi
 from afterword.kit.web.operations import Route
 from afterword.run import app
-from tests.contract.test_specification import SPECIFICATION
 
 FOLDER: Final = Path(__file__).parent
+SPECIFICATION: Final = (FOLDER / "specification.md").read_text(encoding="utf-8")
 PROMISED: Final[dict[str, Any]] = yaml.safe_load((FOLDER / "operations.yaml").read_text(encoding="utf-8"))
 RESOURCES: Final[dict[str, Any]] = yaml.safe_load((FOLDER / "resources.yaml").read_text(encoding="utf-8"))
 ROUTES: Final[dict[tuple[str, str], Any]] = {
@@ -186,10 +186,15 @@ def wanted_of(field: Field) -> frozenset[str]:
     )
 
 
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, or the one that it refers to."""
+    return SCHEMAS[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
 def types_of(schema: dict[str, Any]) -> frozenset[str]:
     """The JSON types that a schema admits; a list is `array` and the types of its entries."""
     if "$ref" in schema:
-        return types_of(SCHEMAS[schema["$ref"].rpartition("/")[2]])
+        return types_of(resolved(schema))
     if "anyOf" in schema:
         found = frozenset[str]().union(*(types_of(option) for option in schema["anyOf"]))
         return found - {"integer"} if "number" in found else found

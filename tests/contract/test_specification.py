@@ -4,20 +4,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import pytest_asyncio
 
 from afterword.core.organizations.access import alias_of
+from tests.contract.test_operations import DOCUMENT, SPECIFICATION, resolved, types_of
 from tests.contract.wire import PUBLIC_URL, problem_faults
 from tests.contract.world import ABSENT, ADDRESS, World
 from tests.dates import YEAR
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-SPECIFICATION: Final = (Path(__file__).parent / "specification.md").read_text(encoding="utf-8")
 ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
 INSTANCE: Final = "/q/instance/{instance_id}"
 ADDED: Final[Mapping[str, frozenset[str]]] = {
@@ -84,38 +82,6 @@ def facts_of(title: str) -> dict[str, str]:
     return {item.strip(): value.strip() for item, value in lines[2:]}
 
 
-class Document:
-    """The OpenAPI document as clients get it."""
-
-    def __init__(self, document: dict[str, Any]) -> None:
-        self.document = document
-
-    def operation(self, method: str, path: str) -> dict[str, Any]:
-        """An operation of the document."""
-        return self.document["paths"][path][method]
-
-    def resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """The schema that a reference points to."""
-        return self.document["components"]["schemas"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-
-    def types_of(self, schema: dict[str, Any]) -> set[str]:
-        """The JSON types that a schema admits."""
-        schema = self.resolve(schema)
-        if "anyOf" in schema:
-            return set().union(*(self.types_of(option) for option in schema["anyOf"]))
-        if "enum" in schema or "const" in schema:
-            values = schema.get("enum", [schema.get("const")])
-            names = {type(None): "null", **{kind: name for name, kind in JSON_TYPES.items()}}
-            return {names[type(value)] for value in values}
-        kinds = schema["type"]
-        return {kinds} if isinstance(kinds, str) else set(kinds)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def openapi(world: World) -> Document:
-    return Document((await world.ask("GET", "/openapi.json", token=None)).document)
-
-
 class TestTables:
     """The copy is the specification; its tables are read as they stand."""
 
@@ -147,41 +113,41 @@ class TestOpenApi:
             ("Questionnaire Instance", "patch", INSTANCE, "200"),
         ],
     )
-    async def test_answer(self, openapi: Document, title: str, method: str, path: str, status: str) -> None:
+    async def test_answer(self, title: str, method: str, path: str, status: str) -> None:
         """Exactly these fields, their types, their nullability; all of them always there."""
-        content = openapi.operation(method, path)["responses"][status]["content"]["application/json"]["schema"]
-        schema = openapi.resolve(content["items"] if content.get("type") == "array" else content)
+        content = DOCUMENT["paths"][path][method]["responses"][status]["content"]["application/json"]["schema"]
+        schema = resolved(content["items"] if content.get("type") == "array" else content)
         expected = fields_of(title)
         assert set(expected) | ADDED[title] == set(schema["properties"])
         assert set(schema["properties"]) == set(schema["required"])
         for field in expected.values():
-            types = openapi.types_of(schema["properties"][field.name])
+            types = types_of(schema["properties"][field.name])
             assert {field.type, *(["null"] if field.nullable else [])} == types, field
 
     @pytest.mark.parametrize(
         ("title", "method", "path"),
         [("Queue Item Request", "post", ITEMS), ("Questionnaire Instance update request", "patch", INSTANCE)],
     )
-    async def test_request(self, openapi: Document, title: str, method: str, path: str) -> None:
-        body = openapi.operation(method, path)["requestBody"]
+    async def test_request(self, title: str, method: str, path: str) -> None:
+        body = DOCUMENT["paths"][path][method]["requestBody"]
         assert body["required"] or method == "patch"
-        schema = openapi.resolve(body["content"]["application/json"]["schema"])
+        schema = resolved(body["content"]["application/json"]["schema"])
         expected = fields_of(title)
         assert {name for name in expected if "." not in name} | ADDED[title] == set(schema["properties"])
         for field in expected.values():
             place = schema
             for step in field.name.split("."):
-                options = [openapi.resolve(option) for option in place.get("anyOf", [place])]
+                options = [resolved(option) for option in place.get("anyOf", [place])]
                 place = next(option for option in options if "properties" in option)["properties"][step]
-            types = openapi.types_of(place)
+            types = types_of(place)
             assert field.type in types, field
             assert types <= {field.type, "null"}, field
             assert not field.nullable or "null" in types
 
     @pytest.mark.parametrize("title", ["Queue Item List", "Create new queue item", "Update Questionnaire Instance"])
-    async def test_endpoint(self, openapi: Document, title: str) -> None:
+    async def test_endpoint(self, title: str) -> None:
         facts = facts_of(title)
-        operation = openapi.operation(facts["Method"].lower(), facts["Path"])
+        operation = DOCUMENT["paths"][facts["Path"]][facts["Method"].lower()]
         assert title == operation["summary"]
         named = re.findall(r"(\w+) \(string\)", facts["Path parameters"])
         parameters = [each for each in operation["parameters"] if each.get("in") == "path"]

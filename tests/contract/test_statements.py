@@ -76,6 +76,28 @@ def files(pattern: str) -> list[Path]:
     return sorted(SOURCE.rglob(pattern))
 
 
+class Source:
+    """A module of the product, parsed and walked once for all that is looked for in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.text = path, path.read_text()
+        self.tree = ast.parse(self.text)
+        self.nodes = list(ast.walk(self.tree))
+        self.functions = [one for one in self.nodes if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        self.constants = literals_of(self.tree)
+        self.statements = list(self._statements())
+
+    def _statements(self) -> Iterator[tuple[int, str]]:
+        """The texts that are SQL, with their constants filled in."""
+        sums = [node for node in self.nodes if isinstance(node, (ast.JoinedStr, ast.BinOp))]
+        parts = {part for whole in sums for part in ast.walk(whole) if part is not whole}
+        for node in self.nodes:
+            if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Constant)) and node not in parts:
+                text = text_of(node, self.constants)
+                if text is not None and STATEMENT.match(text):
+                    yield node.lineno, text
+
+
 def is_of_a_store(tree: ast.Module, line: int) -> bool:
     """Whether the line is in a function with a store's verb, or in what its annotation says is SQL."""
     within = [node for node in tree.body if node.lineno <= line <= (node.end_lineno or 0)]
@@ -96,51 +118,43 @@ def named_tables(statement: str) -> set[str]:
     return {name.lower() for name in MENTION.findall(statement)} - own
 
 
-def untold(path: Path) -> Iterator[Finding]:
+def untold(source: Source) -> Iterator[Finding]:
     """Statements of a store that name a tenant's table, but neither the tenant nor why not."""
-    text = path.read_text()
-    lines, tree, tables = text.splitlines(), ast.parse(text), tenant_tables()
+    lines, tables = source.text.splitlines(), tenant_tables()
     excused: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and EXCUSE in lines[node.lineno - 1]:
+    for node in source.functions:
+        if EXCUSE in lines[node.lineno - 1]:
             excused.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    for line, statement in statements(tree):
+    for line, statement in source.statements:
         reached = named_tables(statement) & tables
         if reached and "organization_id" not in statement and line not in excused:
-            yield str(path), line, f"reaches {sorted(reached)} of every tenant"
+            yield str(source.path), line, f"reaches {sorted(reached)} of every tenant"
 
 
-def statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The texts of a module that are SQL, with their constants filled in."""
-    constants = literals_of(tree)
-    sums = [node for node in ast.walk(tree) if isinstance(node, (ast.JoinedStr, ast.BinOp))]
-    parts = {part for whole in sums for part in ast.walk(whole) if part is not whole}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Constant)) and node not in parts:
-            text = text_of(node, constants)
-            if text is not None and STATEMENT.match(text):
-                yield node.lineno, text
+def out_of_place(source: Source) -> Iterator[Finding]:
+    """Statements with a tenant's table outside of the stores, and of functions named like theirs."""
+    for line, statement in source.statements if source.path.name != "store.py" else ():
+        reached = named_tables(statement) & tenant_tables()
+        if reached and not is_of_a_store(source.tree, line):
+            yield str(source.path), line, f"reaches {sorted(reached)}"
 
 
-def put_together(path: Path) -> Iterator[Finding]:
+def put_together(source: Source) -> Iterator[Finding]:
     """Queries that are no literal and no sum of literals."""
-    text = path.read_text()
-    if not any(f".{name}" in text for name in QUERIES):
-        return
-    tree = ast.parse(text)
-    constants = literals_of(tree)
-    known: dict[ast.Call, Mapping[str, str]] = {}
-    for scope in (
-        tree,
-        *(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))),
-    ):
-        inside = constants if isinstance(scope, ast.Module) else {**constants, **named_once(scope, constants)}
-        known |= {node: inside for node in ast.walk(scope) if isinstance(node, ast.Call)}
-    for node, names in known.items():
-        if not isinstance(node.func, ast.Attribute) or not node.args:
-            continue
-        if node.func.attr in QUERIES and text_of(node.args[0], names) is None:
-            yield str(path), node.lineno, f"{ast.unparse(node.args[0])[:60]} is put together"
+    for node in source.nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name), args=[query, *_]) if name in QUERIES:
+                if text_of(query, source.constants) is None and text_of(query, within(source, node)) is None:
+                    yield str(source.path), node.lineno, f"{ast.unparse(query)[:60]} is put together"
+            case _:
+                pass
+
+
+def within(source: Source, call: ast.Call) -> Mapping[str, str]:
+    """The names that stand for literal text where a call stands."""
+    around = [one for one in source.functions if one.lineno <= call.lineno <= (one.end_lineno or 0)]
+    innermost = max(around, key=lambda one: one.lineno, default=None)
+    return {**source.constants, **(named_once(innermost, source.constants) if innermost else {})}
 
 
 def named_once(function: ast.AST, constants: Mapping[str, str]) -> dict[str, str]:
@@ -217,9 +231,10 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
     return None if None in parts else "".join(part for part in parts if part)
 
 
-def dangers(path: Path) -> Iterator[Finding]:
+def dangers(source: Source) -> Iterator[Finding]:
     """Calls that run or revive text as code."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    path = source.path
+    for node in source.nodes:
         line = getattr(node, "lineno", 0)
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in DANGEROUS_NAMES:
@@ -240,25 +255,20 @@ def dangers(path: Path) -> Iterator[Finding]:
                 pass
 
 
+def test_source() -> None:
+    """In one go, as each file is parsed once. The statements of NO_QUERIES are looked at for their place alone."""
+    found: list[Finding] = []
+    for path in files("*.py"):
+        source = Source(path)
+        found += [*dangers(source), *out_of_place(source)]
+        found += [] if path in NO_QUERIES else [*untold(source), *put_together(source)]
+    assert [] == found
+
+
 class TestTenant:
     def test_the_schema_is_read(self) -> None:
         assert {"queue_item", "questionnaire_instance", "answer", "responder", "event"} <= tenant_tables()
         assert "application_type" not in tenant_tables()
-
-    def test_statements_name_it(self) -> None:
-        assert [] == [finding for path in files("*.py") if path not in NO_QUERIES for finding in untold(path)]
-
-    def test_nobody_else_reaches_its_tables(self) -> None:
-        """A statement outside of the stores, and of functions named like theirs, is about the database itself."""
-        found = [
-            (str(path), line, reached)
-            for path in files("*.py")
-            if path.name != "store.py" and named_tables(path.read_text()) & tenant_tables()  # few have to be parsed
-            for tree in [ast.parse(path.read_text())]
-            for line, statement in statements(tree)
-            if (reached := named_tables(statement) & tenant_tables()) and not is_of_a_store(tree, line)
-        ]
-        assert [] == found
 
     def test_it_has_teeth(self, tmp_path: Path) -> None:
         path = tmp_path / "store.py"
@@ -273,14 +283,10 @@ class TestTenant:
             "async def list_answers(db):\n"
             "    return await db.fetch(f'select {_COLUMNS} from answer' + ' where true')\n"
         )
-        assert [2, 9] == [line for _, line, _ in untold(path)]
+        assert [2, 9] == [line for _, line, _ in untold(Source(path))]
 
 
 class TestQueries:
-    def test_are_literals(self) -> None:
-        paths = [path for path in files("*.py") if path not in NO_QUERIES]
-        assert [] == [finding for path in paths for finding in put_together(path)]
-
     def test_the_gateway_composes_lists_alone(self) -> None:
         """Whoever adds a second place where db puts a query together has to come by here."""
         functions = [
@@ -319,20 +325,17 @@ class TestQueries:
             "    await db.fetch('select %s' % name)\n    await db.fetch('select {}'.format(name))\n"
             "    await db.fetch(' '.join([name]))\n    await db.fetch(name)\n"
         )
-        assert [7, 8, 9, 10, 11, 12] == [line for _, line, _ in put_together(path)]
+        assert [7, 8, 9, 10, 11, 12] == [line for _, line, _ in put_together(Source(path))]
 
 
 class TestCode:
-    def test_nothing_runs_text(self) -> None:
-        assert [] == [finding for path in files("*.py") for finding in dangers(path)]
-
     def test_it_has_teeth(self, tmp_path: Path) -> None:
         path = tmp_path / "x.py"
         path.write_text(
             "import pickle\nfrom marshal import loads\nimport yaml, os\neval('1')\nyaml.load('a')\n"
             "yaml.load_all('a', Loader=yaml.Loader)\nos.system('a')\nrun('a', shell=True)\nyaml.safe_load('a')\n"
         )
-        assert {1, 2, 4, 5, 6, 7, 8} == {line for _, line, _ in dangers(path)}
+        assert {1, 2, 4, 5, 6, 7, 8} == {line for _, line, _ in dangers(Source(path))}
 
 
 class TestTemplates:

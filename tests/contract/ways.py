@@ -20,9 +20,8 @@ async def ways_in(
     imports: list[str] = []
     base = f"/v3.2/q/questionnaire/{ids['questionnaire_id']}/pipeline/{ids['pipeline_id']}/queue/import"
     for name in ("kept", "gone"):
-        reply = await wire.ask("POST", base, token=token, file=FILE % f"imported-{name}".encode())
-        assert 201 == reply.status, reply
-        imports.append(reply.document["import_id"])
+        answer = await wire.done("POST", base, token=token, file=FILE % f"imported-{name}".encode())
+        imports.append(answer["import_id"])
     document = {
         "title": "Again",
         "from_questionnaire_id": ids["questionnaire_id"],
@@ -31,21 +30,17 @@ async def ways_in(
     }
     sequences: list[str] = []
     for _ in range(2):
-        reply = await wire.ask("POST", "/v3.2/q/sequence", token=token, document=document)
-        assert 201 == reply.status, reply
-        sequences.append(reply.document["sequence_id"])
+        answer = await wire.done("POST", "/v3.2/q/sequence", token=token, document=document)
+        sequences.append(answer["sequence_id"])
     for path in (f"/q/import/{imports[1]}", f"/q/import/{imports[1]}", f"/q/sequence/{sequences[1]}"):
-        reply = await wire.ask("DELETE", f"/v3.2{path}", token=token)
-        assert 204 == reply.status, reply
+        await wire.done("DELETE", f"/v3.2{path}", token=token)
     batches: list[str] = []
     for _ in range(2):
         document = {"action": "cancel", "filter": {"reason": "none_such"}}
-        reply = await wire.ask("POST", "/v3.2/q/queue/batch", token=token, document=document)
-        assert 201 == reply.status, reply
-        batches.append(reply.document["batch_id"])
+        answer = await wire.done("POST", "/v3.2/q/queue/batch", token=token, document=document)
+        batches.append(answer["batch_id"])
     for _ in range(2):
-        reply = await wire.ask("DELETE", f"/v3.2/q/queue/batch/{batches[1]}", token=token)
-        assert 204 == reply.status, reply
+        await wire.done("DELETE", f"/v3.2/q/queue/batch/{batches[1]}", token=token)
     async with db.transaction(pool) as database:
         await database.execute(
             """with list as (

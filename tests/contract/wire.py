@@ -142,6 +142,12 @@ class Wire:
         }
         return await self._send(scope, pieces)
 
+    async def done(self, method: str, target: str, **options: Any) -> Any:
+        """The document of a request that succeeds; None where it has none."""
+        reply = await self.ask(method, target, **options)
+        assert 200 <= reply.status < 300, reply
+        return reply.document if reply.body else None
+
     async def _send(self, scope: dict[str, Any], pieces: Sequence[bytes]) -> Reply:
         waiting = list(pieces)
         status, more, parts = 0, {}, []

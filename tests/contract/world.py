@@ -297,8 +297,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
     ids["link_instance_id"] = await _begun_at_link(pool, wire, tenant)
     await _answer(pool, tenant, version)
     for path in ("/q/instance/{instance_id}", "/q/queue/item/{item_id}"):
-        reply = await wire.ask("DELETE", "/v3.2" + path.format_map(tenant.deleted), token=tenant.token)
-        assert 204 == reply.status, reply
+        await wire.done("DELETE", "/v3.2" + path.format_map(tenant.deleted), token=tenant.token)
     ids["template_pipeline_id"] = ids["pipeline_id"]
     ids["external_reference"] = await _queue(pool, wire, tenant)
     ids |= await _left_alone(pool, wire, tenant)
@@ -328,15 +327,12 @@ async def _owner_token(pool: db.Pool, house: House) -> str:
 async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]:
     """A token that nobody here needs, and a plan that never ends."""
     path = f"/v3.2/organization/{tenant.house.organization_id}/domain"
-    reply = await wire.ask("PUT", path, token=tenant.token, document={"host": "ask.shop.example"})
-    assert 201 == reply.status, reply
+    await wire.done("PUT", path, token=tenant.token, document={"host": "ask.shop.example"})
     path = f"/v3.2/organization/{tenant.house.organization_id}/identity"
     document = {"issuer": "https://login.shop.example", "client_id": "afterword"}
-    reply = await wire.ask("PUT", path, token=tenant.token, document=document)
-    assert 201 == reply.status, reply
+    await wire.done("PUT", path, token=tenant.token, document=document)
     document = {"title": "Spare", "scopes": ["Queue.Read"]}
-    reply = await wire.ask("POST", "/v3.2/token", token=tenant.token, document=document)
-    assert 201 == reply.status, reply
+    answer = await wire.done("POST", "/v3.2/token", token=tenant.token, document=document)
     async with db.transaction(pool) as database:
         now = database.clock.now()
         await database.execute(
@@ -352,7 +348,7 @@ async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]
             start_time=now,
             now=now,
         )
-    return {"token_id": reply.document["token_id"], "plan_id": plan.plan_id}
+    return {"token_id": answer["token_id"], "plan_id": plan.plan_id}
 
 
 async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
@@ -367,23 +363,19 @@ async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
         ("responder_metadata_id", "metadata_id", "/v3.2/q/metadata/responder", declared),
         ("visual_id", "visual_id", f"{base}/visual", visual),
     ):
-        reply = await wire.ask("POST", path, token=tenant.token, document=document)
-        assert 201 == reply.status, reply
-        made[name] = reply.document[id_name]
-    reply = await wire.ask("POST", "/v3.2/asset", token=tenant.token, file=PIXEL)
-    assert 201 == reply.status, reply
-    made["asset_id"] = reply.document["asset_id"]
+        answer = await wire.done("POST", path, token=tenant.token, document=document)
+        made[name] = answer[id_name]
+    answer = await wire.done("POST", "/v3.2/asset", token=tenant.token, file=PIXEL)
+    made["asset_id"] = answer["asset_id"]
     for link in ({"title": "Poster"}, {"title": "Tablet", "box": {}, "kiosk": {}, "kiosk_pin": "4711"}):
         document = {"takes_reference": True, **link}
-        reply = await wire.ask("POST", f"{base}/link", token=tenant.token, document=document)
-        assert 201 == reply.status, reply
-        made.setdefault("link_id", reply.document["link_id"])  # of the one that nobody answers, so that it can go
-        made["link_key"] = reply.document["url"].rpartition("/")[2]
+        answer = await wire.done("POST", f"{base}/link", token=tenant.token, document=document)
+        made.setdefault("link_id", answer["link_id"])  # of the one that nobody answers, so that it can go
+        made["link_key"] = answer["url"].rpartition("/")[2]
     made["pool_key"] = f"thanks_{tenant.house.domain.replace('-', '_')}"
     pool = {"key": made["pool_key"], "title": "Ten percent"}
-    reply = await wire.ask("POST", "/v3.2/coupon/pool", token=tenant.token, document=pool)
-    assert 201 == reply.status, reply
-    made["pool_id"] = reply.document["pool_id"]
+    answer = await wire.done("POST", "/v3.2/coupon/pool", token=tenant.token, document=pool)
+    made["pool_id"] = answer["pool_id"]
     made["owner_application_id"] = tenant.ids["application_id"]
     made["template_questionnaire_id"] = tenant.ids["questionnaire_id"]
     await save_draft(wire, tenant)
@@ -398,31 +390,27 @@ def ending_of(tenant: Tenant) -> str:
 async def save_draft(wire: Wire, tenant: Tenant) -> None:
     """A draft that can be published and says something new."""
     path = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
-    reply = await wire.ask("GET", f"{path}/version/{tenant.house.version_id}", token=tenant.token)
-    definition = reply.document["definition"]
+    version = await wire.done("GET", f"{path}/version/{tenant.house.version_id}", token=tenant.token)
+    definition = version["definition"]
     definition["groups"][0]["description"] = f"Edit {next(edits)}"
     definition["endings"] = [{"ending_id": ending_of(tenant), "title": "Thank you"}]
-    reply = await wire.ask("PUT", f"{path}/draft", token=tenant.token, document=definition)
-    assert reply.status in {200, 201}, reply
+    await wire.done("PUT", f"{path}/draft", token=tenant.token, document=definition)
 
 
 async def _things(wire: Wire, tenant: Tenant) -> dict[str, str]:
     """An instance, its responder and a queue item, by the names of their ids."""
     metadata = {"questionnaire": {"transaction_id": "1042"}, "responder": {"email": ADDRESS}}
     base = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
-    reply = await wire.ask("POST", f"{base}/instance", token=tenant.token, document={"metadata": metadata})
-    assert 201 == reply.status, reply
-    made = {name: reply.document[name] for name in ("instance_id", "responder_id")}
-    made["code"] = reply.document["collection_url_short"].rpartition("/")[2]
+    answer = await wire.done("POST", f"{base}/instance", token=tenant.token, document={"metadata": metadata})
+    made = {name: answer[name] for name in ("instance_id", "responder_id")}
+    made["code"] = answer["collection_url_short"].rpartition("/")[2]
     document = {"responder_channel_identifier": ADDRESS, "metadata": metadata}
     path = f"{base}/pipeline/{tenant.ids['pipeline_id']}/queue/item"
-    reply = await wire.ask("POST", path, token=tenant.token, document=document)
-    assert 201 == reply.status, reply
-    made["item_id"] = reply.document["item_id"]
+    answer = await wire.done("POST", path, token=tenant.token, document=document)
+    made["item_id"] = answer["item_id"]
     made["tag"] = f"vip-of-{tenant.house.domain}"
     path = f"/v3.2/q/instance/{made['instance_id']}/tag"
-    reply = await wire.ask("POST", path, token=tenant.token, document={"tag": made["tag"]})
-    assert 201 == reply.status, reply
+    await wire.done("POST", path, token=tenant.token, document={"tag": made["tag"]})
     return made
 
 
@@ -430,12 +418,11 @@ async def _begun_at_link(pool: db.Pool, wire: Wire, tenant: Tenant) -> str:
     """The id of an instance that began at the public link; a response that began there is held back."""
     base = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
     address = f"/v3.2/application/{tenant.ids['application_id']}"
-    reply = await wire.ask("PATCH", address, token=tenant.token, document={"website_urls": [WEBSITE]})
-    assert 200 == reply.status, reply
+    await wire.done("PATCH", address, token=tenant.token, document={"website_urls": [WEBSITE]})
     found: list[str] = []
     for _ in range(2):
-        reply = await wire.ask("POST", f"{base}/instance", token=tenant.token, document={})
-        found.append(reply.document["instance_id"])
+        instance = await wire.done("POST", f"{base}/instance", token=tenant.token, document={})
+        found.append(instance["instance_id"])
     async with db.transaction(pool) as database:
         await database.execute(
             """update questionnaire_instance set link_id = (select link_id from public_link where key = $2)
@@ -474,16 +461,14 @@ async def _queue(pool: db.Pool, wire: Wire, tenant: Tenant) -> str:
     reference = f"order-of-{tenant.house.domain}"
     path = f"/v3.2/q/questionnaire/{lane_path(tenant)}/queue/reference/{reference}"
     document = {"responder_channel_identifier": ADDRESS, "send_time": f"{YEAR}-07-01T09:00:00+03:00"}
-    reply = await wire.ask("PUT", path, token=tenant.token, document=document)
-    assert 201 == reply.status, reply
+    await wire.done("PUT", path, token=tenant.token, document=document)
     return reference
 
 
 async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]:
     """A suppressed address, where its provider calls back, and what was reported of the item."""
     document = {"channel_id": 1, "identifier": f"blocked@{tenant.house.domain}.example"}
-    reply = await wire.ask("POST", "/v3.2/suppression", token=tenant.token, document=document)
-    assert 201 == reply.status, reply
+    answer = await wire.done("POST", "/v3.2/suppression", token=tenant.token, document=document)
     organization_id = tenant.house.organization_id
     async with db.transaction(pool) as database:
         now = database.clock.now()
@@ -506,12 +491,11 @@ async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, st
         )
     settings = {"host": f"smtp.{tenant.house.domain}.example", "username": "us", "password": "pw"}
     document = {"kind": "smtp", "title": f"Relay of {tenant.house.domain}", "settings": settings}
-    account = await wire.ask("POST", "/v3.2/provider", token=tenant.token, document=document)
-    assert 201 == account.status, account
+    account = await wire.done("POST", "/v3.2/provider", token=tenant.token, document=document)
     return {
-        "suppression_id": reply.document["suppression_id"],
+        "suppression_id": answer["suppression_id"],
         "inbound_id": inbound_id,
-        "account_id": account.document["account_id"],
+        "account_id": account["account_id"],
     }
 
 
@@ -519,16 +503,13 @@ async def _erased(wire: Wire, tenant: Tenant) -> dict[str, str]:
     """An erasure that nobody works on, of somebody whom nothing else is about, and a hold on the same."""
     path = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}/instance"
     document = {"metadata": {"responder": {"email": f"gone@{tenant.house.domain}.example"}}}
-    reply = await wire.ask("POST", path, token=tenant.token, document=document)
-    assert 201 == reply.status, reply
-    responder_id = reply.document["responder_id"]
-    erased = await wire.ask("POST", f"/v3.2/q/responder/{responder_id}/erasure", token=tenant.token, document={})
-    assert 201 == erased.status, erased
+    answer = await wire.done("POST", path, token=tenant.token, document=document)
+    responder_id = answer["responder_id"]
+    erased = await wire.done("POST", f"/v3.2/q/responder/{responder_id}/erasure", token=tenant.token, document={})
     path = f"/v3.2/organization/{tenant.house.organization_id}/retention/hold"
     document = {"reason": f"Suit of {tenant.house.domain}", "responder_id": responder_id}
-    held = await wire.ask("POST", path, token=tenant.token, document=document)
-    assert 201 == held.status, held
-    return {"erasure_id": erased.document["erasure_id"], "hold_id": held.document["hold_id"]}
+    held = await wire.done("POST", path, token=tenant.token, document=document)
+    return {"erasure_id": erased["erasure_id"], "hold_id": held["hold_id"]}
 
 
 def lane_path(tenant: Tenant) -> str:

@@ -117,7 +117,6 @@ class Engine:
         return done.stdout
 
     def podman(self, *words: str | Path) -> str:
-        """Standard output of podman."""
         return self.run("podman", *words)
 
     def _build_images(self) -> None:

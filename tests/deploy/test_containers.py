@@ -48,7 +48,6 @@ class Project:
         (self.folder / "compose.yaml").write_text(yaml.safe_dump(document))
 
     def compose(self, *words: str) -> str:
-        """Standard output of podman-compose."""
         return self.engine.run("podman-compose", "--env-file", "values", *words, folder=self.folder)
 
     async def start(self) -> None:

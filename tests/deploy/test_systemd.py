@@ -91,10 +91,11 @@ def machine() -> Iterator[Machine]:
 
 
 async def booted(machine: Machine) -> None:
-    async def runs() -> bool:
-        return machine.run("systemctl", "is-system-running", is_checked=False).strip() in {"running", "degraded"}
-
-    await until(runs, seconds=SECONDS_MAX, what="systemd has booted")
+    await until(
+        lambda: machine.run("systemctl", "is-system-running", is_checked=False).strip() in {"running", "degraded"},
+        seconds=SECONDS_MAX,
+        what="systemd has booted",
+    )
 
 
 def seed(machine: Machine, site: str) -> Client:
@@ -116,11 +117,11 @@ async def test_everything_in_one_unit(machine: Machine) -> None:
     await ready(site)
     assert ANSWER_COUNT == len(await do_main_job(seed(machine, site), site=site))
     assert site in machine.afterword("setup")
-
-    async def is_backed_up() -> bool:
-        return "Z" in machine.afterword("restore", "--from", "/var/lib/afterword/backups", "--list")
-
-    await until(is_backed_up, seconds=SECONDS_MAX, what="a backup is there")
+    await until(
+        lambda: "Z" in machine.afterword("restore", "--from", "/var/lib/afterword/backups", "--list"),
+        seconds=SECONDS_MAX,
+        what="a backup is there",
+    )
     assert_stops(machine, "afterword-serve")
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import ipaddress
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import datetime
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx2
 import pytest
@@ -23,6 +24,8 @@ from tests.sending.channels.receiver import Receiver
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 OPEN_SITE = replace(SITE, networks=LOOPBACK)
 DEADLINE_SECONDS = 60.0
+P = ParamSpec("P")
+Found = TypeVar("Found")
 MANY: dict[str, Any] = {"event_types": ["*"]}
 
 
@@ -73,6 +76,26 @@ class Desk:
             pass
         while await deliverer.turn():
             await deliverer.land()
+
+    async def send(self, deliverer: Deliverer, *types: str, **more: Any) -> list[str]:
+        """Record events, and deliver all that is due; their ids."""
+        told = await self.tell(*types, **more)
+        await self.deliver(deliverer)
+        return told
+
+    async def run(
+        self, work: Callable[Concatenate[db.Database, P], Awaitable[Found]], *values: P.args, **named: P.kwargs
+    ) -> Found:
+        """Call a service in a transaction of its own."""
+        async with db.transaction(self.pool) as database:
+            return await work(database, *values, **named)
+
+    async def now(self) -> datetime:
+        return await self.value("select now()")
+
+    async def value(self, statement: Any, *values: object) -> Any:
+        async with db.connection(self.pool) as database:
+            return await database.fetch_value(statement, *values)
 
     async def hasten(self) -> None:
         """Make all that waits for its next attempt due now."""

@@ -16,8 +16,7 @@ class TestAgain:
     async def test_redelivery_keeps_the_id(self, desk: Desk, deliverer: Deliverer) -> None:
         async with Receiver() as receiver:
             hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             (one,) = await desk.deliveries(hook["webhook_id"])
             path = f"/webhook/{hook['webhook_id']}/delivery/{one['delivery_id']}"
             again = await desk.ask("POST", f"{path}/redelivery")
@@ -30,8 +29,7 @@ class TestAgain:
     async def test_one_that_waits_is_tried_at_once(self, desk: Desk, deliverer: Deliverer) -> None:
         async with Receiver(reply=Reply(500)) as receiver:
             hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added", "tag.removed", subject_id=SUBJECT)
             receiver.reply = Reply(200)
             first, second = await desk.deliveries(hook["webhook_id"])
             if first["event_type"] != "tag.added":
@@ -81,11 +79,9 @@ class TestPrune:
         """Thirty days after its end a delivery goes; counted it stays."""
         async with Receiver() as receiver:
             hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             receiver.reply = Reply(500)
-            await desk.tell("tag.removed")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.removed")
         async with db.transaction(desk.pool) as database:
             now = database.clock.now()
             assert 0 == await prune(database, "deliveries", now=now + timedelta(days=29))

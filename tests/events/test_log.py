@@ -1,37 +1,36 @@
-"""GET /event: whom it shows what, cursors that miss nothing, retention."""
+"""GET /event: callers, cursors that miss nothing, retention; and a log from a dump of another cluster."""
 
+import base64
+import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx2
 import pytest
 
 from afterword import ids
-from afterword.core.organizations.access import SCOPES
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import CountQuery
 from afterword.events import log, service
+from afterword.events.log import EVENTS, EXPIRED, LOG, RESTORED
+from afterword.events.service import NewEvent
 from afterword.kit import db
-from afterword.tenants.organizations import service as accounts
-from tests.conftest import settled
+from afterword.kit.web import paging
+from afterword.kit.web.paging import SEAL_BYTES
+from afterword.listening.reports.daily_counts import store as kept_store
+from tests.conftest import House, settled
 from tests.events.conftest import Desk, new_event
-from tests.making import make_application
+from tests.making import make_token
 
 SUBJECT = "s" * 22
 
 
 async def token_of(desk: Desk, **more: Any) -> dict[str, str]:
     """The headers of another token of the house."""
-    async with db.transaction(desk.pool) as database:
-        options: dict[str, Any] = {"scopes": SCOPES, **more}
-        _, text = await accounts.create_token(
-            database,
-            organization_id=desk.house.organization_id,
-            title="Other",
-            kind="organization",
-            user_id=None,
-            now=database.clock.now(),
-            **options,
-        )
+    text = await make_token(desk.pool, desk.house.organization_id, **more)
     await settled(desk.pool)
     return {"Authorization": f"Bearer {text}"}
 
@@ -109,12 +108,8 @@ class TestShown:
         assert ["tag.added", "tag.removed"] == [each["type"] for each in found]
 
     async def test_confined_to_applications(self, desk: Desk) -> None:
-        """A token of other applications sees nothing of this one, nor of the organization itself."""
+        """A token of an application sees its events, and none of the organization itself."""
         await desk.tell("tag.added")
-        other_id = await make_application(desk.pool, desk.house.organization_id)
-        headers = await token_of(desk, application_ids=[other_id])
-        answer = await desk.client.get("/event", headers=headers)
-        assert [] == answer.json()["results"]
         headers = await token_of(desk, application_ids=[desk.house.application_id])
         answer = await desk.client.get("/event?limit=500", headers=headers)
         assert {desk.house.application_id} == {one["application_id"] for one in answer.json()["results"]}
@@ -187,8 +182,7 @@ class TestPrune:
 
         await desk.hook("http://127.0.0.1:9/")
         (event_id,) = await desk.tell("tag.added")
-        async with db.transaction(desk.pool) as database:
-            await sending.fan_out(database, limit=500)
+        await desk.run(sending.fan_out, limit=500)
         await _prune(desk, days=91)
         assert 1 == await _count(desk)
         await desk.ask("GET", f"/event/{event_id}")
@@ -200,15 +194,13 @@ class TestPrune:
         await _prune(desk, days=91)
         await desk.hook("http://127.0.0.1:9/", event_types=["tag.added"])
         await desk.tell("tag.added", "tag.added", "tag.removed", "tag.removed")
-        async with db.transaction(desk.pool) as database:
-            await sending.fan_out(database, limit=500)
+        await desk.run(sending.fan_out, limit=500)
         assert 2 == await _prune(desk, days=91, keep=2)
         assert 2 == await _count(desk)
 
 
 async def _count(desk: Desk) -> int:
-    async with db.connection(desk.pool) as database:
-        return await database.fetch_value("select count(*) from event")
+    return await desk.value("select count(*) from event")
 
 
 async def _prune(desk: Desk, *, days: int, keep: int = 0) -> int:
@@ -223,3 +215,257 @@ async def _prune(desk: Desk, *, days: int, keep: int = 0) -> int:
 
 async def test_client_is_the_whole_application(client: httpx2.AsyncClient) -> None:
     assert 401 == (await client.get("/event")).status_code
+
+
+AHEAD = 10_000_000_000  # transactions that the other cluster had had, and this one has not
+
+
+async def record(pool: db.Pool, house: House, count: int) -> None:
+    """Events, each of a transaction of its own."""
+    for _ in range(count):
+        async with db.transaction(pool) as database:
+            new = NewEvent(
+                organization_id=house.organization_id,
+                event_id=ids.secret(),
+                type="test.event",
+                subject_id=None,
+                data={},
+            )
+            await service.record(database, events=[new])
+
+
+async def read(pool: db.Pool, reader: str, limit: int = 500, *, is_blind: bool = False) -> list[int]:
+    """Numbers of the events that the reader had not read; they are read now."""
+    if not is_blind:
+        await settled(pool)
+    async with db.transaction(pool) as database:
+        assert await service.claim_reader_record(database, reader=reader)
+        events, _ = await service.list_unread_events(database, reader=reader, types=["test.event"], limit=limit)
+        if events:
+            await service.settle_reader(database, reader=reader, last=events[-1])
+        return [event.seq for event in events if event.type == "test.event"]
+
+
+async def other_events(pool: db.Pool) -> int:
+    """Those that the house was built with, which come first."""
+    async with db.connection(pool) as database:
+        return await database._connection.fetchval("select count(*) from event where type <> 'test.event'")
+
+
+async def restore(pool: db.Pool) -> None:
+    """Move transaction numbers ahead, as in a dump of a cluster with that many more transactions."""
+    async with db.connection(pool) as database:
+        for table in ("event", "event_cursor", "event_horizon"):
+            await database._connection.execute(
+                f"update {table} set xid = (xid::text::bigint + {AHEAD})::text::xid8 where xid > '0'"
+            )
+
+
+async def adopt(pool: db.Pool) -> int | None:
+    async with db.transaction(pool) as database:
+        return await log.adopt(database)
+
+
+@pytest.mark.parametrize("written", [0, 3])
+async def test_each_reader_goes_on_where_it_was(pool: db.Pool, house: House, written: int) -> None:
+    """Nothing is missed and nothing is told twice, whatever was written before somebody noticed."""
+    await record(pool, house, 9)
+    assert 9 == len(await read(pool, "first"))
+    await record(pool, house, 4)
+    others = await other_events(pool)
+    assert 11 == len(await read(pool, "second", limit=others + 11))
+    assert 0 == len(await read(pool, "new", limit=0))
+    await restore(pool)
+    await record(pool, house, written)
+    assert [] == await read(pool, "first", is_blind=True), "it is blind: that is the fault"
+
+    assert await adopt(pool) is not None
+    await record(pool, house, 2)
+
+    async with db.connection(pool) as database:
+        rows = await database._connection.fetch("select seq from event where type = 'test.event' order by seq")
+    everything = [row["seq"] for row in rows]
+    assert 13 + written + 2 == len(everything)
+    assert everything[9:] == sorted(await read(pool, "first"))
+    assert everything[11:] == sorted(await read(pool, "second"))
+    assert everything == sorted(await read(pool, "new"))
+    assert everything == sorted(await read(pool, "a later one"))
+    assert [[], [], []] == [await read(pool, reader) for reader in ("first", "second", "new")]
+
+
+async def test_a_second_time(pool: db.Pool, house: House) -> None:
+    """A dump of a log that had been adopted before."""
+    await record(pool, house, 3)
+    await read(pool, "first")
+    for _ in range(3):
+        await restore(pool)
+        await record(pool, house, 1)
+        assert await adopt(pool) is not None
+        assert await adopt(pool) is None
+        assert 1 == len(await read(pool, "first"))
+    assert 6 == len(await read(pool, "second"))
+
+
+async def test_nothing_to_adopt(pool: db.Pool, house: House) -> None:
+    await record(pool, house, 3)
+    await read(pool, "first", limit=await other_events(pool))
+    assert await adopt(pool) is None
+    assert 3 == len(await read(pool, "first"))
+
+
+async def test_a_log_that_was_pruned_whole(pool: db.Pool, house: House) -> None:
+    """Only the readers' places are of the other cluster."""
+    await record(pool, house, 3)
+    await read(pool, "first")
+    async with db.connection(pool) as database:
+        await database._connection.execute("delete from event")
+    await restore(pool)
+    await record(pool, house, 2)
+    assert await adopt(pool) is not None
+    assert 2 == len(await read(pool, "first"))
+
+
+class TestCounterHasPassed:
+    """As many transactions later, the numbers of the other cluster no longer tell that they are not this one's."""
+
+    PASSED = 300
+
+    async def restore_and_pass(self, pool: db.Pool, house: House) -> None:
+        async with db.connection(pool) as database:
+            raw = database._connection
+            newest = await raw.fetchval("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+            last = await raw.fetchval("select max(xid::text::bigint) from event")
+            for table in ("event", "event_cursor", "event_horizon"):
+                await raw.execute(
+                    f"update {table} set xid = (xid::text::bigint + $1)::text::xid8 where xid > '0'",
+                    newest - last + self.PASSED // 2,
+                )
+            await raw.execute("update event_cluster set system_identifier = system_identifier - 1")
+            await record(pool, house, 2)
+            for _ in range(self.PASSED):
+                await raw.fetchval("select pg_current_xact_id()::text")
+        await record(pool, house, 2)
+
+    async def test_readers_wait_until_the_log_is_in_order(self, pool: db.Pool, house: House) -> None:
+        await record(pool, house, 3)
+        others = await other_events(pool)
+        assert 2 == len(await read(pool, "first", limit=others + 2))
+        await self.restore_and_pass(pool, house)
+        await settled(pool)
+        async with db.transaction(pool) as database:
+            assert not await service.claim_reader_record(database, reader="first")
+            assert not await service.claim_reader_record(database, reader="new")
+        assert await adopt(pool) is not None
+        assert await adopt(pool) is None
+        async with db.connection(pool) as database:
+            rows = await database._connection.fetch("select seq from event where type = 'test.event' order by seq")
+        assert 7 == len(rows)
+        assert [row["seq"] for row in rows][2:] == sorted(await read(pool, "first"))
+        assert [row["seq"] for row in rows] == sorted(await read(pool, "new"))
+
+    async def test_a_client_goes_on_behind_its_event(self, pool: db.Pool, desk: Desk) -> None:
+        await record(pool, desk.house, 3)
+        await settled(pool)
+        before = (await desk.ask("GET", "/event?type[]=*&limit=500"))["results"]
+        cursor = before[-2]["cursor"]
+        await self.restore_and_pass(pool, desk.house)
+        await settled(pool)
+        refused = await desk.ask("GET", f"/event?after={cursor}", status=503)
+        assert RESTORED == refused["detail"]
+        await desk.ask("GET", "/event", status=503)
+        assert await adopt(pool) is not None
+        await settled(pool)
+        found = (await desk.ask("GET", f"/event?after={cursor}"))["results"]
+        assert before[-1]["event_id"] == found[0]["event_id"]
+        assert 5 == len(found)
+
+    async def test_reports_count_everything_meanwhile(self, pool: db.Pool, house: House) -> None:
+        await self.restore_and_pass(pool, house)
+        async with db.connection(pool) as database:
+            await database._connection.execute(
+                """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max,
+                     kept_until)
+                   select organization_id, questionnaire_id, '', 'Europe/Athens', 100, '2026-01-05'
+                   from questionnaire"""
+            )
+
+            await database.execute("insert into event_cursor (reader) values ('rollups') on conflict do nothing")
+
+        async def until() -> dict[str, date]:
+            async with db.connection(pool) as database:
+                days = periods.days(date(2026, 1, 1), date(2026, 1, 5), ZoneInfo("Europe/Athens"))
+                asked = CountQuery(
+                    organization_id=house.organization_id,
+                    questionnaire_ids=(house.questionnaire_id,),
+                    period=Period(days.starts[0], days.end, "Europe/Athens"),
+                    buckets=(days.first,),
+                    basis="submitted",
+                    zone="Europe/Athens",
+                )
+                kept = await kept_store.get_daily_counts(
+                    database,
+                    organization_id=house.organization_id,
+                    asked=asked,
+                    whole=[days],
+                    hours=[],
+                    events_max=9,
+                    cells_max=9,
+                )
+                assert kept is not None
+                return kept.until
+
+        assert {} == await until()
+        await adopt(pool)
+        assert {house.questionnaire_id: date(2026, 1, 5)} == await until()
+
+
+class TestCursor:
+    async def test_of_an_event_that_is_lost(self, pool: db.Pool, desk: Desk) -> None:
+        """The database was put back to an earlier moment: its reader has seen what never was."""
+        await record(pool, desk.house, 2)
+        await settled(pool)
+        last = (await desk.ask("GET", "/event?limit=500"))["results"][-1]
+        async with db.connection(pool) as database:
+            await database._connection.execute("delete from event where event_id = $1", last["event_id"])
+        refused = await desk.ask("GET", f"/event?after={last['cursor']}", status=422)
+        assert [("after", "cursor_expired", EXPIRED)] == [
+            (each["parameter"], each["code"], each["message"]) for each in refused["errors"]
+        ]
+        hook = await desk.hook("http://127.0.0.1:9/")
+        path = f"/webhook/{hook['webhook_id']}/redelivery"
+        refused = await desk.ask("POST", path, status=422, json={"after": last["cursor"]})
+        assert ["cursor_expired"] == [each["code"] for each in refused["errors"]]
+
+    async def test_of_the_last_event_that_was_removed(self, pool: db.Pool, desk: Desk) -> None:
+        """An organization with nothing new in 90 days: its reader has missed nothing."""
+        await record(pool, desk.house, 2)
+        await settled(pool)
+        first, last = (await desk.ask("GET", "/event?limit=500"))["results"][-2:]
+        while await read(pool, "all"):
+            pass
+        async with db.transaction(pool) as database:
+            await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=1_000)
+        assert [] == (await desk.ask("GET", f"/event?after={last['cursor']}"))["results"]
+        await desk.ask("GET", f"/event?after={first['cursor']}", status=422)
+        await record(pool, desk.house, 1)
+        await settled(pool)
+        assert 1 == len((await desk.ask("GET", f"/event?after={last['cursor']}"))["results"])
+
+    async def test_tells_the_event_alone(self, pool: db.Pool, desk: Desk) -> None:
+        """The number of a transaction would tell how much the whole installation writes."""
+        await record(pool, desk.house, 2)
+        await settled(pool)
+        page = await desk.ask("GET", "/event?limit=1")
+        [event] = page["results"]
+        for cursor in (page["next_cursor"], event["cursor"]):
+            payload = base64.urlsafe_b64decode(cursor + "==")[SEAL_BYTES:]
+            assert [event["event_id"]] == json.loads(payload)
+
+    async def test_of_the_release_before(self, pool: db.Pool, desk: Desk) -> None:
+        await record(pool, desk.house, 3)
+        await settled(pool)
+        last = (await desk.ask("GET", "/event?limit=500"))["results"][-3:]
+        row = [AHEAD, 5, last[0]["event_id"]]
+        binding = paging._binding_of([LOG, paging._steps_of(EVENTS.default_order)])
+        cursor = paging._seal(row, binding=binding, secret=desk.house.site.secret)
+        assert last[1:] == (await desk.ask("GET", f"/event?after={cursor}"))["results"]

@@ -1,4 +1,4 @@
-"""Sending deliveries: what a target is sent, how its answers are taken, order, claims, switching off."""
+"""Sending deliveries: answers of a target, order, claims, switching off, and the turns of organizations."""
 
 import asyncio
 import json
@@ -10,10 +10,11 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 
 from afterword.core.messaging import webhooks as rules
-from afterword.events import sending
+from afterword.events import sending, webhooks
 from afterword.kit import db
+from afterword.run.worker import deliverer as deliverers
 from afterword.run.worker.deliverer import Deliverer
-from tests.conftest import settled
+from tests.conftest import House, settled
 from tests.event_log import list_events
 from tests.events.conftest import SUBJECT, Desk, ids_of, new_event, types_of, until
 from tests.pruning import prune
@@ -33,8 +34,7 @@ class TestFailed:
     async def test_refused(self, desk: Desk, deliverer: Deliverer, status: int) -> None:
         async with Receiver(reply=Reply(status, b"no", {"location": "https://example.com"})) as receiver:
             hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             assert 1 == len(receiver.given)  # neither followed nor repeated at once
         (one,) = await desk.deliveries(hook["webhook_id"])
         assert ("pending", 1, status, "no") == (
@@ -52,8 +52,7 @@ class TestFailed:
         async with Receiver() as receiver:
             url = receiver.url
         hook = await desk.hook(url)
-        await desk.tell("tag.added")
-        await desk.deliver(deliverer)
+        await desk.send(deliverer, "tag.added")
         (one,) = await desk.deliveries(hook["webhook_id"])
         assert (None, "Nobody took the connection.") == (one["response_status"], one["error"])
 
@@ -63,8 +62,7 @@ class TestFailed:
             hook = await desk.hook(receiver.url)
             async with db.connection(desk.pool) as database:
                 await database.execute("update webhook set target_url = 'http://169.254.169.254/latest/meta-data'")
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             assert 0 == receiver.connections
         (one,) = await desk.deliveries(hook["webhook_id"])
         assert "may not be called" in one["error"]
@@ -89,15 +87,12 @@ class TestFailed:
         """Nothing goes to it meanwhile, not even what is of other subjects."""
         async with Receiver(reply=Reply(429, headers={"retry-after": "600"})) as receiver:
             hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added", subject_id=SUBJECT)
-            await desk.deliver(deliverer)
-            await desk.tell("tag.added", subject_id=OTHER)
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added", subject_id=SUBJECT)
+            await desk.send(deliverer, "tag.added", subject_id=OTHER)
             assert 1 == len(receiver.given)
-        async with db.connection(desk.pool) as database:
-            seconds = await database.fetch_value(
-                "select extract(epoch from min(due_time) filter (where attempts = 1) - now()) from delivery"
-            )
+        seconds = await desk.value(
+            "select extract(epoch from min(due_time) filter (where attempts = 1) - now()) from delivery"
+        )
         assert 500 < seconds <= 600
         assert 2 == len(await desk.deliveries(hook["webhook_id"]))
 
@@ -106,17 +101,13 @@ class TestFailed:
         async with Receiver(reply=Reply(410)) as receiver:
             hook = await desk.hook(receiver.url)
             await desk.tell("tag.added", subject_id=SUBJECT)
-            await desk.tell("tag.added", subject_id=SUBJECT)
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added", subject_id=SUBJECT)
             assert 1 == len(receiver.given)
         shown = await desk.ask("GET", f"/webhook/{hook['webhook_id']}")
         assert not shown["active"]
         assert shown["disabled_time"]
         assert ["dead", "pending"] == sorted(one["state"] for one in await desk.deliveries(hook["webhook_id"]))
-        async with db.connection(desk.pool) as database:
-            (told,) = await list_events(
-                database, organization_id=desk.house.organization_id, type_name="webhook.disabled"
-            )
+        (told,) = await desk.run(list_events, organization_id=desk.house.organization_id, type_name="webhook.disabled")
         assert hook["webhook_id"] == told.subject_id
         entry = await desk.ask("GET", f"/event/{told.event_id}")
         assert shown == entry["data"]
@@ -127,8 +118,7 @@ class TestSwitchedOff:
         async with Receiver(reply=Reply(500)) as receiver:
             hook = await desk.hook(receiver.url)
             path = f"/webhook/{hook['webhook_id']}"
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             await set_back(desk.pool, "webhook", "failing_since", rules.FAILING_DAYS_MAX - 0.01)
             await desk.hasten()
             await desk.deliver(deliverer)
@@ -152,12 +142,10 @@ class TestSwitchedOff:
     async def test_a_success_between_forgets_all(self, desk: Desk, deliverer: Deliverer) -> None:
         async with Receiver(reply=Reply(500)) as receiver:
             hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             await set_back(desk.pool, "webhook", "failing_since", 9)
             receiver.reply = Reply(204)
-            await desk.tell("tag.removed")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.removed")
         shown = await desk.ask("GET", f"/webhook/{hook['webhook_id']}")
         assert (True, 0) == (shown["active"], shown["consecutive_failures"])
 
@@ -166,8 +154,7 @@ class TestDelivered:
     async def test_what_is_sent(self, desk: Desk, deliverer: Deliverer) -> None:
         async with Receiver(reply=Reply(202, b"thanks\x00\x1b[31m")) as receiver:
             hook = await desk.hook(receiver.url + "/in?a=1")
-            (event_id,) = await desk.tell("tag.added", subject_id=SUBJECT)
-            await desk.deliver(deliverer)
+            (event_id,) = await desk.send(deliverer, "tag.added", subject_id=SUBJECT)
             (given,) = receiver.given
         assert ("POST", "/in?a=1", "application/json") == (given.method, given.target, given.headers["content-type"])
         Verifier(hook["secret"]).verify(given.body, dict(given.headers))
@@ -191,8 +178,7 @@ class TestDelivered:
             await desk.hook(receiver.url + "/off", active=False)
             await desk.tell("tag.added", "pipeline.created", "questionnaire_instance.completed")
             await desk.tell("user.invited", "user.removed", questionnaire_id=None)
-            await desk.tell("tag.removed", test=True)
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.removed", test=True)
             found: dict[str, list[str]] = {}
             for given in receiver.given:
                 found.setdefault(given.target, []).append(json.loads(given.body)["event"]["type"])
@@ -209,8 +195,7 @@ class TestDelivered:
         await desk.tell("tag.added")
         async with Receiver() as receiver:
             await desk.hook(receiver.url)
-            await desk.tell("tag.removed")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.removed")
             assert ["tag.removed"] == types_of(receiver)
 
     async def test_both_secrets_sign_for_a_day(self, desk: Desk, deliverer: Deliverer) -> None:
@@ -218,11 +203,9 @@ class TestDelivered:
             hook = await desk.hook(receiver.url)
             renewed = await desk.ask("POST", f"/webhook/{hook['webhook_id']}/secret")
             assert hook["secret"] != renewed["secret"]
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             await set_back(desk.pool, "webhook", "previous_secret_until", 1.01)
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.added")
             first, second = receiver.given
         for secret in (hook["secret"], renewed["secret"]):
             Verifier(secret).verify(first.body, dict(first.headers))
@@ -241,8 +224,7 @@ class TestDelivered:
         async with Receiver(reply=reply) as receiver:
             await desk.hook(receiver.url)
             await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
-            await desk.tell("tag.removed", subject_id=OTHER)
-            await desk.deliver(deliverer)
+            await desk.send(deliverer, "tag.removed", subject_id=OTHER)
             assert ["tag.added", "tag.removed"] == sorted(types_of(receiver))
             refused.clear()
             await desk.hasten()
@@ -261,8 +243,7 @@ class TestDelivered:
                 await _record(desk, early, "tag.removed")
             # Ours has the lower number and stands in front; but what it followed has come before.
             await settled(desk.pool)
-            async with db.transaction(desk.pool) as database:
-                await sending.fan_out(database, limit=1)
+            await desk.run(sending.fan_out, limit=1)
             while await deliverer.turn():
                 await deliverer.land()
             assert ["tag.added", "tag.removed"] == types_of(receiver)
@@ -322,20 +303,18 @@ class TestClaims:
             await desk.tell("tag.added")
             lost, other = make_deliverer(lease_seconds=0.0), make_deliverer()
             await lost.fan_out()
-            async with db.transaction(desk.pool) as database:
-                deliveries, _ = await sending.claim(database, after=sending.START, limit=9, lease_seconds=0.0)
+            deliveries, _ = await desk.run(sending.claim, after=sending.START, limit=9, lease_seconds=0.0)
             assert 1 == len(deliveries)
             await other._reap()
             await desk.hasten()
             await desk.deliver(other)
-            async with db.transaction(desk.pool) as database:
-                is_settled = await sending.settle(
-                    database,
-                    lease=deliveries[0].lease,
-                    reply=rules.Reply(duration_ms=1, status=500),
-                    now=database.clock.now(),
-                    jitter=1.0,
-                )
+            is_settled = await desk.run(
+                sending.settle,
+                lease=deliveries[0].lease,
+                reply=rules.Reply(duration_ms=1, status=500),
+                now=await desk.now(),
+                jitter=1.0,
+            )
             assert not is_settled
             assert 1 == len(receiver.given)
         (one,) = await desk.deliveries(hook["webhook_id"])
@@ -348,8 +327,7 @@ class TestClaims:
         """Also while the worker waits for its end, told to stop: leases are shorter than a call and such a stop."""
 
         async def lease_until() -> datetime:
-            async with db.connection(desk.pool) as database:
-                return await database.fetch_value("select lease_until from delivery where state = 'claimed'")
+            return await desk.value("select lease_until from delivery where state = 'claimed'")
 
         async with Receiver(reply=Reply(way="silence")) as receiver:
             await desk.hook(receiver.url)
@@ -397,3 +375,121 @@ class TestSettling:
             assert 1 == len(receiver.given)
         (one,) = await desk.deliveries(hook["webhook_id"])
         assert ("delivered", 1) == (one["state"], one["attempts"])
+
+
+NOBODY = "http://127.0.0.1:9/"
+
+
+class TestTurns:
+    async def test_many_webhooks_of_one_organization(self, desk: Desk, neighbour: House) -> None:
+        """They take the organization's eight places, and none of its neighbour's, who comes after it."""
+        theirs = Desk(desk.pool, neighbour, desk.client)
+        assert desk.house.organization_id < neighbour.organization_id
+        for _ in range(12):
+            await desk.hook(NOBODY)
+        await theirs.hook(NOBODY)
+        await desk.tell(*["tag.added"] * 4)
+        await theirs.tell("tag.added")
+        await desk.run(sending.fan_out, limit=500)
+        counts: dict[str, int] = {}
+        after = sending.START
+        for _ in range(4):  # fewer places than its webhooks could fill
+            deliveries, after = await desk.run(sending.claim, after=after, limit=9)
+            for delivery in deliveries:
+                counts[delivery.lease.organization_id] = counts.get(delivery.lease.organization_id, 0) + 1
+        assert {desk.house.organization_id: 8, neighbour.organization_id: 1} == counts
+
+    async def test_all_webhooks_of_an_organization_come_to_their_turn(self, desk: Desk) -> None:
+        hooks = {(await desk.hook(NOBODY))["webhook_id"] for _ in range(12)}
+        await desk.tell(*["tag.added"] * 40)
+        await desk.run(sending.fan_out, limit=500)
+        seen: set[str] = set()
+        for _ in range(200):
+            async with db.transaction(desk.pool) as database:
+                deliveries, _ = await sending.claim(database, after=sending.START, limit=40)
+                for delivery in deliveries:
+                    seen.add(delivery.lease.webhook_id)
+                    now = database.clock.now()
+                    reply = rules.Reply(duration_ms=1, status=200)
+                    await sending.settle(database, lease=delivery.lease, reply=reply, now=now, jitter=1.0)
+            if hooks <= seen:
+                break
+        assert hooks == seen
+
+    async def test_more_lanes_than_one_turn_looks_at(
+        self, desk: Desk, make_deliverer: Callable[..., Deliverer], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Those that wait for their next attempt do not keep the others waiting for another poll each."""
+        monkeypatch.setattr(sending, "LANES_MAX", 1)
+        monkeypatch.setattr(deliverers.Deliverer, "poll_seconds", 3600.0)
+        async with Receiver(reply=Reply(500)) as failing, Receiver() as good:
+            for _ in range(6):
+                await desk.hook(failing.url, event_types=["tag.added"])
+            deliverer = make_deliverer()
+            await desk.send(deliverer, "tag.added")
+            await desk.hook(good.url)
+            await desk.tell("tag.removed")
+            await deliverer.fan_out()
+            stop = asyncio.Event()
+            running = asyncio.create_task(deliverer.run(stop))
+            await until(lambda: bool(good.given))
+            stop.set()
+            await running
+
+
+class TestFailing:
+    async def test_a_pause_is_not_cut_short(self, desk: Desk) -> None:
+        """By what was under way when the target asked for it, whether that failed or was taken."""
+        hook = await desk.hook(NOBODY)
+        key = {"organization_id": desk.house.organization_id, "webhook_id": hook["webhook_id"]}
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            asked = rules.Reply(duration_ms=1, status=429, retry_after_seconds=600.0)
+            for reply in (asked, rules.Reply(duration_ms=1, status=500), rules.Reply(duration_ms=1, status=200)):
+                await webhooks.record_reply(database, **key, reply=reply, now=now)
+                until_time = await database.fetch_value("select resume_time from webhook")
+                assert 600 == (until_time - now).total_seconds()
+
+    async def test_it_is_left_alone_for_longer_and_longer(self, desk: Desk) -> None:
+        hook = await desk.hook(NOBODY)
+        key = {"organization_id": desk.house.organization_id, "webhook_id": hook["webhook_id"]}
+        rests: list[float] = []
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            for _ in range(len(rules.REST_SECONDS) + 2):
+                await webhooks.record_reply(database, **key, reply=rules.Reply(duration_ms=1, status=500), now=now)
+                until_time = await database.fetch_value("select resume_time from webhook")
+                rests.append((until_time - now).total_seconds())
+        assert [*rules.REST_SECONDS, 300, 300] == rests
+
+
+class TestWanted:
+    async def test_other_types_since(self, desk: Desk, deliverer: Deliverer) -> None:
+        """Whoever narrows an endpoint and gives it another target sends nothing there that it is not to have."""
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            path = f"/webhook/{hook['webhook_id']}"
+            await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
+            await deliverer.fan_out()
+            await desk.ask("PATCH", path, json={"event_types": ["tag.removed"]})
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)
+            found = {one["event_type"]: one for one in await desk.deliveries(hook["webhook_id"])}
+            first, last = found["tag.added"], found["tag.removed"]
+            assert ("dead", "delivered") == (first["state"], last["state"])
+            assert "does not want" in first["error"]
+            await desk.ask("POST", f"{path}/delivery/{first['delivery_id']}/redelivery")
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)
+        assert 0 == (await desk.ask("GET", path))["consecutive_failures"]
+
+    async def test_another_binding_since(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added", questionnaire_id=None)
+            await deliverer.fan_out()
+            await desk.ask(
+                "PATCH", f"/webhook/{hook['webhook_id']}", json={"application_id": desk.house.application_id}
+            )
+            await desk.deliver(deliverer)
+            assert 0 == len(receiver.given)

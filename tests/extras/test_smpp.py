@@ -18,6 +18,7 @@ from afterword.extras.smpp import SmppChannel
 from afterword.kit.transport.base import Fenced, Sent, Unknown
 from afterword.kit.transport.mime import Report
 from tests.extras.septets import decode_gsm7
+from tests.journeys.processes import until
 from tests.sending.channels.calls import Begin, kind, sms
 from tests.sending.channels.receiver import closed_port
 
@@ -384,12 +385,6 @@ class TestReceipts:
     def test_spellings_of_codes(self, code: str, *, is_hard: bool) -> None:
         report = smpp.receipt_of(f"id:1 stat:UNDELIV err:{code}".encode(), no_address=["001", "01B"])
         assert is_hard == (report and report.is_hard)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 async def _start() -> tuple[smpp34.Server, int]:

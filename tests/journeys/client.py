@@ -15,8 +15,6 @@ SENT = 3
 
 @dataclass(frozen=True)
 class Client:
-    """A seeded organization."""
-
     base_url: str
     token: str
     organization_id: str
@@ -26,12 +24,10 @@ class Client:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers of each request."""
         return {"Authorization": f"Bearer {self.token}"}
 
     @property
     def items_path(self) -> str:
-        """Where items are created."""
         return f"/q/questionnaire/{self.questionnaire_id}/pipeline/{self.pipeline_id}/queue/item"
 
     async def request(self, method: str, path: str, body: Any = None) -> httpx2.Response:
@@ -40,13 +36,11 @@ class Client:
             return await http.request(method, f"{self.base_url}{path}", json=body, headers=self.headers)
 
     async def get(self, path: str) -> Any:
-        """The document at this address."""
         answer = await self.request("GET", path)
         assert 200 == answer.status_code, answer.text
         return answer.json()
 
     async def schedule(self, address: str, **more: Any) -> dict[str, Any]:
-        """A new queue item."""
         answer = await self.request("POST", self.items_path, {"responder_channel_identifier": address, **more})
         assert 201 == answer.status_code, answer.text
         return answer.json()
@@ -77,6 +71,5 @@ async def seed(**settings: object) -> Client:
 
 
 def client_of(printed: str | bytes) -> Client:
-    """From the output of `afterword seed --json`."""
     document: dict[str, Any] = json.loads(printed)
     return Client(**{name: document[name] for name in Client.__dataclass_fields__ if name in document})

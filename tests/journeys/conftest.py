@@ -14,7 +14,6 @@ from tests.journeys.inbox import Inbox, open_inbox
 
 @pytest.fixture
 async def inbox() -> AsyncIterator[Inbox]:
-    """A mail server."""
     async with open_inbox() as inbox:
         yield inbox
 

@@ -48,16 +48,15 @@ class Inbox:
 
     @property
     def url(self) -> str:
-        """For AFTERWORD_SMTP_URL."""
         return f"smtp://127.0.0.1:{self.port}"
 
     async def one_for(self, address: str, *, seconds: float = 30) -> Mail:
         """The first mail for this person, once it is there."""
-
-        async def arrived() -> Mail | None:
-            return next((mail for mail in self.mails if address in mail.recipients), None)
-
-        mail = await until(arrived, seconds=seconds, what=f"a mail for {address}")
+        mail = await until(
+            lambda: next((mail for mail in self.mails if address in mail.recipients), None),
+            seconds=seconds,
+            what=f"a mail for {address}",
+        )
         assert mail is not None
         return mail
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import inspect
 import os
 import random
 import re
@@ -10,10 +11,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import httpx2
 import pytest
@@ -22,20 +23,21 @@ ROOT = Path(__file__).parents[2]
 PREFIX = "AFTERWORD_"
 POLL_SECONDS = 0.01
 READY_SECONDS_MAX = 60.0
+SECONDS_MAX = 60.0
 LOG_CHARACTERS_MAX = 4_000
 PORT_MIN = 10_000
 EPHEMERAL_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")  # the kernel gives these to whoever connects
 CPU_CLOCK = 2  # CPUCLOCK_SCHED of Linux, in the clock that belongs to a process: clock_getcpuclockid(3)
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
-Found = TypeVar("Found")
 
-
-async def until(condition: Callable[[], Awaitable[Found]], *, seconds: float, what: str) -> Found:
-    """The value of `condition` as soon as that is true; fails the test when it stays false for so long."""
+async def until(condition: Callable[[], Any], *, seconds: float = SECONDS_MAX, what: str = "") -> Any:
+    """The value of `condition`, awaited if it wants to be, as soon as that is true; fails the test after so long."""
     deadline = time.monotonic() + seconds
     while True:
-        found = await condition()
+        found = condition()
+        if inspect.isawaitable(found):
+            found = await found
         if found:
             return found
         if time.monotonic() > deadline:
@@ -84,11 +86,7 @@ class Child:
 
     async def ended(self, *, seconds: float) -> int:
         """Its exit code, once it has ended."""
-
-        async def gone() -> bool:
-            return not self.is_alive
-
-        await until(gone, seconds=seconds, what=f"{self.name} ends\n{self.tail()}")
+        await until(lambda: not self.is_alive, seconds=seconds, what=f"{self.name} ends\n{self.tail()}")
         code = self.process.poll()
         assert code is not None
         return code
@@ -99,7 +97,6 @@ class Child:
         return await self.ended(seconds=seconds)
 
     def tail(self) -> str:
-        """The end of its log."""
         return self.log.read_text(errors="replace")[-LOG_CHARACTERS_MAX:] if self.log.exists() else ""
 
     def told(self, name: str) -> str:

@@ -47,8 +47,6 @@ def home(scratch: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Service:
-    """A running service."""
-
     child: Child
     settings: dict[str, Any]
     seconds: float  # until it was ready
@@ -75,11 +73,11 @@ def cluster_of(home: Path) -> Path:
 
 async def gone(pids: list[int], home: Path) -> None:
     """Wait until none of these processes is left, nor any of PostgreSQL."""
-
-    async def all_gone() -> bool:
-        return not working_in(cluster_of(home)) and not any(processes.command_of(pid) for pid in pids)
-
-    await until(all_gone, seconds=STOP_SECONDS_MAX, what="children and PostgreSQL are gone")
+    await until(
+        lambda: not working_in(cluster_of(home)) and not any(processes.command_of(pid) for pid in pids),
+        seconds=STOP_SECONDS_MAX,
+        what="children and PostgreSQL are gone",
+    )
 
 
 @dataclass
@@ -135,11 +133,7 @@ async def test_starts_quickly_and_idles(home: Path, tmp_path: Path) -> None:
 async def idle_shares(*pids: int) -> list[float]:
     """The share of a core that each process takes while nothing happens."""
     began, before = time.monotonic(), [processes.cpu_seconds(pid) for pid in pids]
-
-    async def is_over() -> bool:
-        return time.monotonic() - began >= IDLE_SECONDS
-
-    await until(is_over, seconds=IDLE_SECONDS * 10, what="a quiet moment")
+    await until(lambda: time.monotonic() - began >= IDLE_SECONDS, seconds=IDLE_SECONDS * 10, what="a quiet moment")
     seconds = time.monotonic() - began
     return [(processes.cpu_seconds(pid) - used) / seconds for pid, used in zip(pids, before, strict=True)]
 
@@ -154,11 +148,11 @@ async def test_clean_stop_under_load(home: Path, tmp_path: Path) -> None:
         async with asyncio.TaskGroup() as group:
             for poster in posters:
                 group.create_task(poster.run())
-
-            async def under_load() -> bool:
-                return sink.count >= 20 and sum(len(poster.accepted) for poster in posters) >= 100
-
-            await until(under_load, seconds=30, what="mails go out while requests come in")
+            await until(
+                lambda: sink.count >= 20 and sum(len(poster.accepted) for poster in posters) >= 100,
+                seconds=30,
+                what="mails go out while requests come in",
+            )
             began = time.monotonic()
             assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
         print(f"stopped in {time.monotonic() - began:.2f} s")  # noqa: T201
@@ -196,18 +190,14 @@ async def test_second_signal(home: Path, tmp_path: Path) -> None:
     ):
         client = await seed(**service.settings)
         item = await client.schedule("bob@example.com")
-
-        async def hangs() -> bool:
-            return any(mail.item_id == item["item_id"] for mail in sink.mails)
-
-        await until(hangs, seconds=60, what="the mail server has the mail and says nothing")
+        await until(
+            lambda: any(mail.item_id == item["item_id"] for mail in sink.mails),
+            seconds=60,
+            what="the mail server has the mail and says nothing",
+        )
         web, pids = service.part("web"), processes.descendants(service.child.pid)
         service.child.send(signal.SIGTERM)
-
-        async def web_gone() -> bool:
-            return not processes.command_of(web)
-
-        await until(web_gone, seconds=30, what="the web process has stopped")
+        await until(lambda: not processes.command_of(web), seconds=30, what="the web process has stopped")
         assert service.child.is_alive
         began = time.monotonic()
         assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
@@ -229,11 +219,11 @@ async def test_killed_parent(home: Path, tmp_path: Path) -> None:
             sent = await client.sent(item["item_id"])
             parts = [service.part("web"), service.part("worker")]
             service.child.send(signal.SIGKILL)
-
-            async def parts_gone() -> bool:
-                return not any(processes.command_of(pid) for pid in parts)
-
-            await until(parts_gone, seconds=STOP_SECONDS_MAX, what="the children have followed")
+            await until(
+                lambda: not any(processes.command_of(pid) for pid in parts),
+                seconds=STOP_SECONDS_MAX,
+                what="the children have followed",
+            )
         async with serving(home, tmp_path, sink) as service:
             assert not machine.is_over(service.seconds, limit=READY_SECONDS_MAX * 3)
             again = await seed(**service.settings)

@@ -1,9 +1,10 @@
-"""Asking for an erasure, the work on it, what interrupts it, and its replay on an older backup."""
+"""Asking for an erasure, the work on it, what interrupts it, and the ledger as lines."""
 
 from collections.abc import Sequence
 
 import pytest
 
+from afterword import errors
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.privacy import rows, service
@@ -118,3 +119,19 @@ async def _die(desk: Desk) -> None:
     async with db.transaction(desk.pool) as database:
         await service.work_next(database, now=database.clock.now())
         raise _Died
+
+
+@pytest.mark.parametrize("text", ["{}", "no JSON", "[]", '{"subjects": {}, "suppressed": []}'])
+def test_no_ledger(text: str) -> None:
+    with pytest.raises(errors.Invalid, match=r"old\.jsonl is no ledger of erasures, in line 2\."):
+        list(service.read(f"\n{text}\n", name="old.jsonl"))
+
+
+async def test_there_and_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "LINES_A_READ", 1)
+    erased = [await desk.erase(one.responder_id) for one in await people(desk, [CANARY, "zqhelen"])]
+    lines = [line async for line in service.lines(desk.pool)]
+    assert CANARY not in "".join(lines)
+    found = list(service.read("\n".join(lines), name="ledger"))
+    assert sorted(one["erasure_id"] for one in erased) == [line.erasure.erasure_id for line in found]
+    assert all(line.subjects["item"] and line.erasure.checksum for line in found)

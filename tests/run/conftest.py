@@ -1,3 +1,1 @@
-"""Fixtures of other folders."""
-
 from tests.console.conftest import office as office  # noqa: PLC0414  a fixture

@@ -1,4 +1,4 @@
-"""Every address of the console: the roles that open it, forms of other sites, and rows of other organizations."""
+"""Every address of the console: the roles that open it, forms of other sites, and headers."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from afterword.console.screens import Screen
 from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.run import console
-from tests.tenants.logins.conftest import Office, browser_of, found, log_in
+from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 SCREENS = console.screens()
 CLOSED = [screen for screen in SCREENS if not screen.is_open]
@@ -54,20 +54,6 @@ async def test_roles(office: Office, role: str) -> None:
             lacks = screen.scope is not None and screen.scope not in ROLE_SCOPES[role]
             assert lacks == is_refused or (not lacks and response.status_code in {403, 404, 422}), screen.path
             assert response.status_code < 500, screen.path
-
-
-async def test_rows_of_others(office: Office) -> None:
-    """A user of another organization is nowhere to be found, and nothing of theirs changes."""
-    other = await found(office.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        for screen in CLOSED:
-            if "{user_id}" in screen.path:
-                path = screen.path.replace("{user_id}", other.user_id)
-                response = await client.request(screen.method, path, data={"role": "agent", "version": "1"})
-                assert 404 == response.status_code, screen.path
-            page = await client.get(PARAMETER.sub("0" * 22, screen.path)) if screen.method == "GET" else None
-            assert page is None or "patras" not in page.text.lower(), screen.path
 
 
 async def test_headers(office: Office) -> None:

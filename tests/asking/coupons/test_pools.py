@@ -8,7 +8,6 @@ from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import code128, qr
 from afterword.kit import db
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api, definition, published
 
 SCORE = "s" * 22

@@ -163,11 +163,20 @@ class World:
         return replace(self.caller, organization_id=ids.ordered(NOW))
 
 
-async def add_questionnaire(database: db.Database, organization_id: str, application_id: str) -> tuple[str, str]:
+async def add_questionnaire(
+    database: db.Database,
+    organization_id: str,
+    application_id: str,
+    document: Mapping[str, Any] = DOCUMENT,
+    *,
+    now: datetime = NOW,
+    **settings: Any,
+) -> tuple[str, str]:
+    """The ids of a questionnaire and of its published version."""
     questionnaire = await questionnaires_store.insert_questionnaire(
         database,
         organization_id=organization_id,
-        questionnaire_id=ids.ordered(NOW),
+        questionnaire_id=ids.ordered(now),
         application_id=application_id,
         slug=None,
         settings={
@@ -178,33 +187,42 @@ async def add_questionnaire(database: db.Database, organization_id: str, applica
             "desktop_collapsed": False,
             "non_collapsed_questions_count": 1,
             "credits_accountable": True,
-            "default_locale": "el",
-            "locales": ["el", "en", "pt-br"],
+            "default_locale": document["default_locale"],
+            "locales": document["locales"],
             "active": True,
             "public_link": True,
+            **settings,
         },
-        now=NOW,
+        now=now,
         by=None,
     )
     assert questionnaire is not None
+    key = {"organization_id": organization_id, "questionnaire_id": questionnaire.questionnaire_id}
+    return key["questionnaire_id"], await publish(database, document, now=now, **key)
+
+
+async def publish(
+    database: db.Database, document: Mapping[str, Any], *, organization_id: str, questionnaire_id: str, now: datetime
+) -> str:
+    """The id of the next version, which is the published one from now on."""
+    key = {"organization_id": organization_id, "questionnaire_id": questionnaire_id}
     version = await questionnaires_store.insert_version(
         database,
-        organization_id=organization_id,
-        version_id=ids.ordered(NOW),
-        questionnaire_id=questionnaire.questionnaire_id,
-        number=1,
+        **key,
+        version_id=ids.ordered(now),
+        number=1 + await questionnaires_store.count_versions(database, **key),
         note=None,
-        definition=core_definition.parse(DOCUMENT),
+        definition=core_definition.parse(dict(document)),
         checksum="sha256:" + "0" * 64,
-        now=NOW,
+        now=now,
         by=None,
     )
     await database.execute(
         "update questionnaire set published_version_id = $1 where questionnaire_id = $2",
         version.version_id,
-        questionnaire.questionnaire_id,
+        questionnaire_id,
     )
-    return questionnaire.questionnaire_id, version.version_id
+    return version.version_id
 
 
 @pytest.fixture

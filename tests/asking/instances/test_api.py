@@ -1,6 +1,5 @@
 """The routes of questionnaire instances: issue, list, read, change, delete."""
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -35,13 +34,6 @@ class TestIssue:
         response = await shop.post(shop.instances, body)
 
         assert (422, [(pointer, code)]) == (response.status_code, codes(response))
-
-    async def test_not_published(self, shop: Shop) -> None:
-        await shop.world.set_questionnaire(published_version_id=None)
-
-        response = await shop.post(shop.instances)
-
-        assert (409, "questionnaire_not_published") == (response.status_code, response.json()["code"])
 
     async def test_strict(self, shop: Shop) -> None:
         body = {"finalized": True, "nonsense": 1, "metadata": {"questionnaire": {"undeclared": "x"}}}
@@ -91,16 +83,6 @@ class TestIssue:
         body = await shop.issue(responder_id=None, locale=None, valid_days=None, editable=None, metadata=None)
 
         assert ("el", 30, False) == (body["locale"], body["valid_days"], body["editable"])
-
-    async def test_form(self, shop: Shop) -> None:
-        response = await shop.send(
-            "POST",
-            shop.instances,
-            content="locale=en&valid_days=7",
-            headers={"Content-Type": "application/x-www-form-urlencoded"},
-        )
-
-        assert (201, "en", 7) == (response.status_code, response.json()["locale"], response.json()["valid_days"])
 
     async def test_reference_of_real_data_and_a_test_token(self, shop: Shop) -> None:
         """A test token works on test data only: it neither sees the instance nor can take its reference."""
@@ -203,16 +185,6 @@ class TestUpdate:
             assert (200, before.json()) == (response.status_code, response.json())
             assert before.headers["ETag"] == response.headers["ETag"]
 
-    async def test_if_match_at_once(self, shop: Shop) -> None:
-        path = f"/q/instance/{(await shop.issue())['instance_id']}"
-        tag = (await shop.get(path)).headers["ETag"]
-
-        responses = await asyncio.gather(
-            *(shop.patch(path, {"valid_days": days}, headers={"If-Match": tag}) for days in range(1, 11))
-        )
-
-        assert [200] + [412] * 9 == sorted(response.status_code for response in responses)
-
     async def test_metadata(self, shop: Shop) -> None:
         """Flat, where a name of responders only goes to the responder; grouped; both at once."""
         instance = await shop.issue(
@@ -231,30 +203,6 @@ class TestUpdate:
         assert {"email": "a@example.com", "phone_number": "+306900000000", "name": "Ann"} == content["metadata"][
             "responder"
         ]
-
-    async def test_other_fields_at_once(self, shop: Shop) -> None:
-        instance = await shop.issue()
-        path = f"/q/instance/{instance['instance_id']}"
-        bodies: list[dict[str, Any]] = [{"metadata": {f"name{number}": "x"}} for number in range(17)]
-        bodies += [{"valid_days": 9}, {"editable": True}, {"locale": "en"}]
-
-        responses = await asyncio.gather(*(shop.patch(path, body) for body in bodies))
-
-        assert {200} == {response.status_code for response in responses}
-        final = (await shop.get(path)).json()
-        assert (9, True, "en") == (final["valid_days"], final["editable"], final["locale"])
-        content = (await shop.get(f"{path}/response/content")).json()
-        assert 17 == len(content["metadata"]["questionnaire"])
-
-
-class TestDelete:
-    async def test_ok(self, shop: Shop) -> None:
-        path = f"/q/instance/{(await shop.issue())['instance_id']}"
-
-        first, second = await shop.delete(path), await shop.delete(path)
-
-        assert (204, b"") == (first.status_code, first.content)
-        assert 404 == second.status_code
 
 
 class TestUrl:

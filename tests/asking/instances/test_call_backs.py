@@ -5,7 +5,6 @@ import pytest
 from afterword.asking.instances import answers, call_backs
 from afterword.asking.instances.answer_page import Placement, answer_page_of
 from afterword.kit import db
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api
 from tests.cases.call_backs.test_pages import ended, questionnaire
 

@@ -1,13 +1,15 @@
-"""Instances with those that were issued because of them; and the list of an organization."""
+"""Trees of instances with those that were issued because of them; and the list of an organization."""
 
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from afterword import ids
 from afterword.asking.instances import issuing, resources, store
 from afterword.asking.instances.issuing import ItemIssueInput
+from afterword.asking.instances.resources import children_of
 from afterword.asking.instances.store import Instance
 from afterword.kit import db
 from tests.asking.instances.conftest import NOW, Shop, World
@@ -125,3 +127,23 @@ class TestOfOrganization:
         page = (await shop.get(f"/q/organization/{shop.world.caller.organization_id}/instance")).json()
         assert [instance] == page["results"]
         assert (await shop.get("/q/instance")).json() == page
+
+
+async def test_rows_to_trees(world: World) -> None:
+    root = await world.issue()
+
+    def child(name: str, parent: str, minutes: int) -> "msgspec.Struct":
+        return msgspec.structs.replace(
+            root, instance_id=name, previous_questionnaire_instance_id=parent,
+            created_time=NOW + timedelta(minutes=minutes),
+        )  # fmt: skip
+
+    rows = [child("late", "root", 3), child("b", "root", 1), child("a", "root", 1), child("deep", "a", 2)]
+    found = children_of([*rows, rows[0]])  # pyrefly: ignore[bad-argument-type]
+    assert {"root": ["a", "b", "late"], "a": ["deep"]} == {
+        parent: [each.instance_id for each in below] for parent, below in found.items()
+    }
+
+
+def test_no_rows() -> None:
+    assert {} == children_of([])

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -113,17 +112,6 @@ class TestIssue:
         second = await world.issue(IssueInput(reference_id="order-1042"))
 
         assert first.instance_id != second.instance_id
-
-    async def test_test_token(self, world: World) -> None:
-        """A test token makes test data and sees nothing else."""
-        tester = replace(world.caller, test=True)
-        real, test = await world.issue(), await world.issue(caller=tester)
-
-        assert (False, True) == (real.test, test.test)
-        async with db.connection(world.pool) as database:
-            await service.get(database, caller=tester, instance_id=test.instance_id)
-            with pytest.raises(errors.NotFound):
-                await service.get(database, caller=tester, instance_id=real.instance_id)
 
 
 class TestIssueByLink:

@@ -8,7 +8,6 @@ import httpx2
 import pytest
 
 from afterword.core.answers.values import field_name
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import FORM, Api, definition, published
 from tests.browser import markup
 from tests.sending.previews.test_pages import go

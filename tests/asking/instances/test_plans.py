@@ -112,107 +112,42 @@ def check(first: Mapping[str, Any], deep: Mapping[str, Any], *indexes: str) -> N
     assert blocks[1] <= blocks[0] + BLOCKS_MAX, blocks
 
 
-async def test_instances(lists: Lists) -> None:
-    after = await lists.key("select created_time, instance_id from questionnaire_instance order by 1 desc, 2 limit 1")
+NEWEST = "select created_time, instance_id from questionnaire_instance order by 1 desc, 2 limit 1"
+PEOPLE = "select created_time, responder_id from responder order by 1 desc, 2 limit 1"
+ITEMS = "select send_time, item_id from queue_item order by 1 desc, 2 limit 1"
+ALL: dict[str, Any] = {"application_ids": (), "test_only": False}
+OF_ONE: dict[str, Any] = {"questionnaire_id": "", "test_only": False}
+
+
+@pytest.mark.parametrize(
+    ("listed", "listing", "key", "suffix", "more", "indexes"),
+    [
+        (store.list_instances, INSTANCES, NEWEST, "", ALL, ["questionnaire_instance_all"]),
+        (store.list_instances_of_questionnaire, INSTANCES, NEWEST, "", OF_ONE, OF_QUESTIONNAIRE),
+        (queue_store.list_items, QUEUE_ITEMS, ITEMS, "", {"questionnaire_id": "", "pipeline_id": ""},
+         ["queue_item_list"]),
+        (values_store.list_questionnaire_value_records, QUESTIONNAIRE_VALUES, NEWEST, ":store_id", OF_ONE,
+         OF_QUESTIONNAIRE),
+        (values_store.list_responder_values_of_questionnaire, RESPONDER_VALUES, PEOPLE, ":email", ALL | OF_ONE,
+         ["responder_list"]),
+        (responders.list_responder_records, RESPONDERS, PEOPLE, "", {}, ["responder_list"]),
+    ],
+)  # fmt: skip
+async def test_lists(
+    lists: Lists, listed: Any, listing: Listing, key: str, suffix: str, more: dict[str, Any], indexes: Sequence[str]
+) -> None:
+    """The newest page and one far behind it; an empty id stands for the house's own."""
+    time, last_id = await lists.key(key)
+    given = {name: getattr(lists.house, name) if value == "" else value for name, value in more.items()}
     first, deep = [
         await lists.plan(
-            lambda database, after=after: store.list_instances(
-                database,
-                organization_id=lists.house.organization_id,
-                application_ids=(),
-                test_only=False,
-                page=page(INSTANCES, after),
+            lambda database, after=after: listed(
+                database, organization_id=lists.house.organization_id, page=page(listing, after), **given
             )
         )
-        for after in (None, after)
+        for after in (None, (time, f"{last_id}{suffix}"))
     ]
-    check(first, deep, "questionnaire_instance_all")
-
-
-async def test_instances_of_a_questionnaire(lists: Lists) -> None:
-    after = await lists.key("select created_time, instance_id from questionnaire_instance order by 1 desc, 2 limit 1")
-    first, deep = [
-        await lists.plan(
-            lambda database, after=after: store.list_instances_of_questionnaire(
-                database,
-                organization_id=lists.house.organization_id,
-                questionnaire_id=lists.house.questionnaire_id,
-                test_only=False,
-                page=page(INSTANCES, after),
-            )
-        )
-        for after in (None, after)
-    ]
-    check(first, deep, *OF_QUESTIONNAIRE)
-
-
-async def test_queue_items(lists: Lists) -> None:
-    after = await lists.key("select send_time, item_id from queue_item order by 1 desc, 2 limit 1")
-    first, deep = [
-        await lists.plan(
-            lambda database, after=after: queue_store.list_items(
-                database,
-                organization_id=lists.house.organization_id,
-                questionnaire_id=lists.house.questionnaire_id,
-                pipeline_id=lists.house.pipeline_id,
-                page=page(QUEUE_ITEMS, after),
-            )
-        )
-        for after in (None, after)
-    ]
-    check(first, deep, "queue_item_list")
-
-
-async def test_values_of_a_questionnaire(lists: Lists) -> None:
-    time, instance_id = await lists.key(
-        "select created_time, instance_id from questionnaire_instance order by 1 desc, 2 limit 1"
-    )
-    first, deep = [
-        await lists.plan(
-            lambda database, after=after: values_store.list_questionnaire_value_records(
-                database,
-                organization_id=lists.house.organization_id,
-                questionnaire_id=lists.house.questionnaire_id,
-                test_only=False,
-                page=page(QUESTIONNAIRE_VALUES, after),
-            )
-        )
-        for after in (None, (time, f"{instance_id}:store_id"))
-    ]
-    check(first, deep, *OF_QUESTIONNAIRE)
-
-
-async def test_values_of_responders(lists: Lists) -> None:
-    time, responder_id = await lists.key("select created_time, responder_id from responder order by 1 desc, 2 limit 1")
-    first, deep = [
-        await lists.plan(
-            lambda database, after=after: values_store.list_responder_values_of_questionnaire(
-                database,
-                organization_id=lists.house.organization_id,
-                questionnaire_id=lists.house.questionnaire_id,
-                application_ids=(),
-                test_only=False,
-                page=page(RESPONDER_VALUES, after),
-            )
-        )
-        for after in (None, (time, f"{responder_id}:email"))
-    ]
-    check(first, deep, "responder_list")
-
-
-async def test_responders(lists: Lists) -> None:
-    after = await lists.key("select created_time, responder_id from responder order by 1 desc, 2 limit 1")
-    first, deep = [
-        await lists.plan(
-            lambda database, after=after: responders.list_responder_records(
-                database,
-                organization_id=lists.house.organization_id,
-                page=page(RESPONDERS, after),
-            )
-        )
-        for after in (None, after)
-    ]
-    check(first, deep, "responder_list")
+    check(first, deep, *indexes)
 
 
 async def test_search(lists: Lists) -> None:

@@ -36,16 +36,6 @@ async def search(shop: Shop, text: str) -> list[str]:
 
 
 class TestRefusals:
-    async def test_another_application(self, shop: Shop) -> None:
-        responder_id = await asked(shop, email="ann@example.com")
-        other = await shop.of_another_application()
-        own = await shop.with_token(application_ids=[shop.world.application_id])
-
-        assert 404 == (await other.get(f"/q/responder/{responder_id}")).status_code
-        assert 404 == (await other.patch(f"/q/responder/{responder_id}", {"locale": "en"})).status_code
-        assert ([], []) == (await found(other), await search(other, "ann@example.com"))
-        assert ([responder_id],) * 2 == (await found(own), await search(own, "ann@example.com"))
-
     @pytest.mark.parametrize(("text", "code"), [("an", "too_short"), ("a" * 321, "too_long")])
     async def test_search_without_measure(self, shop: Shop, text: str, code: str) -> None:
         response = await shop.get(f"/q/responder?search={text}")
@@ -73,13 +63,6 @@ class TestRefusals:
         assert [("/metadata/shoe", "unknown_metadata")] == [
             (one["pointer"], one["code"]) for one in response.json()["errors"]
         ]
-
-    async def test_changed_meanwhile(self, shop: Shop) -> None:
-        path = f"/q/responder/{await asked(shop)}"
-        etag = (await shop.get(path)).headers["etag"]
-        first = await shop.patch(path, {"locale": "en"}, headers={"If-Match": etag})
-        second = await shop.patch(path, {"locale": "el"}, headers={"If-Match": etag})
-        assert [200, 412] == [first.status_code, second.status_code]
 
 
 class TestCreate:

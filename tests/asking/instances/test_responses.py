@@ -5,16 +5,14 @@ from typing import Any, cast
 
 import pytest
 
-from afterword import ids
 from afterword.asking.instances import service
 from afterword.asking.instances.issuing import IssueInput
-from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db
-from tests.asking.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop, World
+from tests.asking.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop, World, publish
 
 
 class TestResponseContent:
@@ -115,17 +113,6 @@ async def publish_without(world: World, question_id: str) -> None:
         {**group, "questions": [one for one in group["questions"] if one["question_id"] != question_id]}
         for group in cast("list[dict[str, Any]]", document["groups"])
     ]
+    key = {"organization_id": world.caller.organization_id, "questionnaire_id": world.questionnaire_id}
     async with db.transaction(world.pool) as database:
-        version = await questionnaires_store.insert_version(
-            database,
-            organization_id=world.caller.organization_id,
-            version_id=ids.ordered(NOW),
-            questionnaire_id=world.questionnaire_id,
-            number=2,
-            note=None,
-            definition=core_definition.parse(document),
-            checksum="sha256:" + "1" * 64,
-            now=NOW,
-            by=None,
-        )
-    await world.set_questionnaire(published_version_id=version.version_id)
+        await publish(database, document, now=NOW, **key)

@@ -6,7 +6,6 @@ import httpx2
 
 from afterword.core.answers.values import field_name
 from tests.asking.instances.test_pages import send
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api, published
 
 WHERE, MANY, DAY, LAST = (f"{name:0<22}" for name in ("where", "many", "day", "last"))

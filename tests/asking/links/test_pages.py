@@ -15,7 +15,7 @@ from afterword.run.app import create_app
 from afterword.tenants import mails
 from afterword.tenants.mails import compose
 from tests.asking.instances.conftest import NPS, PUBLIC_URL, SECRET, SINGLE, Shop
-from tests.asking.instances.test_statements import get, post
+from tests.asking.instances.test_starts import get, post
 from tests.asking.links.test_public_links import made
 from tests.browser import markup
 

@@ -1,4 +1,4 @@
-"""A change of a part of a draft: it begins with the published version, and two at a time lose nothing."""
+"""Drafts: two changes at a time lose nothing; without a published version, their readable part is shown."""
 
 import asyncio
 from dataclasses import replace
@@ -10,7 +10,7 @@ from afterword import errors
 from afterword.asking.questionnaires import drafts
 from afterword.core.questionnaires import editing as core_editing
 from afterword.kit import db
-from tests.asking.questionnaires.http import Api, published
+from tests.asking.questionnaires.http import Api, definition, made, published
 from tests.conftest import House
 
 
@@ -38,3 +38,73 @@ async def test_edit(api: Api, house: House) -> None:
     titles = [one["title"] for one in draft["definition"]["groups"][0]["questions"]]
     assert [one["title"] for one in group["questions"]] == titles[:-2]
     assert {"One", "Two"} == set(titles[-2:])
+
+
+class TestGroupsOfADraft:
+    async def test_never_published(self, api: Api) -> None:
+        questionnaire_id = await made(api)
+        path = f"/q/questionnaire/{questionnaire_id}"
+        assert [] == (await api.get(f"{path}/group")).json()
+        document = definition({"type": "nps", "title": "Likely?"}, {"type": "stars"}, {"type": "text", "title": "Why?"})
+        document["groups"] += [{"questions": 7}, {"title": "Empty"}]
+        await api.put(f"{path}/draft", document)
+        groups = (await api.get(f"{path}/group")).json()
+        assert [(0, 3, None), (1, 0, None), (2, 0, None)] == [
+            (one["position"], one["questions_count"], one["version_id"]) for one in groups
+        ]
+        group = f"{path}/group/{groups[0]['group_id']}"
+        assert groups[0] == (await api.get(group)).json()
+        asked = (await api.get(f"{group}/question")).json()
+        assert ["Likely?", "", "Why?"] == [one["title"] for one in asked]
+        assert asked[2] == (await api.get(f"{path}/question/{asked[2]['question_id']}")).json()
+        found = (await api.get(f"{group}/question?filter_by[EQUAL][Type]=nps")).json()
+        assert ["Likely?"] == [one["title"] for one in found]
+
+    @pytest.mark.parametrize(
+        ("condition", "titles"),
+        [
+            ("[EQUAL][NumberMax]=0.5", ["How far?"]),
+            ("[EQUAL][Decimals]=1", ["How far?"]),
+            ("[LESS_THAN][DateMin]=2026-02-01", ["When?"]),
+            ("[NOT_NULL][RankMax]=null", ["What first?"]),
+            ("[NULL][VersionId]=null", ["How far?", "When?", "What first?"]),
+        ],
+    )
+    async def test_every_scalar_filters(self, api: Api, condition: str, titles: list[str]) -> None:
+        path = f"/q/questionnaire/{await made(api)}"
+        choices = [{"value": 1, "label": "A"}, {"value": 2, "label": "B"}]
+        document = definition(
+            {"type": "number", "title": "How far?", "number_max": 0.5, "decimals": 1},
+            {"type": "date", "title": "When?", "date_min": "0001-01-01", "date_max": "9999-12-31"},
+            {"type": "ranking", "title": "What first?", "choices": choices, "rank_max": 1},
+        )
+        await api.put(f"{path}/draft", document)
+        [group] = (await api.get(f"{path}/group?filter_by[NULL][VersionId]=null")).json()
+        group_id = group["group_id"]
+        found = await api.get(
+            f"{path}/group/{group_id}/question?filter_by{condition}&filter_by[EQUAL][GroupId]={group_id}"
+        )
+        assert titles == [one["title"] for one in found.json()], found.text
+
+    async def test_nothing_without_a_proper_id(self, api: Api) -> None:
+        """Whatever is shown can be asked for by its id."""
+        questionnaire_id = await made(api)
+        path = f"/q/questionnaire/{questionnaire_id}"
+        matrix = {
+            "type": "matrix", "title": "Parts", "choices": [{"value": 1, "label": "A"}, {"value": 2, "label": "B"}],
+            "rows": [{"row_id": "no", "label": "One"}, {"label": "Two"}],
+        }  # fmt: skip
+        document = definition(matrix, {"question_id": "no", "type": "nps", "title": "Likely?"})
+        document["groups"] += [{"group_id": "no", "questions": [{"type": "nps", "title": "Likely?"}]}]
+        await api.put(f"{path}/draft", document)
+        [group] = (await api.get(f"{path}/group")).json()
+        [asked] = (await api.get(f"{path}/group/{group['group_id']}/question")).json()
+        assert ["Two"] == [row["label"] for row in asked["rows"]]
+
+    async def test_published(self, api: Api) -> None:
+        """A draft is not shown while there is a version."""
+        questionnaire_id, version = await published(api)
+        path = f"/q/questionnaire/{questionnaire_id}"
+        await api.put(f"{path}/draft", definition({"type": "text", "title": "Another"}))
+        [group] = (await api.get(f"{path}/group")).json()
+        assert version["version_id"] == group["version_id"]

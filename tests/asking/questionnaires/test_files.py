@@ -1,6 +1,7 @@
-"""Questionnaire files: what is refused, in which line, and what plain YAML means."""
+"""Questionnaire files: what is refused, in which line, what plain YAML means, and the page about them."""
 
 import contextlib
+import re
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from afterword.asking.questionnaires import files, service
 from afterword.asking.questionnaires.files import InvalidFile
 from afterword.asking.questionnaires.library import service as library
+from afterword.core.questionnaires.question_types import TYPES
 from tests import machine
 from tests.sizes import size
 
@@ -202,3 +204,29 @@ def test_any_damaged_line_is_read_or_refused(line: int, junk: str) -> None:
 def test_the_library_is_beside_the_code() -> None:
     folder = Path(files.__file__).parent / "library"
     assert set(library.NAMES) == {path.stem for path in folder.glob("*.yaml")} - {"notes"}
+
+
+PAGE = Path(__file__).parents[3].joinpath("docs/questionnaires.md").read_text(encoding="utf-8")
+QUESTIONS = [block for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if block.startswith("- ")]
+HEAD = "display_name: Example\ndefault_locale: en\nlocales: [en, el]\ngroups:\n  - key: first\n    questions:\n"
+
+
+@pytest.mark.parametrize("block", QUESTIONS)
+def test_examples(block: str) -> None:
+    text = HEAD + "".join(f"      {line}\n" for line in block.splitlines())
+    file = files.read(text, give_id=service.giver("Q" * 22, None))
+    assert len(re.findall(r"^- ", block, re.MULTILINE)) == len(file.definition.questions())
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_is_listed(name: str) -> None:
+    row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
+    for field in TYPES[name].fields:
+        assert f"`{field}`" in row
+
+
+def test_endings() -> None:
+    block = next(each for each in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if each.startswith("endings:"))
+    question = "      - {key: delivery_csat, type: csat, title: How satisfied are you?}\n"
+    file = files.read(HEAD + question + block, give_id=service.giver("Q" * 22, None))
+    assert ["We are glad", None] == [one.title for one in file.definition.endings]

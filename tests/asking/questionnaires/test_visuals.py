@@ -44,14 +44,6 @@ class TestRefused:
             found = api.wrong(await api.patch(f"{path}/{visual_id}", {"configuration": configuration}))
             assert [(f"/configuration{place}", code)] == found
 
-    async def test_of_another_questionnaire(self, api: Api, path: str) -> None:
-        visual_id = (await made(api, path))["visual_id"]
-        body = {"owner_application_id": api.house.application_id, "display_name": "Other"}
-        other = (await api.post("/q/questionnaire", body)).json()["questionnaire_id"]
-        place = f"/q/questionnaire/{other}/visual/{visual_id}"
-        for response in (await api.get(place), await api.patch(place, {"active": True}), await api.delete(place)):
-            assert 404 == response.status_code
-
     async def test_too_many(self, api: Api, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(visuals, "VISUALS_MAX", 1)
         await made(api, path)

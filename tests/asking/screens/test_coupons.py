@@ -1,60 +1,56 @@
 """Coupon pools in the settings: made, filled by hand and by a file, chosen by an ending, removed."""
 
 from afterword.kit import db
-from tests.asking.screens.test_builder import begun, draft_of, seen_of, text_of
-from tests.tenants.logins.conftest import Office, log_in
+from tests.asking.screens.test_builder import draft_of, seen_of, text_of
+from tests.tenants.logins.conftest import Browser, Office, log_in
 
 PATH = "/console/settings/coupons"
 FORM = {"title": "Ten percent", "key": "thanks", "low_count": "2"}
 WRONG = (("title", ""), ("key", "No"), ("low_count", "x"))
 
 
-async def test_administrator_of_one_application(office: Office) -> None:
+async def test_administrator_of_one_application(office: Office, browser: Browser) -> None:
     """Sees the pools that endings can name, and neither their codes nor a way to change them."""
-    async with begun(office) as (client, _):
-        pool = (await client.post(f"{PATH}/new", data=FORM)).headers["location"].partition("?")[0]
-        await client.post(pool, data={"codes": "A-1"})
-        user_id = await office.add_user("ada@kalamata.example", role="admin")
-        async with db.transaction(office.pool) as database:
-            await database.execute(
-                "update organization_user set application_ids = $1 where user_id = $2", [office.application_id], user_id
-            )
-        await log_in(client, email="ada@kalamata.example")
-        listed = text_of(await client.get(PATH))
-        assert (True, False) == ("Ten percent" in listed, pool in listed or f"{PATH}/new" in listed)
-        for path in ("", "/edit", "/removal"):
-            assert 403 == (await client.get(f"{pool}{path}")).status_code
-            assert 403 == (await client.post(f"{pool}{path}", data={**FORM, "codes": "A-2"})).status_code
-        assert 403 == (await client.post(f"{PATH}/new", data={**FORM, "key": "other"})).status_code
-
-
-async def test_coupons(office: Office) -> None:
-    async with begun(office) as (client, path):
-        assert "No coupon pool yet." in text_of(await client.get(PATH))
-        made = await client.post(f"{PATH}/new", data=FORM)
-        pool = made.headers["location"].partition("?")[0]
-        assert "“Ten percent” is empty" in text_of(await client.get("/console"))
-        for codes in ("", "Ωμέγα"):
-            wrong = await client.post(pool, data={"codes": codes})
-            assert (422, True) == (wrong.status_code, 'href="#codes"' in wrong.text)
-        added = await client.post(
-            pool, files={"file": ("codes.csv", b'\xef\xbb\xbfA-1,x\r\n"A-2";y\r\n\r\n', "text/csv")}
+    pool = (await browser.post(f"{PATH}/new", data=FORM)).headers["location"].partition("?")[0]
+    await browser.post(pool, data={"codes": "A-1"})
+    user_id = await office.add_user("ada@kalamata.example", role="admin")
+    async with db.transaction(office.pool) as database:
+        await database.execute(
+            "update organization_user set application_ids = $1 where user_id = $2", [office.application_id], user_id
         )
-        assert "2 codes are new, 0 were there already." in text_of(await client.get(added.headers["location"]))
-        assert 303 == (await client.post(pool, data={"codes": "A-2\nA-3"})).status_code
-        shown = text_of(await client.get(pool))
-        assert all(f"<bdi>A-{n}</bdi>" in shown for n in (1, 2, 3))
-        ending = (await client.post(f"{path}/edit/endings")).headers["location"]
-        page = await client.get(ending)
-        assert '<option value="thanks">Ten percent</option>' in text_of(page)
-        chosen = {"group": "all", "seen": seen_of(page.text), "coupon_pool": "thanks"}
-        assert 303 == (await client.post(ending, data=chosen)).status_code
-        assert ["thanks"] == [one["coupon_pool"] for one in (await draft_of(office, path))["endings"]]
-        assert "3 free codes go with it." in text_of(await client.get(f"{pool}/removal"))
-        async with db.transaction(office.pool) as database:
-            await database.execute(
-                "update coupon_code set instance_id = $1, given_time = now() where code = 'A-1'", "i" * 22
-            )
-        assert "Customers have codes of it" in text_of(await client.get(f"{pool}/removal"))
-        assert 303 == (await client.post(f"{pool}/removal")).status_code
-        assert "A-2" not in text_of(await client.get(pool))
+    await log_in(browser, email="ada@kalamata.example")
+    listed = text_of(await browser.get(PATH))
+    assert (True, False) == ("Ten percent" in listed, pool in listed or f"{PATH}/new" in listed)
+    for path in ("", "/edit", "/removal"):
+        assert 403 == (await browser.get(f"{pool}{path}")).status_code
+        assert 403 == (await browser.post(f"{pool}{path}", data={**FORM, "codes": "A-2"})).status_code
+    assert 403 == (await browser.post(f"{PATH}/new", data={**FORM, "key": "other"})).status_code
+
+
+async def test_coupons(office: Office, browser: Browser, path: str) -> None:
+    assert "No coupon pool yet." in text_of(await browser.get(PATH))
+    made = await browser.post(f"{PATH}/new", data=FORM)
+    pool = made.headers["location"].partition("?")[0]
+    assert "“Ten percent” is empty" in text_of(await browser.get("/console"))
+    for codes in ("", "Ωμέγα"):
+        wrong = await browser.post(pool, data={"codes": codes})
+        assert (422, True) == (wrong.status_code, 'href="#codes"' in wrong.text)
+    added = await browser.post(pool, files={"file": ("codes.csv", b'\xef\xbb\xbfA-1,x\r\n"A-2";y\r\n\r\n', "text/csv")})
+    assert "2 codes are new, 0 were there already." in text_of(await browser.get(added.headers["location"]))
+    assert 303 == (await browser.post(pool, data={"codes": "A-2\nA-3"})).status_code
+    shown = text_of(await browser.get(pool))
+    assert all(f"<bdi>A-{n}</bdi>" in shown for n in (1, 2, 3))
+    ending = (await browser.post(f"{path}/edit/endings")).headers["location"]
+    page = await browser.get(ending)
+    assert '<option value="thanks">Ten percent</option>' in text_of(page)
+    chosen = {"group": "all", "seen": seen_of(page.text), "coupon_pool": "thanks"}
+    assert 303 == (await browser.post(ending, data=chosen)).status_code
+    assert ["thanks"] == [one["coupon_pool"] for one in (await draft_of(office, path))["endings"]]
+    assert "3 free codes go with it." in text_of(await browser.get(f"{pool}/removal"))
+    async with db.transaction(office.pool) as database:
+        await database.execute(
+            "update coupon_code set instance_id = $1, given_time = now() where code = 'A-1'", "i" * 22
+        )
+    assert "Customers have codes of it" in text_of(await browser.get(f"{pool}/removal"))
+    assert 303 == (await browser.post(f"{pool}/removal")).status_code
+    assert "A-2" not in text_of(await browser.get(pool))

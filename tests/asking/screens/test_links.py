@@ -4,83 +4,82 @@ import html
 import re
 
 from afterword.kit import db
-from tests.asking.screens.test_builder import LIST, added, begun, saved, text_of
+from tests.asking.screens.test_builder import LIST, added, saved, text_of
 from tests.asking.screens.test_publication import revision_of
-from tests.tenants.logins.conftest import Office
+from tests.tenants.logins.conftest import Browser, Office
 
 FORM = {"title": "Poster in the window", "metadata": "store_id = 7\ntill=4", "active": "1"}
 
 
-async def test_public_link(office: Office) -> None:
-    async with begun(office) as (client, path):
-        links = f"{path}/links"
-        assert "No public link yet" in (await client.get(links)).text
-        for form, name in (
-            ({**FORM, "title": ""}, "title"),
-            ({**FORM, "metadata": "store_id"}, "metadata"),
-            ({**FORM, "closes_time": "2026-01-01T09:00", "opens_time": "2026-02-01T09:00"}, "closes_time"),
-            ({**FORM, "responses_max": "none"}, "responses_max"),
-            ({**FORM, "parameters": "order no"}, "parameters"),
-        ):
-            refused = await client.post(f"{links}/new", data=form)
-            assert (422, True) == (refused.status_code, f'href="#{name}"' in refused.text)
-            assert form["metadata"] in html.unescape(refused.text)
-        made = await client.post(f"{links}/new", data=FORM)
-        one = made.headers["location"].partition("?")[0]
-        page = await client.get(one)
-        assert "store_id = 7\ntill = 4" in html.unescape(page.text)
-        address = re.search(r"https?://[^/]+(/l/\w{12})", html.unescape(page.text))
-        assert address is not None
-        assert 404 == (await client.get(f"{LIST}/{'0' * 22}/links/{one.rpartition('/')[2]}")).status_code
+async def test_public_link(office: Office, browser: Browser, path: str) -> None:
+    links = f"{path}/links"
+    assert "No public link yet" in (await browser.get(links)).text
+    for form, name in (
+        ({**FORM, "title": ""}, "title"),
+        ({**FORM, "metadata": "store_id"}, "metadata"),
+        ({**FORM, "closes_time": "2026-01-01T09:00", "opens_time": "2026-02-01T09:00"}, "closes_time"),
+        ({**FORM, "responses_max": "none"}, "responses_max"),
+        ({**FORM, "parameters": "order no"}, "parameters"),
+    ):
+        refused = await browser.post(f"{links}/new", data=form)
+        assert (422, True) == (refused.status_code, f'href="#{name}"' in refused.text)
+        assert form["metadata"] in html.unescape(refused.text)
+    made = await browser.post(f"{links}/new", data=FORM)
+    one = made.headers["location"].partition("?")[0]
+    page = await browser.get(one)
+    assert "store_id = 7\ntill = 4" in html.unescape(page.text)
+    address = re.search(r"https?://[^/]+(/l/\w{12})", html.unescape(page.text))
+    assert address is not None
+    assert 404 == (await browser.get(f"{LIST}/{'0' * 22}/links/{one.rpartition('/')[2]}")).status_code
 
-        for file_format in ("svg", "png"):
-            file = await client.get(f"{one}/qr?format={file_format}")
-            assert f"image/{file_format}" in file.headers["content-type"]
-            assert "attachment" in file.headers["content-disposition"]
-        sheet = html.unescape((await client.get(f"{one}/print?each=24&text=How+was+it%3F")).text)
-        assert (24, 24) == (sheet.count("<figcaption"), sheet.count(address[0].partition("://")[2]))
+    for file_format in ("svg", "png"):
+        file = await browser.get(f"{one}/qr?format={file_format}")
+        assert f"image/{file_format}" in file.headers["content-type"]
+        assert "attachment" in file.headers["content-disposition"]
+    sheet = html.unescape((await browser.get(f"{one}/print?each=24&text=How+was+it%3F")).text)
+    assert (24, 24) == (sheet.count("<figcaption"), sheet.count(address[0].partition("://")[2]))
 
-        changed = {**FORM, "version": "1", "title": "Receipt", "opens_time": "2031-02-01T09:00"}
-        assert 303 == (await client.post(one, data=changed)).status_code
-        stale = await client.post(one, data={**FORM, "version": "1", "title": "Letter"})
-        assert (412, True) == (stale.status_code, "Letter" in stale.text)
-        assert "Opens later" in (await client.get(links)).text
-        assert 303 == (await client.post(f"{one}/switch", data={"active": ""})).status_code
-        assert "Switched off" in (await client.get(links)).text
+    changed = {**FORM, "version": "1", "title": "Receipt", "opens_time": "2031-02-01T09:00"}
+    assert 303 == (await browser.post(one, data=changed)).status_code
+    stale = await browser.post(one, data={**FORM, "version": "1", "title": "Letter"})
+    assert (412, True) == (stale.status_code, "Letter" in stale.text)
+    assert "Opens later" in (await browser.get(links)).text
+    assert 303 == (await browser.post(f"{one}/switch", data={"active": ""})).status_code
+    assert "Switched off" in (await browser.get(links)).text
 
-        question = await added(client, path, "nps")
-        await saved(client, question, type="nps", title="Would you recommend us?")
-        form = {"revision": revision_of((await client.get(f"{path}/publish")).text)}
-        assert 303 == (await client.post(f"{path}/publish", data=form)).status_code
-        async with db.transaction(office.pool) as database:
-            await database.execute(
-                "insert into responder (organization_id, responder_id) values ($1, repeat('r', 22))",
-                office.organization_id,
-            )
-            await database.execute(
-                """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
-                     responder_id, short_code, locale, valid_days, editable, question_ids, submitted_time, link_id)
-                   select organization_id, repeat(n, 22), questionnaire_id, version_id, repeat('r', 22), repeat(n, 12),
-                     'en', 30, false, '{}', now(), case n when 'i' then link_id end
-                   from public_link join questionnaire_version using (organization_id, questionnaire_id),
-                     unnest('{i,j}'::text[]) n"""
-            )
-            await database.execute(
-                """insert into response (organization_id, instance_id, questionnaire_id, application_id, version_id,
-                     responder_id, test, locale, submitted_time, words)
-                   select organization_id, instance_id, questionnaire_id, $1, version_id, responder_id, false, locale,
-                     submitted_time, '' from questionnaire_instance""",
-                office.application_id,
-            )
-        page_text = html.unescape((await client.get(one)).text)
-        responses = re.search(r'href="(/console/responses[^"]*)">1 response', page_text)
-        assert responses is not None
-        listed = text_of(await client.get(responses[1]))
-        assert "1 found; 1 shown" in listed
-        assert "By one public link" in listed
-        assert "Switch off the link" in text_of(await client.get(f"{one}/removal"))
-        assert "Switch off the link" in text_of(await client.post(f"{one}/removal"))
-        async with db.transaction(office.pool) as database:
-            await database.execute("update questionnaire_instance set link_id = null")
-        assert 303 == (await client.post(f"{one}/removal")).status_code
-        assert 404 == (await client.get(one)).status_code
+    question = await added(browser, path, "nps")
+    await saved(browser, question, type="nps", title="Would you recommend us?")
+    form = {"revision": revision_of((await browser.get(f"{path}/publish")).text)}
+    assert 303 == (await browser.post(f"{path}/publish", data=form)).status_code
+    async with db.transaction(office.pool) as database:
+        await database.execute(
+            "insert into responder (organization_id, responder_id) values ($1, repeat('r', 22))",
+            office.organization_id,
+        )
+        await database.execute(
+            """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
+                 responder_id, short_code, locale, valid_days, editable, question_ids, submitted_time, link_id)
+               select organization_id, repeat(n, 22), questionnaire_id, version_id, repeat('r', 22), repeat(n, 12),
+                 'en', 30, false, '{}', now(), case n when 'i' then link_id end
+               from public_link join questionnaire_version using (organization_id, questionnaire_id),
+                 unnest('{i,j}'::text[]) n"""
+        )
+        await database.execute(
+            """insert into response (organization_id, instance_id, questionnaire_id, application_id, version_id,
+                 responder_id, test, locale, submitted_time, words)
+               select organization_id, instance_id, questionnaire_id, $1, version_id, responder_id, false, locale,
+                 submitted_time, '' from questionnaire_instance""",
+            office.application_id,
+        )
+    page_text = html.unescape((await browser.get(one)).text)
+    responses = re.search(r'href="(/console/responses[^"]*)">1 response', page_text)
+    assert responses is not None
+    listed = text_of(await browser.get(responses[1]))
+    assert "1 found; 1 shown" in listed
+    assert "By one public link" in listed
+    assert "Switch off the link" in text_of(await browser.get(f"{one}/removal"))
+    assert "Switch off the link" in text_of(await browser.post(f"{one}/removal"))
+    async with db.transaction(office.pool) as database:
+        await database.execute("update questionnaire_instance set link_id = null")
+    assert 303 == (await browser.post(f"{one}/removal")).status_code
+    assert 404 == (await browser.get(one)).status_code

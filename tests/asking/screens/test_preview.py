@@ -2,20 +2,19 @@
 
 import re
 
-from tests.asking.screens.test_builder import added, begun, saved, text_of
-from tests.tenants.logins.conftest import Office
+from tests.asking.screens.test_builder import added, saved, text_of
+from tests.tenants.logins.conftest import Browser
 
 
-async def test_pane(office: Office) -> None:
-    async with begun(office) as (client, path):
-        assert "<iframe" not in (await client.get(f"{path}/edit")).text
-        question = await added(client, path, "text")
-        page = await saved(client, question, type="text", title="How was it?")
-        frame = re.search(r'<iframe src="https?://[^/]+(/preview/[^"]+)"', page)
-        assert frame is not None
-        shown = await client.get(frame[1])
-        assert "How was it?" in shown.text
-        assert "frame-ancestors 'self'" in shown.headers["content-security-policy"]
-        page = text_of(await client.get(f"{question}?look=desktop&shade=dark&language=xx"))
-        assert 'class="framed desktop dark"' in page
-        assert f'action="{question}?language=xx&look=desktop&shade=dark"' in page
+async def test_pane(browser: Browser, path: str) -> None:
+    assert "<iframe" not in (await browser.get(f"{path}/edit")).text
+    question = await added(browser, path, "text")
+    page = await saved(browser, question, type="text", title="How was it?")
+    frame = re.search(r'<iframe src="https?://[^/]+(/preview/[^"]+)"', page)
+    assert frame is not None
+    shown = await browser.get(frame[1])
+    assert "How was it?" in shown.text
+    assert "frame-ancestors 'self'" in shown.headers["content-security-policy"]
+    page = text_of(await browser.get(f"{question}?look=desktop&shade=dark&language=xx"))
+    assert 'class="framed desktop dark"' in page
+    assert f'action="{question}?language=xx&look=desktop&shade=dark"' in page

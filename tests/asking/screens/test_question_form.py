@@ -3,6 +3,7 @@
 import pytest
 
 from afterword.asking.screens import question_form
+from afterword.asking.screens.question_form import mark_of
 from afterword.asking.screens.questionnaires import Problem
 from afterword.core.questionnaires import editing, question_types
 from afterword.kit.texts import texts
@@ -25,3 +26,10 @@ def test_differences_and_problems() -> None:
     assert [("Fields", "Name, E-mail address"), ("An answer is required", "yes")] == found
     problems = [Problem("Missing.", question_id="q", member="title"), Problem("Else.", question_id="p", member="title")]
     assert ["/title"] == [one.pointer for one in question_form.wrong_of("q", problems).errors]
+
+
+def test_mark_of() -> None:
+    condition = {"subject": "question:a", "operator": "equal", "value": 1}
+    assert ("", 16) == (mark_of(None), len(mark_of(condition)))
+    assert mark_of(condition) == mark_of(dict(reversed(condition.items())))
+    assert mark_of(condition) != mark_of({**condition, "value": 2})

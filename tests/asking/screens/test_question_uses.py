@@ -4,19 +4,17 @@ from afterword.asking.screens.questionnaires import PATH
 from afterword.kit import db
 from tests.asking.screens.test_builder import text_of
 from tests.cases.conftest import Desk
-from tests.cases.screens.test_cases import desk as desk  # noqa: PLC0414  a fixture
-from tests.cases.screens.test_cases import office as office  # noqa: PLC0414  a fixture
-from tests.tenants.logins.conftest import browser_of, log_in
+from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.cases.screens.conftest import office as office  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import Browser
 
 
-async def test_sentences(office: Desk) -> None:
+async def test_sentences(office: Desk, browser: Browser) -> None:
     async with db.connection(office.pool) as database:
         questionnaire_id = await database.fetch_value(
             """select questionnaire_id from questionnaire_version
                where definition::text like '%' || $1 || '%' limit 1""",
             office.score_id,
         )
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        asked = text_of(await client.get(f"{PATH}/{questionnaire_id}/edit/{office.score_id}/removal"))
+    asked = text_of(await browser.get(f"{PATH}/{questionnaire_id}/edit/{office.score_id}/removal"))
     assert "The alert “Unhappy <b>” uses it." in asked

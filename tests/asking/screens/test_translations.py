@@ -3,70 +3,68 @@
 import html
 import re
 
-from tests.asking.screens.test_builder import added, begun, draft_of, saved, text_of
-from tests.tenants.logins.conftest import Office
+from tests.asking.screens.test_builder import added, draft_of, saved, text_of
+from tests.tenants.logins.conftest import Browser, Office
 
 
-async def test_translations(office: Office) -> None:
-    async with begun(office) as (client, path):
-        question = await added(client, path, "single_choice")
-        fields = {"type": "single_choice", "title": "What was best?"}
-        await saved(client, question, **fields, choices="Food\nService")
-        assert "It speaks one language." in (await client.get(f"{path}/translations")).text
-        assert 422 == (await client.post(f"{path}/translations", data={"locale": "xx-nowhere"})).status_code
-        page = f"{path}/translations/el"
-        assert 404 == (await client.get(page)).status_code
-        assert 303 == (await client.post(f"{path}/translations", data={"locale": "el"})).status_code
-        assert "0 of 3" in text_of(await client.get(f"{path}/translations"))
-        assert f'href="{page}?show=missing"' in text_of(await client.get(f"{path}/edit"))
-        question_id = question.rsplit("/", 1)[1]
-        title, food = f"{question_id}/title", f"{question_id}/choices/1"
+async def test_translations(office: Office, browser: Browser, path: str) -> None:
+    question = await added(browser, path, "single_choice")
+    fields = {"type": "single_choice", "title": "What was best?"}
+    await saved(browser, question, **fields, choices="Food\nService")
+    assert "It speaks one language." in (await browser.get(f"{path}/translations")).text
+    assert 422 == (await browser.post(f"{path}/translations", data={"locale": "xx-nowhere"})).status_code
+    page = f"{path}/translations/el"
+    assert 404 == (await browser.get(page)).status_code
+    assert 303 == (await browser.post(f"{path}/translations", data={"locale": "el"})).status_code
+    assert "0 of 3" in text_of(await browser.get(f"{path}/translations"))
+    assert f'href="{page}?show=missing"' in text_of(await browser.get(f"{path}/edit"))
+    question_id = question.rsplit("/", 1)[1]
+    title, food = f"{question_id}/title", f"{question_id}/choices/1"
 
-        def form(page: str, **texts: str) -> dict[str, str]:
-            """The fields of the page, with these translations."""
-            seen = re.findall(r'name="seen:([^"]+)" value="([^"]+)"', page)
-            found = {f"seen:{key}": mark for key, mark in seen}
-            return {**found, **{f"text:{key}": text for key, text in texts.items()}}
+    def form(page: str, **texts: str) -> dict[str, str]:
+        """The fields of the page, with these translations."""
+        seen = re.findall(r'name="seen:([^"]+)" value="([^"]+)"', page)
+        found = {f"seen:{key}": mark for key, mark in seen}
+        return {**found, **{f"text:{key}": text for key, text in texts.items()}}
 
-        first = html.unescape((await client.get(page)).text)
-        assert 303 == (await client.post(page, data=form(first, **{title: "Γιατί;", food: "Φαγητό"}))).status_code
-        assert "2 of 3 translated" in text_of(await client.get(page))
-        assert "Service" in (await client.get(f"{page}?show=missing")).text
-        assert "Food" not in (await client.get(f"{page}?show=missing")).text
-        late = await client.post(page, data=form(first, **{title: "Άλλο"}))
-        assert (412, True, True) == (late.status_code, "Άλλο" in late.text, "Γιατί;" in late.text)
-        await saved(client, question, **{**fields, "title": "What was the best?"}, choices="Food\nService")
-        changed = text_of(await client.get(f"{page}?show=changed"))
-        assert "What was best?" in changed
-        right = {**form(changed, **{title: "Γιατί;"}), f"right:{title}": "1"}
-        assert 303 == (await client.post(f"{page}?show=changed", data=right)).status_code
-        assert "all is translated" in (await client.get(f"{page}?show=changed")).text
-        file = (await client.get(f"{page}/file?format=xliff")).content
-        assert b"needs-translation" in file
-        filled = file.replace(b'state="needs-translation"></target>', 'state="x">Σέρβις</target>'.encode())
-        sent = await client.post(f"{page}/file", files={"file": ("a.xlf", filled, "application/xliff+xml")})
-        assert 303 == sent.status_code
-        assert "3 of 3 translated" in text_of(await client.get(page))
-        assert 422 == (await client.post(f"{page}/file", files={"file": ("a.csv", b"x", "text/csv")})).status_code
-        texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
-        assert {"title": "Γιατί;", "choices": {"1": "Φαγητό", "2": "Σέρβις"}} == texts
+    first = html.unescape((await browser.get(page)).text)
+    assert 303 == (await browser.post(page, data=form(first, **{title: "Γιατί;", food: "Φαγητό"}))).status_code
+    assert "2 of 3 translated" in text_of(await browser.get(page))
+    assert "Service" in (await browser.get(f"{page}?show=missing")).text
+    assert "Food" not in (await browser.get(f"{page}?show=missing")).text
+    late = await browser.post(page, data=form(first, **{title: "Άλλο"}))
+    assert (412, True, True) == (late.status_code, "Άλλο" in late.text, "Γιατί;" in late.text)
+    await saved(browser, question, **{**fields, "title": "What was the best?"}, choices="Food\nService")
+    changed = text_of(await browser.get(f"{page}?show=changed"))
+    assert "What was best?" in changed
+    right = {**form(changed, **{title: "Γιατί;"}), f"right:{title}": "1"}
+    assert 303 == (await browser.post(f"{page}?show=changed", data=right)).status_code
+    assert "all is translated" in (await browser.get(f"{page}?show=changed")).text
+    file = (await browser.get(f"{page}/file?format=xliff")).content
+    assert b"needs-translation" in file
+    filled = file.replace(b'state="needs-translation"></target>', 'state="x">Σέρβις</target>'.encode())
+    sent = await browser.post(f"{page}/file", files={"file": ("a.xlf", filled, "application/xliff+xml")})
+    assert 303 == sent.status_code
+    assert "3 of 3 translated" in text_of(await browser.get(page))
+    assert 422 == (await browser.post(f"{page}/file", files={"file": ("a.csv", b"x", "text/csv")})).status_code
+    texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
+    assert {"title": "Γιατί;", "choices": {"1": "Φαγητό", "2": "Σέρβις"}} == texts
 
 
-async def test_saved_while_typing(office: Office) -> None:
+async def test_saved_while_typing(office: Office, browser: Browser, path: str) -> None:
     """The page of missing texts keeps those that were just translated, so that they can be changed again."""
-    async with begun(office) as (client, path):
-        question = await added(client, path, "text")
-        await saved(client, question, type="text", title="Why?")
-        assert 303 == (await client.post(f"{path}/translations", data={"locale": "el"})).status_code
-        page = f"{path}/translations/el?show=missing"
-        key, typed = f"{question.rsplit('/', 1)[1]}/title", "Γι"
-        shown = await client.get(page)
-        for more in ("ατ", "ί;"):
-            [mark] = re.findall(rf'name="seen:{key}" value="([^"]+)"', html.unescape(shown.text))
-            typed += more
-            form = {f"seen:{key}": mark, f"text:{key}": typed, "autosave": "1"}
-            shown = await client.post(page, data=form)
-            assert (200, True) == (shown.status_code, typed in shown.text)
-        texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
-        assert {"title": "Γιατί;"} == texts
-        assert "all is translated" in (await client.get(page)).text
+    question = await added(browser, path, "text")
+    await saved(browser, question, type="text", title="Why?")
+    assert 303 == (await browser.post(f"{path}/translations", data={"locale": "el"})).status_code
+    page = f"{path}/translations/el?show=missing"
+    key, typed = f"{question.rsplit('/', 1)[1]}/title", "Γι"
+    shown = await browser.get(page)
+    for more in ("ατ", "ί;"):
+        [mark] = re.findall(rf'name="seen:{key}" value="([^"]+)"', html.unescape(shown.text))
+        typed += more
+        form = {f"seen:{key}": mark, f"text:{key}": typed, "autosave": "1"}
+        shown = await browser.post(page, data=form)
+        assert (200, True) == (shown.status_code, typed in shown.text)
+    texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
+    assert {"title": "Γιατί;"} == texts
+    assert "all is translated" in (await browser.get(page)).text

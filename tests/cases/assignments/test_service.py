@@ -1,7 +1,6 @@
 """The owner of a new case: by the value of a field, shared by open cases, else the one whom the rule names."""
 
 from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 STORE = "questionnaire_metadata:store_id"
 
@@ -36,8 +35,7 @@ async def test_owners(desk: Desk) -> None:
         """Those of the new cases."""
         before = {one["alert_instance_id"] for one in await desk.cases()}
         for score in scores:
-            await desk.respond(score)
-        await desk.raise_all()
+            await desk.raised(score)
         new = [one for one in await desk.cases() if one["alert_instance_id"] not in before]
         return [one["assigned_user_id"] for one in new]
 
@@ -59,6 +57,5 @@ async def test_nobody_left(desk: Desk) -> None:
     ben = await desk.person("ben")
     await desk.alert(assigned_user_id=desk.house.user_id, assignment={"user_ids": [ben.user_id]})
     await desk.execute("update organization_user set active = false where user_id = $1", ben.user_id)
-    await desk.respond()
-    await desk.raise_all()
+    await desk.raised()
     assert [desk.house.user_id] == [one["assigned_user_id"] for one in await desk.cases()]

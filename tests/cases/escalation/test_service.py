@@ -4,9 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from afterword.cases import escalation
-from afterword.kit import db
 from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 AGE = "update alert_instance set created_time = created_time - make_interval(hours => $1)"
 
@@ -28,8 +26,7 @@ async def test_escalated_once(desk: Desk) -> None:
     boss = await desk.person("boss")
     alert = await desk.alert(severity="normal")
     for _ in range(3):
-        await desk.respond()
-    await desk.raise_all()
+        await desk.raised()
     young, old, waited = [case["alert_instance_id"] for case in await desk.cases()]
     await desk.execute(f"{AGE} where alert_instance_id <> $2", 10, young)
     await desk.execute("update alert_instance set waited_seconds = 3600 * 8 where alert_instance_id = $1", waited)
@@ -49,5 +46,4 @@ async def test_escalated_once(desk: Desk) -> None:
 
 
 async def _run(desk: Desk, job: Callable[..., Awaitable[int]], *, later: timedelta = timedelta(0)) -> int:
-    async with db.transaction(desk.pool) as database:
-        return await job(database, now=database.clock.now() + later, limit=100)
+    return await desk.run(job, now=await desk.now() + later, limit=100)

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 PATH = "/alert/figures"
 
@@ -29,8 +28,7 @@ async def test_figures(desk: Desk) -> None:
     assert {"hits": 0, "n": 0, "value": None, "low": None, "high": None} == empty["total"]["in_time"]
     await desk.alert(title="Unhappy", due_hours=24)
     for _ in range(4):
-        await desk.respond()
-    await desk.raise_all()
+        await desk.raised()
     first, second, third, _ = [case["alert_instance_id"] for case in await desk.cases()]
     move = "update alert_instance set created_time = now() - make_interval(hours => $2) where alert_instance_id = $1"
     await desk.execute(move, first, 2)

@@ -1,12 +1,19 @@
-"""Replies to customers: who cannot be written to, each reply once, and the answers."""
+"""Replies to customers: people who cannot be written to, each reply once, its mail, and the answers."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from afterword.cases import messages
-from afterword.kit import db
+from afterword.cases.messages import Message, compose
+from afterword.core.messaging.reply_text import replied_to
+from afterword.core.wire.site import Site
 from afterword.sending.channels.bounces import Answer
+from afterword.sending.messages.composing import SenderNotAllowed
+from afterword.sending.queue.lanes import LaneSettings
 from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 BODY = {"subject": "We are sorry", "body": "Dear Ann,\n\na new parcel is on its way."}
 
@@ -24,8 +31,7 @@ async def case_of_ann(desk: Desk) -> str:
         {"metadata": {"responder": {"email": "ann@example.com", "name": "Ann"}}},
     )
     await desk.alert(due_hours=5)
-    await desk.respond(responder_id=ann["responder_id"])
-    await desk.raise_all()
+    await desk.raised(responder_id=ann["responder_id"])
     return f"/alert/instance/{(await desk.cases())[-1]['alert_instance_id']}"
 
 
@@ -38,8 +44,7 @@ async def answer(
     text: str = "Thank you.",
 ) -> bool:
     found = Answer(message_id=message_id, key=key, sender=sender, subject="Re: We are sorry", text=text)
-    async with db.transaction(desk.pool) as database:
-        return await messages.receive(database, answer=found, now=database.clock.now())
+    return await desk.run(messages.receive, answer=found, now=await desk.now())
 
 
 async def test_refused(desk: Desk) -> None:
@@ -111,3 +116,38 @@ async def test_sender_of_an_answer(desk: Desk, path: str, sender: str, *, is_oth
     sent = await desk.api.ok("POST", f"{path}/message", BODY)
     assert await answer(desk, sent["message_id"], sender=sender)
     assert is_other == await desk.value("select other_sender from alert_message where incoming")
+
+
+NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
+SITE = Site("https://ask.example", b"k" * 32)
+REPLY = Message(
+    organization_id="o", message_id="m" * 22, alert_instance_id="c", incoming=False, address="ann@example.org",
+    subject="Your\nparcel", body="Sorry.\n\nIt is on its way.", locale="en", key=None, state="waiting",
+    created_time=NOW,
+)  # fmt: skip
+
+
+def settings_of(sender: str | None, domains: tuple[str, ...] = ()) -> LaneSettings:
+    pipeline = SimpleNamespace(sender_address=sender, sender_name="Shop", reply_to=None)
+    fingerprint = SimpleNamespace(sender_domains=domains)
+    settings = SimpleNamespace(pipeline=pipeline, fingerprint=fingerprint, organization_name="Demo")
+    return cast("LaneSettings", settings)
+
+
+def test_a_sender_of_somebody_else() -> None:
+    settings = settings_of("shop@other.example", ("shop.example",))
+    with pytest.raises(SenderNotAllowed):
+        compose(REPLY, settings=settings, sender="no-reply@ask.example", answered=None, site=SITE, now=NOW)
+
+
+@pytest.mark.parametrize("answered", [None, "<a@example.org>"])
+def test_mail(answered: str | None) -> None:
+    mail = compose(
+        REPLY, settings=settings_of(None), sender="no-reply@ask.example", answered=answered, site=SITE, now=NOW
+    )
+    assert ("no-reply@ask.example", "Shop", "ann@example.org") == (mail.sender, mail.sender_name, mail.recipient)
+    assert REPLY.message_id == replied_to(mail.item_id, SITE.secret)
+    assert "\n" not in (mail.subject or "")
+    assert REPLY.body == mail.text
+    assert "<p>It is on its way.</p>" in (mail.html or "").replace("\n", "")
+    assert [answered, answered] == [mail.headers.get(name) for name in ("In-Reply-To", "References")]

@@ -7,7 +7,6 @@ from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.listening.responses import rows
 from tests.cases.conftest import Client, Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.contract.alerting import read_all
 
 CLOSED = 3
@@ -48,8 +47,7 @@ async def test_groups_and_filters(desk: Desk) -> None:
     await desk.execute("update organization set minimum_base = 1")
     await desk.alert(conditions=desk.low())
     for score in (1, 1, 1, 5):
-        await desk.respond(score)
-    await desk.raise_all()
+        await desk.raised(score)
     for case, (cause, remedy) in zip(
         await desk.cases(),
         (("Late delivery", "Voucher"), ("Late delivery", None), ("Wrong size", "Voucher")),
@@ -59,8 +57,7 @@ async def test_groups_and_filters(desk: Desk) -> None:
         await desk.api.ok("PATCH", path, {"status_id": CLOSED, "cause": cause, "remedy": remedy})
     # A second rule, whose case is closed later: its cause is the one that counts.
     await desk.alert(conditions={"subject": f"question:{desk.score_id}", "operator": "equal", "value": 5})
-    again = await desk.respond(5)
-    await desk.raise_all()
+    again = await desk.raised(5)
     [open_case] = [one for one in await desk.cases() if one["instance_id"] == again.instance_id]
     await desk.api.ok("PATCH", f"/alert/instance/{open_case['alert_instance_id']}", {"cause": "Late delivery"})
     by_cause = await run(desk, group_by=["case:cause"])
@@ -86,8 +83,7 @@ async def test_causes_of_few_cases(desk: Desk) -> None:
     """Their figures are open to whoever may read the cases; for others the total less the frequent ones would tell."""
     await desk.alert()
     for _ in range(6):
-        await desk.respond(1)
-    await desk.raise_all()
+        await desk.raised(1)
     for index, case in enumerate(await desk.cases()):
         path = f"/alert/instance/{case['alert_instance_id']}"
         await desk.api.ok("PATCH", path, {"status_id": CLOSED, "cause": "Rare" if index == 0 else "Frequent"})

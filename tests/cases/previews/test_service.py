@@ -8,7 +8,6 @@ from afterword.cases import previews
 from afterword.kit import db
 from afterword.listening.responses import rows
 from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.contract.alerting import read_all
 
 PATH = "/alert/preview"

@@ -5,9 +5,7 @@ import re
 
 from afterword.cases.screens.notifications import NOTICES, NOTIFICATIONS
 from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.cases.screens.test_cases import CASE
-from tests.cases.screens.test_cases import office as office  # noqa: PLC0414  a fixture
 from tests.cases.screens.test_notifications import form_of
 from tests.tenants.logins.conftest import browser_of, log_in
 

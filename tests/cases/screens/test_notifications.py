@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import httpx2
 import pytest
 
 from afterword.cases import notifications as cases_notifications
@@ -13,6 +14,7 @@ from afterword.cases.screens import notifications
 from afterword.cases.screens.notifications import CASES, GROUPS, NOTIFICATIONS
 from afterword.core.messaging import notices
 from afterword.kit import db
+from tests.console.conftest import office as office  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
 
 BEN = "ben@kalamata.example"
@@ -65,60 +67,54 @@ class TestRefused:
             ({"watch": ["nothing"]}, "watches"),
         ],
     )
-    async def test_wrong_field(self, office: Office, changes: dict[str, Any], place: str) -> None:
-        async with browser_of(office.pool) as browser:
-            await log_in(browser)
-            form = form_of((await browser.get(NOTIFICATIONS)).text)
-            wrong = await browser.post(NOTIFICATIONS, data={**form, "web": ["token.created"], **changes})
+    async def test_wrong_field(
+        self, office: Office, changes: dict[str, Any], place: str, owner: httpx2.AsyncClient
+    ) -> None:
+        form = form_of((await owner.get(NOTIFICATIONS)).text)
+        wrong = await owner.post(NOTIFICATIONS, data={**form, "web": ["token.created"], **changes})
         assert 422 == wrong.status_code
         assert f'href="#{place}"' in wrong.text
         assert f'id="{place}"' in wrong.text
         assert ["token.created"] == form_of(wrong.text)["web"]
         assert ({}, "none", []) == await stored(office, office.user_id)
 
-    async def test_changed_elsewhere(self, office: Office) -> None:
+    async def test_changed_elsewhere(self, office: Office, owner: httpx2.AsyncClient) -> None:
         """The typed values stay, and may be saved again."""
-        async with browser_of(office.pool) as browser:
-            await log_in(browser)
-            form = form_of((await browser.get(NOTIFICATIONS)).text)
-            await browser.post(NOTIFICATIONS, data=form)
-            stale = await browser.post(NOTIFICATIONS, data={**form, "digest": "weekly"})
-            assert 412 == stale.status_code
-            again = form_of(stale.text)
-            assert ("weekly", "1") == (again["digest"], again["version"])
-            assert 303 == (await browser.post(NOTIFICATIONS, data=again)).status_code
+        form = form_of((await owner.get(NOTIFICATIONS)).text)
+        await owner.post(NOTIFICATIONS, data=form)
+        stale = await owner.post(NOTIFICATIONS, data={**form, "digest": "weekly"})
+        assert 412 == stale.status_code
+        again = form_of(stale.text)
+        assert ("weekly", "1") == (again["digest"], again["version"])
+        assert 303 == (await owner.post(NOTIFICATIONS, data=again)).status_code
         assert "weekly" == (await stored(office, office.user_id))[1]
 
 
 class TestSave:
-    async def test_untouched(self, office: Office) -> None:
+    async def test_untouched(self, office: Office, owner: httpx2.AsyncClient) -> None:
         """The defaults are shown, and stay defaults: no type is named that nobody chose."""
-        async with browser_of(office.pool) as browser:
-            await log_in(browser)
-            form = form_of((await browser.get(NOTIFICATIONS)).text)
-            saved = await browser.post(NOTIFICATIONS, data=form)
-            assert f"{NOTIFICATIONS}?done=saved" == saved.headers["location"]
+        form = form_of((await owner.get(NOTIFICATIONS)).text)
+        saved = await owner.post(NOTIFICATIONS, data=form)
+        assert f"{NOTIFICATIONS}?done=saved" == saved.headers["location"]
         assert {"alert_instance.created", "plan.expired"} <= {*form["email"]}
         assert notices.FEW_TYPES == {*form["web"]}
         assert ({}, "none", []) == await stored(office, office.user_id)
 
-    async def test_ok(self, office: Office) -> None:
+    async def test_ok(self, office: Office, owner: httpx2.AsyncClient) -> None:
         ben_id = await office.add_user(BEN)
-        async with browser_of(office.pool) as browser:
-            await log_in(browser)
-            form = form_of((await browser.get(NOTIFICATIONS)).text)
-            form["email"] = [name for name in form["email"] if name != "alert_instance.created"]
-            form["web"] += ["queue_item.failed"]
-            watches = [("organization", office.organization_id), ("application", office.application_id)]
-            watches += [("user", ben_id)]
-            form |= {"digest": "daily", "watch": ["/".join(each) for each in watches]}
-            assert 303 == (await browser.post(NOTIFICATIONS, data=form)).status_code
-            types = {
-                "alert_instance.created": {"web": True, "email": False},
-                "queue_item.failed": {"web": True, "email": False},
-            }
-            assert (types, "daily", watches) == await stored(office, office.user_id)
-            after = form_of((await browser.get(NOTIFICATIONS)).text)
+        form = form_of((await owner.get(NOTIFICATIONS)).text)
+        form["email"] = [name for name in form["email"] if name != "alert_instance.created"]
+        form["web"] += ["queue_item.failed"]
+        watches = [("organization", office.organization_id), ("application", office.application_id)]
+        watches += [("user", ben_id)]
+        form |= {"digest": "daily", "watch": ["/".join(each) for each in watches]}
+        assert 303 == (await owner.post(NOTIFICATIONS, data=form)).status_code
+        types = {
+            "alert_instance.created": {"web": True, "email": False},
+            "queue_item.failed": {"web": True, "email": False},
+        }
+        assert (types, "daily", watches) == await stored(office, office.user_id)
+        after = form_of((await owner.get(NOTIFICATIONS)).text)
         assert {name: sorted(value) for name, value in form.items() if name != "version"} == {
             name: sorted(value) for name, value in after.items() if name != "version"
         }
@@ -138,28 +134,24 @@ class TestSave:
             assert 303 == (await browser.post(NOTIFICATIONS, data={**form_of(page), "digest": "daily"})).status_code
         assert (types, "daily", []) == await stored(office, ben_id)
 
-    async def test_not_listed(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_not_listed(self, office: Office, monkeypatch: pytest.MonkeyPatch, owner: httpx2.AsyncClient) -> None:
         """Things beyond the list are kept in one box, which lets go of them together."""
         ids = [await office.add_user(f"{name}@kalamata.example") for name in ("ann", "bob", "cat")]
         await choose(office, office.user_id, *(("user", user_id) for user_id in ids[:2]))
         monkeypatch.setattr(notifications, "LISTED_MAX", 1)
-        async with browser_of(office.pool) as browser:
-            await log_in(browser)
-            page = (await browser.get(NOTIFICATIONS)).text
-            assert "2 that are not listed" in page
-            form = form_of(page)
-            assert 303 == (await browser.post(NOTIFICATIONS, data=form)).status_code
-            assert {("user", each) for each in ids[:2]} == {*(await stored(office, office.user_id))[2]}
-            form = form_of((await browser.get(NOTIFICATIONS)).text)
-            assert 303 == (await browser.post(NOTIFICATIONS, data={**form, "watch": []})).status_code
+        page = (await owner.get(NOTIFICATIONS)).text
+        assert "2 that are not listed" in page
+        form = form_of(page)
+        assert 303 == (await owner.post(NOTIFICATIONS, data=form)).status_code
+        assert {("user", each) for each in ids[:2]} == {*(await stored(office, office.user_id))[2]}
+        form = form_of((await owner.get(NOTIFICATIONS)).text)
+        assert 303 == (await owner.post(NOTIFICATIONS, data={**form, "watch": []})).status_code
         assert [] == (await stored(office, office.user_id))[2]
 
-    async def test_removed_thing(self, office: Office) -> None:
+    async def test_removed_thing(self, office: Office, owner: httpx2.AsyncClient) -> None:
         """It has no box, and does not stand in the way of saving."""
         await choose(office, office.user_id, ("alert", "0" * 22))
-        async with browser_of(office.pool) as browser:
-            await log_in(browser)
-            form = form_of((await browser.get(NOTIFICATIONS)).text)
-            assert [] == form["watch"]
-            assert 303 == (await browser.post(NOTIFICATIONS, data=form)).status_code
+        form = form_of((await owner.get(NOTIFICATIONS)).text)
+        assert [] == form["watch"]
+        assert 303 == (await owner.post(NOTIFICATIONS, data=form)).status_code
         assert [] == (await stored(office, office.user_id))[2]

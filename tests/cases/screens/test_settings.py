@@ -2,7 +2,10 @@
 
 import re
 
-from tests.tenants.logins.conftest import Office, browser_of, log_in
+import httpx2
+
+from tests.console.conftest import office as office  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import Office
 
 PATH = "/console/settings/cases"
 FORM = {
@@ -16,20 +19,18 @@ FORM = {
 }
 
 
-async def test_saved(office: Office) -> None:
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        form = {**FORM, "version": version_of((await client.get(PATH)).text)}
-        for wrong in ({"weekday": []}, {"start_time": "9"}, {"end_time": ""}, {"text_body": ["", ""]}):
-            response = await client.post(PATH, data={**form, **wrong})
-            assert 422 == response.status_code, wrong
-            assert "Broken &lt;b&gt;" in response.text
-        assert 303 == (await client.post(PATH, data=form)).status_code
-        page = (await client.get(PATH)).text
-        assert "Late\nBroken &lt;b&gt;</textarea>" in page
-        assert 2 == page.count("checked")
-        assert "Dear {customer_name}" in page
-        assert 412 == (await client.post(PATH, data={**form, "causes": "Mine"})).status_code
+async def test_saved(office: Office, owner: httpx2.AsyncClient) -> None:
+    form = {**FORM, "version": version_of((await owner.get(PATH)).text)}
+    for wrong in ({"weekday": []}, {"start_time": "9"}, {"end_time": ""}, {"text_body": ["", ""]}):
+        response = await owner.post(PATH, data={**form, **wrong})
+        assert 422 == response.status_code, wrong
+        assert "Broken &lt;b&gt;" in response.text
+    assert 303 == (await owner.post(PATH, data=form)).status_code
+    page = (await owner.get(PATH)).text
+    assert "Late\nBroken &lt;b&gt;</textarea>" in page
+    assert 2 == page.count("checked")
+    assert "Dear {customer_name}" in page
+    assert 412 == (await owner.post(PATH, data={**form, "causes": "Mine"})).status_code
 
 
 def version_of(page: str) -> str:

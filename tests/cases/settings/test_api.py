@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 PATH = "/alert/settings"
 OFFICE = {"weekdays": [5, 1, 2, 3, 4, 1], "start_time": "09:00", "end_time": "17:00"}

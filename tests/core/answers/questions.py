@@ -1,7 +1,9 @@
 """Questions of each type for the tests of answers."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from afterword.core.questionnaires.definition import Definition, Group
 from afterword.core.questionnaires.question_types import Choice, Question, Row
 
 CHOICES = (
@@ -31,3 +33,8 @@ def question(type_name: str, question_id: str = "Q", **fields: Any) -> Question:
     }
     values: dict[str, Any] = {"title": "?", **defaults.get(type_name, {}), **fields}
     return Question(question_id=question_id, type=type_name, **values)
+
+
+def pages_of(*pages: Sequence[Question]) -> Definition:
+    groups = tuple(Group(group_id=f"G{number}", questions=tuple(page)) for number, page in enumerate(pages, 1))
+    return Definition(default_locale="en", locales=("en",), groups=groups)

@@ -1,11 +1,10 @@
-"""Lifetime of an instance, and the changes of a posted page."""
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from afterword.core.answers import instances
+from afterword.core.answers.instances import STATES, InvalidTag, normalise, state_of
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import AnyOf, Leaf
 from afterword.core.questionnaires.definition import parse
@@ -190,3 +189,60 @@ def test_missing(answers: dict[str, Given], metadata: dict[str, str], missing: l
     wrong = instances.missing(DEFINITION, [QUESTION, OTHER], answers, instances.facts_of(metadata, {}))
 
     assert [(f"/answers/{one}", "required") for one in missing] == [(error.pointer, error.code) for error in wrong]
+
+
+NOW = datetime(2026, 11, 26, 8, tzinfo=UTC)
+BEFORE, AFTER = NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("active", "opens", "closes", "state"),
+    [
+        (True, None, None, "open"),
+        (True, NOW, AFTER, "open"),
+        (True, AFTER, None, "scheduled"),
+        (True, None, NOW, "over"),
+        (True, BEFORE, BEFORE, "over"),
+        (False, None, None, "off"),
+        (False, AFTER, BEFORE, "off"),
+    ],
+)
+def test_state(active: bool, opens: datetime | None, closes: datetime | None, state: str) -> None:  # noqa: FBT001
+    assert state == state_of(active=active, opens_time=opens, closes_time=closes, now=NOW)
+    assert state in STATES
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("vip", "vip"),
+        ("  Call   Back ", "call back"),
+        ("ΕΠΕΊΓΟΝ", "επείγον"),
+        ("e\u0301", "é"),
+        ("a.b", "a.b"),
+        ("x" * 50, "x" * 50),
+    ],
+)
+def test_normal_form(text: str, tag: str) -> None:
+    assert tag == normalise(text)
+    assert tag == normalise(tag)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "too_short"),
+        (" \t ", "too_short"),
+        ("x" * 51, "too_long"),
+        ("İ" * 50, "too_long"),  # in lower case each is two characters
+        ("a/b", "invalid_format"),
+        (".", "invalid_format"),
+        ("..", "invalid_format"),
+        ("a\x00b", "invalid_format"),
+        ("\ud800", "invalid_format"),
+    ],
+)
+def test_no_tag(text: str, code: str) -> None:
+    with pytest.raises(InvalidTag) as refused:
+        normalise(text)
+    assert code == refused.value.code

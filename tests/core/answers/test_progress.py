@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword.core.answers import progress
-from afterword.core.answers.progress import PageSequence
+from afterword.core.answers.progress import SCORE_FACT, PageSequence, points, score
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.definition import Definition, Group
-from afterword.core.questionnaires.question_types import Jump, Question
-from tests.core.answers.questions import question
+from afterword.core.questionnaires.question_types import Choice, Jump, Question
+from tests.core.answers.questions import pages_of, question
 
 
 def less(question_id: str, value: int) -> Leaf:
@@ -52,8 +52,7 @@ ALL = ["a", "b", "c", "d", "e"]
 )
 def test_conditions(given: dict[str, int], layout: Any, pages: str, missing: str) -> None:
     asked = {"c": {"show_if": less("a", 7)}, "e": {"show_if": Leaf("question:c", "greater_equal", 5)}}
-    known = {name: Given(value) for name, value in given.items()}
-    sequence = PageSequence(way(jumps={"a": (), "c": ()}, **asked), ALL, known, layout=layout)
+    sequence = sequence_of(way(jumps={"a": (), "c": ()}, **asked), ALL, given, layout=layout)
     found = sequence.reachable
     assert pages == " ".join("".join(one.question_id for one in page) for page in found.values())
     assert [*missing] == sequence.missing()
@@ -63,8 +62,12 @@ def test_conditions(given: dict[str, int], layout: Any, pages: str, missing: str
     assert sequence.total == (1 if layout == "one_page" else sequence.total)
 
 
+def sequence_of(whole: Definition, question_ids: list[str], given: dict[str, int], **more: Any) -> PageSequence:
+    return PageSequence(whole, question_ids, {name: Given(value) for name, value in given.items()}, **more)
+
+
 def shown(whole: Definition, question_ids: list[str], given: dict[str, int]) -> list[str]:
-    pages = PageSequence(whole, question_ids, {name: Given(value) for name, value in given.items()}).reachable
+    pages = sequence_of(whole, question_ids, given).reachable
     return ["".join(one.question_id for one in page) for page in pages.values()]
 
 
@@ -88,8 +91,7 @@ class TestDeal:
         )
 
     def test_a_statement_is_always_shown(self) -> None:
-        group = Group(group_id="G", questions=(question("statement", "s", display_probability=1),))
-        whole = Definition(default_locale="en", locales=("en",), groups=(group,))
+        whole = pages_of([question("statement", "s", display_probability=1)])
         assert ["s"] == progress.draw_questions(whole, draw=lambda: 0.99)
 
 
@@ -121,14 +123,12 @@ class TestPages:
         ],
     )
     def test_layouts(self, layout: Any, given: dict[str, int], pages: list[str]) -> None:
-        known = {name: Given(value) for name, value in given.items()}
-        found = PageSequence(way(), ALL, known, layout=layout).reachable
+        found = sequence_of(way(), ALL, given, layout=layout).reachable
         assert pages == [f"{number}{''.join(one.question_id for one in page)}" for number, page in found.items()]
 
     def test_statements_stand_before_their_question(self) -> None:
         names = ["s1", "a", "s2", "s3", "b", "s4"]
-        asked = tuple(question("statement" if name[0] == "s" else "nps", name) for name in names)
-        whole = Definition(default_locale="en", locales=("en",), groups=(Group(group_id="G", questions=asked),))
+        whole = pages_of([question("statement" if name[0] == "s" else "nps", name) for name in names])
         found = PageSequence(whole, names, {}, layout="by_question").pages
         assert ["s1a", "s2s3b", "s4"] == ["".join(one.question_id for one in page) for page in found]
 
@@ -161,13 +161,10 @@ class TestPages:
         ],
     )
     def test_missing_required(self, given: dict[str, int], number: int | None, missing: list[str]) -> None:
-        known = {name: Given(value) for name, value in given.items()}
-        assert missing == PageSequence(way(), ALL, known).missing(number)
+        assert missing == sequence_of(way(), ALL, given).missing(number)
 
     def test_a_required_statement_is_never_missing(self) -> None:
-        group = Group(group_id="G", questions=(question("statement", "s", required=True),))
-        whole = Definition(default_locale="en", locales=("en",), groups=(group,))
-        assert [] == PageSequence(whole, ["s"], {}).missing()
+        assert [] == PageSequence(pages_of([question("statement", "s", required=True)]), ["s"], {}).missing()
 
 
 @given(
@@ -176,8 +173,7 @@ class TestPages:
 )
 def test_the_way_goes_forward_and_ends(question_ids: list[str], given_answers: dict[str, int]) -> None:
     whole = way()
-    known = {name: Given(value) for name, value in given_answers.items()}
-    sequence = PageSequence(whole, question_ids, known)
+    sequence = sequence_of(whole, question_ids, given_answers)
     path = [one.question_id for one in sequence.path]
     on_pages = [one.question_id for page in sequence.reachable.values() for one in page]
     assert path == sorted(set(path))
@@ -189,8 +185,8 @@ def test_the_way_goes_forward_and_ends(question_ids: list[str], given_answers: d
 def test_steps_take_the_first_jump_that_holds() -> None:
     jumps = (Jump("c", less("a", 7)), Jump("e", less("a", 9)), Jump(None, None))
     definition = way(jumps={"a": jumps})
-    for score, expected in ((3, [("a", 0), ("c", None), ("d", None), ("e", None)]), (8, [("a", 1), ("e", None)])):
-        given = {"a": Given(score), "c": Given(5)}
+    for points_of_a, expected in ((3, [("a", 0), ("c", None), ("d", None), ("e", None)]), (8, [("a", 1), ("e", None)])):
+        given = {"a": Given(points_of_a), "c": Given(5)}
         assert expected == PageSequence(definition, ALL, given).steps
     assert [("a", 2)] == PageSequence(definition, ALL, {"a": Given(9)}).steps
     hidden = way(jumps={"a": jumps}, a={"show_if": less("z", 1)})
@@ -200,3 +196,41 @@ def test_steps_take_the_first_jump_that_holds() -> None:
 def test_asked_of_another_version() -> None:
     definition = way(b={"display_probability": 50}, c={"display_probability": 50}, G3={"enabled": False})
     assert {"a", "c", "e"} == progress.asked_of(definition, drawn=["c", "d"])
+
+
+SCORED = (Choice(1, "Much", points=10), Choice(2, "Little", points=-3), Choice(3, "None"))
+
+
+@pytest.mark.parametrize(
+    ("type_name", "fields", "value", "expected"),
+    [
+        ("single_choice", {"choices": SCORED}, 1, 10),
+        ("single_choice", {"choices": SCORED}, 3, 0),
+        ("multiple_choice", {"choices": SCORED}, [1, 2], 7),
+        ("matrix", {"choices": SCORED}, {"r1": 1, "r2": 1}, 20),
+        ("nps", {"scored": True}, 9, 9),
+        ("nps", {}, 9, 0),
+        ("yes_no", {"scored": True}, True, 1),
+        ("yes_no", {"scored": True}, False, 0),
+        ("text", {}, "9", 0),
+        ("contact", {}, {"name": "1"}, 0),
+    ],
+)
+def test_points(type_name: str, fields: dict[str, Any], value: object, expected: int) -> None:
+    assert expected == points(question(type_name, **fields), value)
+
+
+def test_score() -> None:
+    """Hidden questions give nothing; a condition reads the points so far, whatever metadata said."""
+    low = Leaf(SCORE_FACT, "less", 5)
+    asked = pages_of(
+        [question("nps", "a", scored=True)],
+        [question("nps", "b", scored=True, show_if=low)],
+        [question("text", "c", show_if=Leaf(SCORE_FACT, "greater_equal", 5))],
+    )
+    for first, shown, total in ((1, "ab", 4), (2, "abc", 5), (7, "ac", 7)):
+        answers = {"a": Given(first), "b": Given(3)}
+        sequence = PageSequence(asked, ["a", "b", "c"], answers, {SCORE_FACT: 1_000})
+        assert [*shown] == [one.question_id for one in sequence.path]
+        assert total == score(asked, answers, sequence.hidden)
+    assert (0, None) == (score(asked, {}), score(pages_of([question("nps", "a")]), {"a": Given(9)}))

@@ -1,5 +1,3 @@
-"""Counts of a report by group name."""
-
 import pytest
 
 from afterword.core.figures.cells import dimensions, read_group

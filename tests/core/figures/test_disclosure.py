@@ -8,9 +8,10 @@ from itertools import product
 import pytest
 
 from afterword.core.figures.disclosure import Key, shown
+from tests.sizes import size
 
 MINIMUM = 5
-TABLES = 1_500
+TABLES = size(400, 1_500)
 _Node = tuple[int, object]  # a row (0) or a column (1) of a table
 
 

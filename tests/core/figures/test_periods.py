@@ -1,10 +1,12 @@
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from typing import Literal
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from afterword.core.figures import periods
-from afterword.core.figures.periods import Bucket, Period
+from afterword.core.figures.periods import Bucket, Period, next_due
 
 ATHENS = "Europe/Athens"
 
@@ -147,3 +149,20 @@ class TestCalendar:
     def test_in_its_first_moment(self) -> None:
         period = periods.of_calendar("this_month", now=at("2026-03-01T00:00+02:00"), time_zone=ATHENS, first_weekday=1)
         assert timedelta(seconds=1) == period.to_time - period.from_time
+
+
+@pytest.mark.parametrize(
+    ("frequency", "day", "now", "due"),
+    [
+        ("weekly", 1, "2026-11-25T19:00Z", "2026-11-30T06:00Z"),
+        ("weekly", 3, "2026-11-25T05:59Z", "2026-11-25T06:00Z"),
+        ("weekly", 3, "2026-11-25T06:00Z", "2026-12-02T06:00Z"),  # never twice at once
+        ("weekly", 7, "2026-10-24T12:00Z", "2026-10-25T06:00Z"),  # winter time begins that night
+        ("monthly", 1, "2026-12-01T06:00Z", "2027-01-01T06:00Z"),
+        ("monthly", 28, "2027-02-01T00:00Z", "2027-02-28T06:00Z"),
+        ("monthly", 1, "2026-06-30T23:00Z", "2026-07-01T05:00Z"),  # already July there
+    ],
+)
+def test_next_due(frequency: Literal["weekly", "monthly"], day: int, now: str, due: str) -> None:
+    moment = next_due(datetime.fromisoformat(now), frequency=frequency, day=day, hour=8, zone=ZoneInfo(ATHENS))
+    assert datetime.fromisoformat(due) == moment

@@ -1,5 +1,3 @@
-"""Tables of counts: changes, rates, design effects."""
-
 import pytest
 
 from afterword.core.figures import metrics

@@ -1,5 +1,3 @@
-"""HTML mails as lines."""
-
 import pytest
 
 from afterword.core.messaging import mail_html

@@ -1,11 +1,15 @@
 """A person's own words in answers, by kind of quotation and language."""
+# ruff: noqa: RUF001 - letters of many scripts
 
 import sys
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from afterword.core.messaging import mail_html, reply_text
+from afterword.core.messaging.reply_text import item_of, item_proof, mentioned
 
 OURS: Final = (
     "Hello Ann,\n\nwe are sorry that the parcel came late and wet. What went wrong, and may we send you a new one?\n\n"
@@ -22,6 +26,7 @@ OUTLOOK: Final = (
     "From: Ben <ben@shop.example>\nSent: Tuesday, January 5, 2027 3:04 PM\nTo: Ann\nSubject: Re: Your parcel"
 )
 
+EACH: Final = pytest.mark.parametrize("sent", [(), (OURS,)], ids=["", "known"])
 ATTRIBUTION: Final = "On Tue, Jan 5, 2027 at 3:04 PM Ben Harbour <ben@shop.example> wrote:"
 
 
@@ -41,7 +46,7 @@ class TestWordsOfThePerson:
             "My number is 5 and I <3 it",
         ],
     )
-    @pytest.mark.parametrize("sent", [(), (OURS,)])
+    @EACH
     def test_nothing_is_quoted(self, words: str, sent: tuple[str, ...]) -> None:
         assert words == reply_text.own_words(words, sent=sent)
 
@@ -67,7 +72,7 @@ class TestWordsOfThePerson:
         assert NEW == reply_text.own_words(f"{NEW} {sign}\n{MARKED}")
 
 
-@pytest.mark.parametrize("sent", [(), (OURS,)], ids=["", "known"])
+@EACH
 class TestQuotedTextGoes:
     def test_between_marked_lines(self, sent: tuple[str, ...]) -> None:
         marked = MARKED.replace("> What", f"{NEW}\n> What").replace("> Kind", "Yes, please\n> Kind")
@@ -138,3 +143,161 @@ def steps(text: str) -> int:
 def test_steps_grow_with_the_length(piece: str) -> None:
     short = steps((piece * 4_000)[:8_000])
     assert steps((piece * 8_000)[:16_000]) <= 2.5 * short + 1_000
+
+
+ATTRIBUTIONS: Final = (
+    "On Tue, Jan 5, 2027 at 3:04 PM Ben Harbour <ben@shop.example> wrote:",
+    "On 5 Jan 2027, at 15:04, Ben <ben@shop.example> wrote:",
+    "On Tue, 2027-01-05 at 15:04 +0100, Ben Harbour wrote:",
+    "2027-01-05 15:04 GMT+01:00 Ben Harbour <ben@shop.example>:",
+    '05.01.2027, 15:04, "Ben Harbour" <ben@shop.example>:',
+    "---- On Tue, 05 Jan 2027 15:04:01 +0100 ben@shop.example wrote ----",
+    "Am Di., 5. Jan. 2027 um 15:04 Uhr schrieb Ben Harbour Customer Service of the Shop <\nben@shop.example>:",
+    "Am 05.01.27 um 15:04 schrieb Ben Harbour:",
+    "Le mar. 5 janv. 2027 à 15:04, Ben Harbour <ben@shop.example> a\nécrit :",
+    "El mar, 5 ene 2027 a las 15:04, Ben (<ben@shop.example>) escribió:",
+    "Em ter., 5 de jan. de 2027 às 15:04, Ben <ben@shop.example> escreveu:",
+    "Il giorno mar 5 gen 2027 alle ore 15:04 Ben <ben@shop.example>\nha scritto:",
+    "Op di 5 jan 2027 om 15:04 schreef Ben Harbour <ben@shop.example>:",
+    "Op 5 jan. 2027, om 15:04 heeft Ben <ben@shop.example> het volgende geschreven:",
+    "Den tis 5 jan. 2027 kl 15:04 skrev Ben Harbour <ben@shop.example>:",
+    "tir. 5. jan. 2027 kl. 15:04 skrev Ben <ben@shop.example>:",
+    "ti 5. tammik. 2027 klo 15.04 Ben (ben@shop.example) kirjoitti:",
+    "wt., 5 sty 2027 o 15:04 Ben <ben@shop.example> napisał(a):",
+    "W dniu 5.01.2027 o 15:04, Ben Harbour pisze:",
+    "út 5. 1. 2027 v 15:04 odesílatel Ben Harbour <ben@shop.example> napsal:",
+    "Ben Harbour <ben@shop.example> ezt írta (időpont: 2027. jan. 5., K, 15:04):",
+    "mar., 5 ian. 2027 la 15:04, Ben <ben@shop.example> a scris:",
+    "На вт, 5.01.2027 г. в 15:04 ч. Ben <ben@shop.example> написа:",
+    "вт, 5 янв. 2027 г. в 15:04, Ben <ben@shop.example>:",
+    "вт, 5 січ. 2027 р. о 15:04 Ben <ben@shop.example> пише:",
+    "Στις Τρί 5 Ιαν 2027 στις 3:04 μ.μ., ο χρήστης Ben <ben@shop.example>\nέγραψε:",
+    "Ben Harbour <ben@shop.example>, 5 Oca 2027 Sal, 15:04 tarihinde şunu yazdı:",
+    "في الثلاثاء، ٥ يناير ٢٠٢٧ في ٣:٠٤ م تمت كتابة ما يلي بواسطة <ben@shop.example>:",
+    "\u202bבתאריך יום ג׳, 5 בינו׳ 2027 ב-15:04 מאת \u202aBen\u202c <\u202aben@shop.example\u202c>:\u202c",
+    "2027年1月5日(火) 15:04 Ben Harbour <ben@shop.example>:",
+    "Vào 15:04 5 tháng 1, 2027, Ben <ben@shop.example> đã viết:",
+)
+HEADERS: Final = (
+    ("Von", "Gesendet", "An", "Betreff"),
+    ("*From:*", "*Sent:*", "*To:*", "*Subject:*"),
+    ("De :", "Envoyé :", "À :", "Objet :"),
+    ("De", "Enviado", "Para", "Asunto"),
+    ("De", "Enviada em", "Para", "Assunto"),
+    ("Da", "Inviato", "A", "Oggetto"),
+    ("Van", "Verzonden", "Aan", "Onderwerp"),
+    ("Från", "Skickat", "Till", "Ämne"),
+    ("Fra", "Sendt", "Til", "Emne"),
+    ("Lähettäjä", "Lähetetty", "Vastaanottaja", "Aihe"),
+    ("Od", "Wysłano", "Do", "Temat"),
+    ("Od", "Odesláno", "Komu", "Předmět"),
+    ("Feladó", "Elküldve", "Címzett", "Tárgy"),
+    ("De la", "Trimis", "Către", "Subiect"),
+    ("От", "Изпратено", "До", "Относно"),
+    ("От", "Отправлено", "Кому", "Тема"),
+    ("Від", "Надіслано", "Кому", "Тема"),
+    ("Από", "Στάλθηκε", "Προς", "Θέμα"),
+    ("Kimden", "Gönderildi", "Kime", "Konu"),
+    ("من", "تم الإرسال", "إلى", "الموضوع"),
+    ("מאת", "נשלח", "אל", "נושא"),
+)
+TITLES: Final = (
+    "-----Original Message-----",
+    "-------- Ursprüngliche Nachricht --------",
+    "-------- Originalnachricht --------",
+    "-------- Message d'origine --------",
+    "-------- Mensaje original --------",
+    "-------- Mensagem original --------",
+    "-------- Messaggio originale --------",
+    "-------- Oorspronkelijk bericht --------",
+    "-------- Oprindelig besked --------",
+    "-------- Originalmeddelande --------",
+    "-------- Alkuperäinen viesti --------",
+    "-------- Oryginalna wiadomość --------",
+    "-------- Původní zpráva --------",
+    "-------- Eredeti üzenet --------",
+    "-------- Mesaj original --------",
+    "-------- Исходное сообщение --------",
+    "-------- Оригинално съобщение --------",
+    "-------- Оригінальне повідомлення --------",
+    "-------- Αρχικό μήνυμα --------",
+    "-------- Orijinal mesaj --------",
+    "-------- الرسالة الأصلية --------",
+    "-------- הודעה מקורית --------",
+    "---------- Forwarded message ---------",
+)
+
+
+@EACH
+@pytest.mark.parametrize("sign", ATTRIBUTIONS)
+def test_attributions(sign: str, sent: tuple[str, ...]) -> None:
+    assert NEW == reply_text.own_words(f"{NEW}\n\n{sign}\n\n{MARKED}", sent=sent)
+    assert f"Hello,\n\n{NEW}" == reply_text.own_words(f"Hello,\n\n{sign}\n{MARKED}\n\n{NEW}", sent=sent)
+    assert NEW == reply_text.own_words(f"{NEW}\n\n{sign}\n\n{WRAPPED}", sent=sent)
+
+
+@EACH
+@pytest.mark.parametrize("names", HEADERS, ids=lambda names: names[0])
+def test_headers(names: tuple[str, ...], sent: tuple[str, ...]) -> None:
+    values = ("Ben <ben@shop.example>", "5 January 2027 15:04", "Ann", "Re: Your parcel")
+    block = "\n".join(
+        f"{name if ':' in name else f'{name}:'} {value}" for name, value in zip(names, values, strict=True)
+    )
+    assert NEW == reply_text.own_words(f"{NEW}\n\n{'_' * 32}\n{block}\n\n{WRAPPED}", sent=sent)
+
+
+@EACH
+@pytest.mark.parametrize("title", TITLES)
+def test_titles(title: str, sent: tuple[str, ...]) -> None:
+    assert NEW == reply_text.own_words(f"{NEW}\n\n{title}\n\n{WRAPPED}", sent=sent)
+    block = "Von: Ben <ben@shop.example>\nDatum: 05.01.27 15:04 (GMT+01:00)\nAn: Ann\nBetreff: Re: Your parcel"
+    assert NEW == reply_text.own_words(f"{NEW}\n\n{title}\n{block}\n\n{WRAPPED}", sent=sent)
+
+
+PEOPLE = {"anna": ["anna@demo.example", "Anna"], "maria": ["maria@demo.example", "Anna Maria"], "eleni": ["Ελένη", ""]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", set[str]()),
+        ("@ nobody", set[str]()),
+        ("@anna@demo.example please", {"anna"}),
+        ("Please, @anna.", {"anna"}),
+        ("(@ANNA)", {"anna"}),
+        ("@Annabel", set[str]()),
+        ("anna@anna", set[str]()),  # an address, no mention
+        ("mail@anna, but @anna too", {"anna"}),
+        ("@Anna Maria knows", {"anna", "maria"}),
+        ("@ελένη!", {"eleni"}),
+    ],
+)
+def test_mentioned(text: str, expected: set[str]) -> None:
+    assert expected == mentioned(text, PEOPLE)
+
+
+SECRET, OTHER = b"k" * 32, b"l" * 32
+ITEM = "0ITEM7Hq3kLmN9pRsTuVwX"
+
+
+def test_ok() -> None:
+    proof = item_proof(ITEM, SECRET)
+    assert ITEM == item_of(proof, SECRET)
+    assert ITEM == item_of(f" {proof}\r\n", SECRET)  # as a bounce quotes it
+    assert len(proof) == len(ITEM) + 17
+    assert len(f"X-Afterword-Item: {proof}") <= 76
+
+
+@pytest.mark.parametrize(
+    "proof",
+    ["", ".", ITEM, f"{ITEM}.", f"{ITEM}.{'A' * 16}", item_proof(ITEM, OTHER), item_proof(ITEM, SECRET)[:-1],
+     item_proof(ITEM, SECRET) + "A", item_proof(ITEM, SECRET).replace("0", "1", 1), "é.é",
+     f".{item_proof(ITEM, SECRET)}"],
+)  # fmt: skip
+def test_forged(proof: str) -> None:
+    assert item_of(proof, SECRET) is None
+
+
+@given(st.text())
+def test_any_text(text: str) -> None:
+    assert item_of(text, SECRET) is None or text.strip() == item_proof(text.strip().partition(".")[0], SECRET)

@@ -308,6 +308,21 @@ class TestLocalized:
         assert [1, 2, 3, 8, 9] == [choice.value for choice in questions.localized(reasons, "en").choices]
 
 
+def test_the_content_of_an_instance(good: Definition) -> None:
+    """Questions that were drawn, in one language, without members that its responder must not see."""
+    why = give_id("question", "why")
+    shown: Any = definition.content(
+        good, "el", question_ids=[why], instance_id="I", questionnaire_id="Q", version_id="V"
+    )
+    [group] = shown["groups"]
+    [question] = group["questions"]
+    assert (give_id("group", "second"), 1, 1) == (group["group_id"], group["position"], group["questions_count"])
+    expected = {"question_id": why, "position": 1, "questionnaire_id": "Q", "version_id": "V"}
+    assert expected.items() <= question.items()
+    assert not {"translations", "jumps", "key"} & (question.keys() | group.keys())
+    assert {"welcome": "Καλώς ήρθατε", "thank_you": "Thanks", "closed": None, "expired": None} == shown["pages"]
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=5), below, max_size=3),

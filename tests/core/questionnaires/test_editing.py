@@ -1,13 +1,20 @@
 """Changes of a document: what moves, what is copied, where a question is used; what is wrong elsewhere stays."""
 
+import difflib
 from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.questionnaires import editing
+from afterword import ids
+from afterword.asking.questionnaires import files
+from afterword.core.questionnaires import drafts, editing
+from afterword.core.questionnaires import questions as core_questions
+from afterword.core.questionnaires.definition import parse
+from tests.browser.conftest import EVERY_TYPE
 
 PAGES = {
     "groups": [
@@ -107,3 +114,112 @@ def test_piping() -> None:
         found.is_around,
     )
     assert editing.Piping([], [], [], is_around=False) == editing.piping_of(document, "c")
+
+
+def question_of(
+    before: dict[str, Any], known: dict[str, Any] | None = None, **typed: str | list[str]
+) -> dict[str, Any]:
+    numbers = count(1)
+    return editing.question_from(
+        before,
+        {name: value if isinstance(value, list) else [value] for name, value in typed.items()},
+        known=known,
+        new_id=lambda: f"n{next(numbers)}",
+    )
+
+
+def choices(*pairs: tuple[int, str]) -> dict[str, Any]:
+    return {
+        "question_id": "q",
+        "type": "single_choice",
+        "choices": [{"value": v, "label": label} for v, label in pairs],
+    }
+
+
+BEFORE = choices((1, "Speed"), (2, "Price"), (3, "People"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("Price\nSpeed\nPeople", [2, 1, 3]),
+        ("Speed\nPrices\nPeople", [1, 2, 3]),
+        ("Speed\nColour\nPeople", [1, 4, 3]),
+        ("speed \n\nSpeed", [1, 4]),
+        ("Other", [4]),
+    ],
+)
+def test_values_of_lines(lines: str, expected: list[int]) -> None:
+    assert expected == [one["value"] for one in question_of(BEFORE, choices=lines)["choices"]]
+
+
+def test_long_lists_are_compared_in_near_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All with all would take seconds for some hundred new lines."""
+    compared: list[int] = []
+
+    def get_close_matches(word: str, possibilities: list[str], n: int, cutoff: float) -> list[str]:
+        compared.append(len(possibilities))
+        return difflib.get_close_matches(word, possibilities, n, cutoff)
+
+    monkeypatch.setattr(editing, "get_close_matches", get_close_matches)
+    before = choices(*((n, f"{n:04}" * 3) for n in range(60)))
+    lines = [f"{n:04}" * 3 + ("!" if n == 50 else "") if n >= 40 else f"new {'xyz'[n % 3] * n}" for n in range(60)]
+    found = [one["value"] for one in question_of(before, choices="\n".join(lines))["choices"]]
+    assert list(range(40, 60)) == found[40:]
+    assert (41, editing.NEAR_MAX) == (len(compared), max(compared))
+
+
+def test_values_that_were_published() -> None:
+    known = choices((1, "Speed"), (7, "Colour"))
+    assert [1, 7, 8] == [one["value"] for one in question_of(BEFORE, known, choices="Speed\ncolour\nNew")["choices"]]
+
+
+def test_rows_and_their_translations() -> None:
+    before = {
+        "question_id": "q",
+        "type": "matrix",
+        "rows": [{"row_id": "r1", "label": "Speed"}, {"row_id": "r2", "label": "Price"}],
+        "choices": [{"value": 1, "label": "Bad"}, {"value": 2, "label": "Good"}],
+        "translations": {"el": {"rows": {"r1": "Ταχύτητα", "r2": "Τιμή"}, "choices": {"1": "Κακό", "2": "Καλό"}}},
+    }
+    after = question_of(before, rows="Price\nPeople", choices="Good\nBest", title="x")
+    assert ["r2", "n1"] == [one["row_id"] for one in after["rows"]]
+    assert {"el": {"rows": {"r2": "Τιμή"}, "choices": {"2": "Καλό"}}} == after["translations"]
+
+
+def test_wrong_values_stay() -> None:
+    after = question_of({"question_id": "q", "type": "number"}, number_min="1,5", number_max="many", decimals="2.5")
+    assert (1.5, "many", "2.5", "") == tuple(after[one] for one in ("number_min", "number_max", "decimals", "title"))
+    assert {"number_min": "1.5", "number_max": "many"}.items() <= editing.values_of(after).items()
+
+
+def test_another_type() -> None:
+    after = question_of({**BEFORE, "title": "x", "jumps": [{}]}, type="text", title="y", length_max="20")
+    assert ("text", "y", 20, [{}]) == tuple(after[one] for one in ("type", "title", "length_max", "jumps"))
+    assert "choices" not in after
+
+
+def test_every_type_comes_back() -> None:
+    definition = files.read(EVERY_TYPE, give_id=lambda *names: ids.derived(":".join(names))).definition
+    for question in definition.questions():
+        document = core_questions.document_of(question)
+        values = editing.values_of(document)
+        typed = {name: value if isinstance(value, list) else [value] for name, value in values.items()}
+        again = editing.question_from(document, typed, known=None, new_id=str)
+        group = {"group_id": "g" * 22, "questions": [{**again, "jumps": []}]}
+        [back] = parse({"default_locale": "en", "locales": list(definition.locales), "groups": [group]}).questions()
+        plain = {"groups": [{"questions": [{**document, "jumps": []}]}]}
+        after = {"groups": [{"questions": [core_questions.document_of(back)]}]}
+        assert drafts.shown(plain) == drafts.shown(after), question.type
+
+
+def test_pictures() -> None:
+    """A choice keeps its picture unless its field says another one, or none."""
+    pictured = {**BEFORE, "choices": [{**one, "picture": f"p{one['value']}"} for one in BEFORE["choices"]]}
+    shown = editing.values_of(pictured)
+    assert ["p1", "p2", "p3"] == [shown[f"picture-{value}"] for value in (1, 2, 3)]
+    typed = question_of(
+        pictured, choices="Price\nSpeed\nTaste", **{"picture-2": "new", "picture-3": "", "picture-4": "t"}
+    )
+    found = [(one["value"], one.get("picture")) for one in typed["choices"]]
+    assert [(2, "new"), (1, "p1"), (4, "t")] == found

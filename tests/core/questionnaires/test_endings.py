@@ -1,10 +1,11 @@
 """Endings: the first that holds, addresses with variables, and all that a definition does with its texts."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from afterword.core.questionnaires import definition, differences, drafts, endings, translations, variables
+from afterword.core.questionnaires import definition, differences, drafts, endings, flow, translations, variables
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
@@ -182,3 +183,25 @@ def test_differences(later: list[dict[str, Any]], sentences: list[str]) -> None:
 )
 def test_name(title: str | None, text: str | None, name: str) -> None:
     assert name == endings.name_of(Ending(ending_id="e", title=title, text=text))
+
+
+POOLED = {**HAPPY, "coupon_pool": "thanks"}
+
+
+def test_pools() -> None:
+    definition = parsed(POOLED, {**POOLED, "key": "again"}, OTHERS)
+    paths = ["/endings/0/coupon_pool", "/endings/1/coupon_pool"]
+    assert {"thanks": paths} == flow.pools_of(definition)
+    for pools, expected in ((["thanks"], []), ([], paths)):
+        findings = Findings()
+        flow.check(definition, pools=pools, pictures=[], findings=findings)
+        assert expected == [one.path for one in findings.found]
+
+
+def test_places() -> None:
+    happy, others = WHOLE.endings
+    later = replace(WHOLE, endings=(others, replace(happy, title="Great", review_url="https://r.example/")))
+    found = {one.path: (one.before, one.after) for one in differences.differences(WHOLE, later)}
+    assert ("Wonderful", "Great") == found["/endings/1/title"]
+    assert ("https://reviews.example/us", "https://r.example/") == found["/endings/1/review_url"]
+    assert ([happy.ending_id, others.ending_id], [others.ending_id, happy.ending_id]) == found["/endings"]

@@ -11,7 +11,12 @@ from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires import definition, flow
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.flow import Edge, Flow
+from afterword.core.questionnaires.flow import Edge, Flow, Length, length
+from afterword.core.questionnaires.question_types import TYPES
+from afterword.core.reading.findings import Findings
+from tests.core.questionnaires.test_definition import JSON, changed, give_id, places
+from tests.core.questionnaires.test_definition import document as example
+from tests.sizes import size
 
 A, B, C, D = (letter * 22 for letter in "abcd")
 LAYOUTS = ("by_group", "by_question", "one_page")
@@ -110,7 +115,7 @@ def drawn(draw: st.DrawFn) -> Definition:
     return document(*questions, page=draw(st.sampled_from([1, 2])))
 
 
-@settings(max_examples=40)
+@settings(max_examples=size(20, 200))
 @given(asked=drawn(), layout=st.sampled_from(LAYOUTS))
 def test_exactly_the_questions_that_no_answers_lead_to(asked: Definition, layout: Any) -> None:
     found, everything = Flow(asked, layout), asked.questions()
@@ -130,3 +135,101 @@ def test_exactly_the_questions_that_no_answers_lead_to(asked: Definition, layout
     assert set(found.unreachable) == set(found.nodes) - shown
     reached = {node for node in found.nodes if any(node in each for each in ways)}
     assert ways == {(edge.source, edge.target) for edge in found.edges if edge.source is None or edge.source in reached}
+
+
+SCORE: dict[str, Any] = {"question_id": "q" * 22, "type": "nps", "title": "How likely?"}
+SHOP = {"subject": "questionnaire_metadata:shop", "operator": "equal", "value": "7"}
+POINTS = {"subject": "questionnaire_metadata:score", "operator": "greater", "value": 7}
+CONTACT: dict[str, Any] = {"question_id": "c" * 22, "type": "contact", "title": "Who are you?"}
+JUMP = {"target_question_id": None, "conditions": SHOP}
+
+
+def found(question: dict[str, Any], *, anonymous: bool = True, **more: Any) -> list[tuple[str, str]]:
+    document = {
+        "default_locale": "en",
+        "anonymous": anonymous,
+        "groups": [{"group_id": "g" * 22, "questions": [question]}],
+    }
+    findings = Findings()
+    read = definition.read(document | more, findings)
+    assert definition.parse(definition.document_of(read)) == read
+    flow.check_anonymity(read, findings)
+    return [(one.path, one.code) for one in findings.found if one.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "question", "more"),
+    [
+        ([], SCORE, {}),
+        (["/groups/0/questions/0/type"], CONTACT, {}),
+        (["/groups/0/questions/0/type"], CONTACT | {"type": "address"}, {}),
+        (["/groups/0/questions/0/type"], CONTACT | {"type": "file"}, {}),
+        (["/groups/0/questions/0/display_probability"], SCORE | {"display_probability": 50}, {}),
+        (["/groups/0/questions/0"], SCORE | {"show_if": SHOP}, {}),
+        (["/groups/0/questions/0"], SCORE | {"jumps": [JUMP]}, {}),
+        (["/groups/0/questions/0"], SCORE | {"title": "{{ responder.name | You }}, how likely?"}, {}),
+        (["/anonymous"], SCORE, {"pages": {"en": {"thank_you": "Thanks, {{ responder.name | you }}."}}}),
+        (["/anonymous"], SCORE, {"endings": [{"ending_id": "e" * 22, "conditions": SHOP}]}),
+        ([], SCORE, {"endings": [{"ending_id": "e" * 22, "conditions": POINTS}]}),
+        (["/endings/0/call_back"], SCORE, {"endings": [{"ending_id": "e" * 22, "call_back": True}]}),
+        (["/endings/0/coupon_pool"], SCORE, {"endings": [{"ending_id": "e" * 22, "coupon_pool": "summer"}]}),
+        (
+            ["/endings/0/responses_max"],
+            SCORE,
+            {"endings": [{"ending_id": "e" * 22, "conditions": POINTS, "responses_max": 9}]},
+        ),
+    ],
+)
+def test_findings(paths: list[str], question: dict[str, Any], more: dict[str, Any]) -> None:
+    assert [(path, "not_anonymous") for path in paths] == found(question, **more)
+    assert [] == found(question, anonymous=False, **more)
+
+
+def test_of_a_short_one() -> None:
+    one = document({"type": "nps", "title": "How likely are you to recommend us to a friend or colleague?"})
+    assert Length(seconds=10, screens=1) == length(one)
+    two = document({"type": "nps"}, {"type": "text", "title": "Why?"})
+    assert Length(seconds=15, screens=2) == length(two)
+    assert 1 == length(two, "one_page").screens
+    assert Length(seconds=5, screens=0) == length(definition.read({"default_locale": "en"}, Findings()))
+
+
+def test_each_type_takes_time() -> None:
+    assert all((one.seconds > 0) is one.is_answered for one in TYPES.values())
+    long = {"type": "single_choice", "choices": [{"value": n, "label": "Reason"} for n in range(1, 25)]}
+    assert length(document({**long, "style": "dropdown"})).screens < length(document(long)).screens
+    whole = {**long, "style": "dropdown", "choices": [{"value": n, "label": "A store"} for n in range(1, 501)]}
+    assert 10 == length(document(whole)).seconds, "nobody reads 500 names"
+
+
+def test_the_longest_way_counts() -> None:
+    asked = length(document({"required": True}, {"type": "text", "required": True}, {}))
+    skipped = length(document({"required": True, "jumps": [jump(C)]}, {"type": "text", "required": True}, {}))
+    assert (asked.seconds, asked.screens) > (skipped.seconds, skipped.screens)
+    sometimes = [jump(B, {"subject": f"question:{'a' * 22}", "operator": "less", "value": 2}), jump(C)]
+    assert asked == length(document({"required": True, "jumps": sometimes}, {"type": "text", "required": True}, {}))
+
+
+def test_more_of_everything() -> None:
+    parts = {"type": "matrix", "rows": [{"row_id": f"row{n:019}", "label": "Part"} for n in range(8)]}
+    choices = {"choices": [{"value": 1, "label": "Bad"}, {"value": 2, "label": "Good"}]}
+    ranking = {"type": "ranking", "choices": [{"value": n, "label": "Reason"} for n in range(1, 6)]}
+    assert 2 == length(document({**parts, **choices})).screens
+    seconds = [
+        length(document(one)).seconds
+        for one in (
+            {},
+            {"title": "How " * 40},
+            {**ranking},
+            {"type": "contact", "required": True},
+            {**parts, **choices},
+        )
+    ]
+    assert all(seconds[0] < each for each in seconds[1:]), seconds
+
+
+@given(path=st.sampled_from(places(example())), to=JSON)
+def test_of_any_draft(path: tuple[str | int, ...], to: object) -> None:
+    """A draft may be wrong in any place and still has a length."""
+    found = length(definition.read(changed(*path, to=to), Findings(), give_id=give_id))
+    assert found.seconds >= 5

@@ -201,6 +201,15 @@ class TestLocalized:
         assert ["Ταχύτητα", "Price"] == [row.label for row in shown.rows]
         assert ["Καλό", "Fair", "Bad"] == [choice.label for choice in shown.choices]
 
+    def test_rows_have_no_keys(self) -> None:
+        good = parse("matrix")
+        question_ids = [question.question_id for question in good.questions()]
+        shown: Any = definition.content(
+            good, "en", question_ids=question_ids, instance_id="I", questionnaire_id="Q", version_id="V"
+        )
+        first = shown["groups"][0]["questions"][0]
+        assert {"row_id": give_id("row", "asked.speed"), "label": "Speed"} == first["rows"][0]
+
     def test_warnings(self) -> None:
         findings = checked(document("matrix", translations=self.TRANSLATIONS), give_id=give_id)
         missing = {one.path.rpartition("/el/")[2] for one in findings if one.code == "missing_translation"}

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword.core.questionnaires import definition, translations
-from afterword.core.questionnaires.definition import Texts
+from afterword.core.questionnaires.definition import Definition, Texts, content, parse
+from afterword.core.questionnaires.translations import with_languages
 from afterword.core.reading.findings import Findings
 from tests.core.questionnaires.test_definition import document, give_id
 
@@ -77,3 +78,55 @@ def test_outdated() -> None:
     gone = [replace(edited[0], target=None), *before[1:]]
     assert {} == translations.outdated_after(edited, gone, known=known, made_for=none)
     assert {} == translations.outdated_after([], before, known=none, made_for=none), "new ones are of their time"
+
+
+QUESTION = {
+    "question_id": "Q" * 22, "type": "single_choice", "title": "Which?", "description": "Take one.\n\nOr none.",
+    "choices": [{"value": 1, "label": "The first."}, {"value": 2, "label": "The other."}],
+    "translations": {"ar": {"title": "أيهما؟"}},
+}  # fmt: skip
+DEFINITION = parse(
+    {
+        "default_locale": "en", "locales": ["en", "el", "ar"],
+        "groups": [{"group_id": "G" * 22, "title": "A group.", "questions": [QUESTION]}],
+        "pages": {"en": {"thank_you": "Thanks."}},
+    }
+)  # fmt: skip
+
+
+def test_the_same_direction() -> None:
+    assert DEFINITION is translations.readable(DEFINITION, "el")
+
+
+def test_against_it() -> None:
+    shown = translations.readable(DEFINITION, "ar")
+    [group] = shown.groups
+    [question] = group.questions
+    assert ("\u2068A group.\u2069", None) == (group.title, group.description)
+    assert ("\u2068Which?\u2069", "\u2068Take one.\u2069\n\n\u2068Or none.\u2069") == (
+        question.title, question.description
+    )  # fmt: skip
+    assert ["\u2068The first.\u2069", "\u2068The other.\u2069"] == [choice.label for choice in question.choices]
+    assert "أيهما؟" == question.translations["ar"].title
+    assert ("\u2068Thanks.\u2069", None) == (shown.page_texts("ar").thank_you, shown.page_texts("ar").closed)
+
+
+def shown(whole: Definition, locale: str) -> Any:
+    ids = [question.question_id for question in whole.questions()]
+    return content(whole, locale, question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V")
+
+
+def test_turned_and_back() -> None:
+    """A text that the new default lacks stays as it was."""
+    whole, own = definition.parse(document(), give_id=give_id), Texts("Delivery", "Two questions")
+    turned, title = with_languages(whole, own, default="el", kept=["en"])
+    assert ("el", ("el", "en")) == (turned.default_locale, turned.locales)
+    assert turned == definition.parse(definition.document_of(turned))
+    assert (Texts("Παράδοση", "Two questions"), own) == (title, turned.texts("en"))
+    for locale in ("en", "el"):
+        assert shown(whole, locale) == shown(turned, locale)
+    alone, _ = with_languages(whole, own, default="el", kept=[])
+    assert (("el",), shown(whole, "el")) == (alone.locales, shown(alone, "el"))
+    back, title = with_languages(turned, title, default="en", kept=whole.locales)
+    assert (own, shown(whole, "el")) == (title, shown(back, "el"))
+    assert whole == with_languages(whole, own, default="en", kept=["el"])[0] or whole.pages != turned.pages

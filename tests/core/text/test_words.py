@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword.core.text import words
+from afterword.core.text.words import STOP_WORDS
 
 SAMPLES = (
     "Η ΠΑΡΆΔΟΣΗ άργησε· ο οδηγός δεν ήξερε την πόλις.",
@@ -137,3 +138,11 @@ def test_a_part_of_a_text_is_highlighted_in_it(text: str, data: st.DataObject) -
     for asked in (typed, typed.upper(), f'"{typed}"'):
         pieces = words.highlighted(text, words.read_query(asked))
         assert any(is_marked and typed in piece for piece, is_marked in pieces), asked
+
+
+def test_folded() -> None:
+    assert {"en", "de", "el", "ar"} == set(STOP_WORDS)
+    for language, text in (("de", "Für"), ("el", "ΚΑΘΏΣ"), ("ar", "إلى"), ("en", "THE")):
+        [word] = words.words_of(text)
+        assert word.text in STOP_WORDS[language]
+    assert all(word == words.words_of(word)[0].text for found in STOP_WORDS.values() for word in found)

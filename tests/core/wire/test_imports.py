@@ -12,7 +12,7 @@ from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading import structs
 from afterword.core.wire import imports, tables
-from afterword.core.wire.imports import Cut
+from afterword.core.wire.imports import Cut, Repair, Seen
 from afterword.core.wire.tables import Fault
 from tests.sizes import size
 
@@ -274,3 +274,93 @@ class TestDocument:
         assert expected == imports.document_of(columns, cells)
         pointers = [imports.pointer_of(column) for column in columns]
         assert ("/responder_channel_identifier", "/metadata/questionnaire/order~1total") == (pointers[0], pointers[4])
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "seen", "expected"),
+    [
+        ("date", "31/12/2026 1/2/26 2026-12-31 x", (2, 1, 0), "day"),
+        ("date", "12/31/2026 1/2/26", (2, 0, 1), "month"),
+        ("date", "31/12/2026 12/31/2026", (2, 1, 1), None),
+        ("date", "1/2/2026 5-5-2026 13.13.2026 1.2-2026", (2, 0, 0), None),
+        ("number", "3,50 12 1.234", (2, 1, 0), "comma"),
+        ("number", "3.5 1,234,567 1,234", (3, 2, 0), "point"),
+        ("number", "1.234,5 1,234.5 1,2,3", (2, 1, 1), None),
+        ("number", "12 -7 x", (0, 0, 0), ""),
+    ],
+)
+def test_seen(kind: imports.Written, values: str, seen: tuple[int, int, int], expected: str | None) -> None:
+    text = "Name;Value\n" + "".join(f"x;{value}\n" for value in values.split()) + 'short\n"x"y;1\n'
+    found = imports.look(text, ";", {"Value": kind, "gone": kind}).get("Value", Seen(kind))
+    total, *proved = seen
+    assert total == found.total
+    assert sorted(proved) == sorted((found.only_first, found.only_second))
+    assert expected == found.format
+
+
+@pytest.mark.parametrize(
+    ("written", "cell", "expected"),
+    [
+        ("day", " 3.4.26 ", "2026-04-03"),
+        ("day", "31/12/2026 9:05", "2026-12-31 09:05"),
+        ("day", "31/12/2026, 19:05:07", "2026-12-31 19:05:07"),
+        ("month", "3/4/2026", "2026-03-04"),
+        ("month", "31/12/2026", "2026-31-12"),
+        ("month", "2026-12-31", "2026-12-31"),
+        ("comma", "-1.234.567,50", "-1234567.50"),
+        ("comma", "1 234,5", "1234.5"),
+        ("comma", "1.234", "1234"),
+        ("comma", "3.5", "3.5?"),
+        ("point", "1,234.50", "1234.50"),
+        ("point", "3,5", "3,5?"),
+        ("point", "many", "many"),
+    ],
+)
+def test_read(written: str, cell: str, expected: str) -> None:
+    """A text that the format excludes becomes no date and no number, so that the row is refused and not guessed."""
+    assert expected == imports.readers({"Value": written})["Value"](cell)
+
+
+TEXT = 'Phone,Note\n2101234567,1\nx,"a\nb"\n\n"1"x,2\n 2101234567 ,3\n+44 20 7946 0958,4\n12\n'
+
+
+@pytest.mark.parametrize(
+    ("repair", "expected", "count"),
+    [
+        (Repair(country="GR"), ["+302101234567", "x", "+302101234567", "+44 20 7946 0958"], 2),
+        (Repair(every="y"), ["y", "y", "y", "y"], 4),
+        (Repair({"x": "y", "2101234567": "z"}, country="GR"), ["z", "y", "z", "+44 20 7946 0958"], 3),
+        (Repair({"a": "b"}, country="DE"), ["+492101234567", "x", "+492101234567", "+44 20 7946 0958"], 2),
+        (Repair({"other": "y"}), ["2101234567", "x", " 2101234567 ", "+44 20 7946 0958"], 0),
+    ],
+)
+def test_repaired(repair: Repair, expected: list[str], count: int) -> None:
+    """The broken row and the short one are the same ones as before: nothing makes them whole."""
+    text, found = imports.repaired_alike(TEXT, ",", column="Phone", numbers={1, 2, 3, 4, 5}, repair=repair)
+    _, records = tables.read(text, ",")
+    rows = [record.cells for record in records]
+    whole = [cells for cells in rows if not isinstance(cells, tables.Fault)]
+    assert count == found
+    assert isinstance(rows[2], tables.Fault)
+    assert len(rows) - 1 == len(whole)
+    assert [*expected, "12"] == [cells[0] for cells in whole]
+    assert [["1"], ["a\nb"], ["3"], ["4"], []] == [cells[1:] for cells in whole]
+
+
+def test_other_rows_stay() -> None:
+    text, count = imports.repaired_alike(TEXT, ",", column="Phone", numbers={2}, repair=Repair(every="y"))
+    assert 1 == count
+    assert 'Phone,Note\n2101234567,1\ny,"a\nb"\n"1"x,2\n 2101234567 ,3\n+44 20 7946 0958,4\n12\n' == text
+
+
+def test_wrong_values() -> None:
+    found = imports.wrong_values(TEXT, ",", column="Phone", numbers={1, 2, 3, 4})
+    assert {"2101234567": 2, "x": 1} == dict(found)
+
+
+def test_too_long() -> None:
+    """A row that is kept only in part is not written back as if it were whole."""
+    text = f'Phone,Note\n1,"{"é" * tables.RECORD_BYTES_MAX}"\n2,3\n'
+    with pytest.raises(errors.Invalid) as caught:
+        imports.repaired_alike(text, ",", column="Phone", numbers={2}, repair=Repair(every="4"))
+    assert "Row 1 is too long" in caught.value.errors[0].message

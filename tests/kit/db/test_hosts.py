@@ -1,11 +1,13 @@
 """The servers that a URL names: one that is cut off leaves time for the others."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from afterword import errors
 from afterword.kit import db
+from afterword.kit.db.hosts import open_session
 from tests.kit.db.conftest import Freezer, one_of
 
 
@@ -28,3 +30,15 @@ class TestSeveralServers:
 async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.read()
     writer.close()
+
+
+async def test_away(scratch: Path) -> None:
+    with pytest.raises(errors.Unavailable, match="cannot be used"):
+        async with open_session(f"postgresql://nobody@/none?host={scratch}/absent"):
+            raise AssertionError("there is none")
+
+
+async def test_limits(pool_url: str) -> None:
+    async with open_session(pool_url) as session:
+        names = ("statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout", "datestyle")
+        assert ["0", "0", "0", "ISO, MDY"] == [await session.fetchval(f"show {name}") for name in names]

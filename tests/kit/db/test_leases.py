@@ -1,6 +1,7 @@
 """Leases: one worker has a job at a time, attempts are counted, and nothing of another organization is touched."""
 
 import uuid
+from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ import pytest
 from afterword import errors
 from afterword.kit import db
 from afterword.kit.db import Database, leases
-from afterword.kit.db.leases import LEASE_SECONDS, Leases
+from afterword.kit.db.leases import LEASE_SECONDS, Leases, StepResult, take
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=LEASE_SECONDS + 1)
@@ -123,3 +124,33 @@ async def test_capacity(database: Database, monkeypatch: pytest.MonkeyPatch) -> 
     await JOBS.require_capacity(database, organization_id="B", noun="jobs")
     with pytest.raises(errors.TooMany, match="2 jobs are waiting"):
         await JOBS.require_capacity(database, organization_id="A", noun="jobs")
+
+
+async def test_ok(pool: db.Pool) -> None:
+    async def work() -> StepResult:
+        return StepResult(counts=Counter(rows=2), mark="b")
+
+    async with db.transaction(pool) as database:
+        found = await take(database, work())
+    assert (Counter(rows=2), "b", False) == (found.counts, found.mark, found.waits)
+
+
+async def test_failure_is_undone(pool: db.Pool) -> None:
+    async with db.transaction(pool) as database:
+        await database.execute("create temporary table shelf (shelf_id int)")
+
+        async def work() -> StepResult:
+            await database.execute("insert into shelf values (1)")
+            raise ValueError
+
+        assert (await take(database, work(), organization_id="a")).waits
+        assert 0 == await database.fetch_value("select count(*) from shelf")
+
+
+async def test_database_away(pool: db.Pool) -> None:
+    async def work() -> StepResult:
+        raise errors.Unavailable("It is away.")
+
+    async with db.transaction(pool) as database:
+        with pytest.raises(errors.Unavailable):
+            await take(database, work())

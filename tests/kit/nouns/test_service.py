@@ -10,6 +10,7 @@ from afterword import errors
 from afterword.kit import db
 from afterword.kit.nouns import service
 from afterword.kit.nouns.declaration import Change, Noun
+from afterword.kit.nouns.service import is_of_all
 from tests.conftest import SITE, House
 from tests.kit.nouns.declared import all_nouns
 
@@ -30,3 +31,14 @@ async def test_too_many(noun: Noun[Any], pool: db.Pool, house: House) -> None:
         with pytest.raises(errors.Invalid, match=f"at most 0 {noun.many}") as refusal:
             await service.create(full, database, caller=house.caller, columns=columns, site=SITE, now=now)
     assert [("", "too_many")] == [(one.pointer, one.code) for one in refusal.value.errors]
+
+
+@pytest.mark.parametrize(
+    ("reached", "application_id", "is_refused"),
+    [((), None, False), ((), "a", False), (("a",), "a", False), (("a",), None, True)],
+)
+def test_of_the_whole_organization(
+    house: House, reached: tuple[str, ...], application_id: str | None, is_refused: Any
+) -> None:
+    caller = replace(house.caller, application_ids=reached)
+    assert is_refused == (is_of_all(caller, application_id) is not None)

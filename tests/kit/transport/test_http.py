@@ -12,7 +12,18 @@ import pytest
 
 from afterword.kit.transport import http
 from afterword.kit.transport.base import Fenced
-from afterword.kit.transport.http import Answer, Blocked, Caller, NoAnswer, NotSent, Untrusted, check_url
+from afterword.kit.transport.http import (
+    Answer,
+    Blocked,
+    Caller,
+    NoAnswer,
+    NotAsked,
+    NotSent,
+    Resolver,
+    Untrusted,
+    check_url,
+)
+from tests.kit.transport.name_server import name_server
 from tests.sending.channels import receiver as receivers
 from tests.sending.channels.conftest import Certificate
 from tests.sending.channels.receiver import Receiver, Reply, Way, closed_port
@@ -197,7 +208,7 @@ class TestAnswered:
 
     async def test_the_last_step_may_take_longer_than_the_call(self) -> None:
         async with Receiver() as receiver:
-            await post(receiver.url, seconds=2.0, before_sending=lambda: asyncio.sleep(2.5))
+            await post(receiver.url, seconds=1.0, before_sending=lambda: asyncio.sleep(1.2))
         assert 1 == len(receiver.given)
 
 
@@ -240,8 +251,31 @@ async def test_answer_that_came_while_the_process_stood_still(monkeypatch: pytes
 
     async def say_and_stand_still(reply: Reply, writer: asyncio.StreamWriter) -> None:
         await say(reply, writer)
-        time.sleep(2.5)  # noqa: ASYNC251  that is the fault
+        time.sleep(1.2)  # noqa: ASYNC251  that is the fault
 
     monkeypatch.setattr(receivers, "_say", say_and_stand_still)
     async with Receiver() as receiver:
-        assert 200 == (await post(receiver.url, seconds=2.0)).status
+        assert 200 == (await post(receiver.url, seconds=1.0)).status
+
+
+async def test_texts() -> None:
+    long = "v=DKIM1; p=" + "A" * 400
+    async with name_server(
+        {"shop.example": ["v=spf1 -all", "x"], "long.example": [long], "none.example": []}
+    ) as server:
+        asking = Resolver([("127.0.0.1", server.port)])
+        assert ["v=spf1 -all", "x"] == await asking.texts("shop.example")
+        assert [long] == await asking.texts("long.example")
+        assert [] == await asking.texts("none.example")
+        assert None is await asking.texts("absent.example")
+        assert ["v=spf1 -all", "x"] == await asking.texts("SHOP.example")
+        assert 1 == server.asked.count("shop.example")
+
+
+async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "ANSWER_SECONDS", 0.2)
+    async with name_server({}, "slow.example") as server:
+        asking = Resolver([("127.0.0.1", server.port)])
+        for name in ("slow.example", "a" * 64 + ".example", "a..example"):
+            with pytest.raises(NotAsked):
+                await asking.texts(name)

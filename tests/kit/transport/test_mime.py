@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from afterword.core.messaging.addresses import InvalidAddress
 from afterword.kit.transport import mime
+from afterword.kit.transport.mime import TEXT_CHARACTERS_MAX, worded
 from tests.bar import Tell
 from tests.sending.channels.conftest import MESSAGE
 from tests.sizes import size
@@ -209,3 +210,16 @@ def test_addresses(expected: str, address: str) -> None:
 def test_mostly_ascii_stays_readable() -> None:
     assert b"quoted-printable" in mime.build(MESSAGE)
     assert b"base64" in mime.build(replace(MESSAGE, text="Πώς ήταν; " * 20))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("", ""),
+        ("550 <ann@example.com>\r\n unknown\x00", "550 <[address]> unknown"),
+        ("no +306912345678 here", "no [address] here"),
+        ("x" * 3000, "x" * TEXT_CHARACTERS_MAX),
+    ],
+)
+def test_worded(text: str, kept: str) -> None:
+    assert kept == worded(text, "+306912345678")

@@ -1,7 +1,12 @@
 """Figures in Prometheus' text format: of the requests of this process, and of collectors."""
 
-from afterword.kit import db
+import os
+
+import pytest
+
+from afterword.kit import db, telemetry
 from afterword.kit.web.metrics import Metrics, Sample
+from tests.otlp import receiving
 from tests.run.test_app import client_of
 
 
@@ -38,3 +43,29 @@ async def test_a_collector_that_fails_is_counted_and_left_out() -> None:
     text = (await Metrics().text([fail, collect])).decode()
     assert "afterword_metrics_failures_total 1.0" in text
     assert "# TYPE afterword_test_total counter\nafterword_test_total 1.0\n" in text
+
+
+class TestProbes:
+    async def test_ready(self, pool: db.Pool) -> None:
+        async with client_of(pool) as client:
+            found = await client.get("/readyz")
+        assert (200, {"status": "ready"}) == (found.status_code, found.json())
+
+    async def test_not_migrated(self, empty_database_url: str) -> None:
+        async with await db.open_pool(empty_database_url, size_max=1) as pool, client_of(pool) as client:
+            found = await client.get("/readyz")
+        assert 503 == found.status_code
+        assert "migrate" in found.json()["reason"]
+
+    @pytest.mark.parametrize(("access", "status"), [("loopback", 404), ("off", 404), ("all", 200)])
+    async def test_metrics_access(self, pool: db.Pool, access: str, status: int) -> None:
+        async with client_of(pool, metrics_access=access) as client:
+            assert status == (await client.get("/metrics")).status_code
+
+
+async def test_probes_and_unknown_methods(pool: db.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    with receiving(monkeypatch) as collector, telemetry.started("web", os.environ, version="1") as found:
+        async with client_of(pool, telemetry=found) as client:
+            await client.get("/readyz")
+            await client.request("BREW", "/coffee")
+    assert ["_OTHER unknown"] == [span.name for span in collector.spans]

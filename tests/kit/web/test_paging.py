@@ -1,6 +1,7 @@
-"""Lists: page mode, cursor mode, refusals first. What filters and orders find is in test_criteria.py."""
+"""Lists: page mode, cursor mode, filters and orders; refusals first."""
 
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -61,63 +62,72 @@ async def walk(client: httpx2.AsyncClient, path: str, query: str) -> list[str]:
     raise AssertionError("the list does not end")
 
 
+MISTAKES = (
+    ("pagination[page]=0", "pagination[page]", "out_of_range"),
+    ("pagination[page]=-1", "pagination[page]", "out_of_range"),
+    ("pagination[page]=x", "pagination[page]", "wrong_type"),
+    ("pagination[page]=1.0", "pagination[page]", "wrong_type"),
+    ("pagination[page]=", "pagination[page]", "wrong_type"),
+    ("pagination[page]=1000000000000000000000", "pagination[page]", "wrong_type"),
+    ("pagination[max_per_page]=501", "pagination[max_per_page]", "out_of_range"),
+    ("pagination[max_per_page]=0", "pagination[max_per_page]", "out_of_range"),
+    ("pagination[include_results]=2", "pagination[include_results]", "wrong_type"),
+    ("pagination[page]=--1", "pagination[page]", "wrong_type"),
+    ("pagination[page]=%D9%A1", "pagination[page]", "wrong_type"),
+    ("pagination[page][]=1", "pagination[page]", "wrong_type"),
+    ("pagination[max_per_page]=1e3", "pagination[max_per_page]", "wrong_type"),
+    ("pagination=1", "pagination", "wrong_type"),
+    ("pagination[page]=1001&pagination[max_per_page]=100", "pagination[page]", "page_too_deep"),
+    ("pagination[page]=1000000001", "pagination[page]", "out_of_range"),
+    ("pagination[page]=10001", "pagination[page]", "page_too_deep"),
+    ("limit=0", "limit", "out_of_range"),
+    ("limit=501", "limit", "out_of_range"),
+    ("limit=-1", "limit", "out_of_range"),
+    ("limit=a", "limit", "wrong_type"),
+    ("limit=", "limit", "wrong_type"),
+    ("limit[]=1", "limit", "wrong_type"),
+    ("limit=5&pagination[page]=1", "pagination", "exclusive"),
+    ("cursor=abc", "cursor", "invalid_cursor"),
+    ("cursor=", "cursor", "invalid_cursor"),
+    ("cursor[a]=b", "cursor", "invalid_cursor"),
+    ("cursor=" + "a" * 513, "cursor", "invalid_cursor"),
+    ("cursor=%C3%A9", "cursor", "invalid_cursor"),
+    ("filter_by=1", "filter_by", "wrong_type"),
+    ("filter_by[EQUAL]=1", "filter_by[EQUAL]", "wrong_type"),
+    ("filter_by[NOPE][Title]=1", "filter_by[NOPE]", "unknown_criterion"),
+    ("filter_by[equal][Title]=1", "filter_by[equal]", "unknown_criterion"),
+    ("filter_by[EQUAL][Nope]=1", "filter_by[EQUAL][Nope]", "unknown_column"),
+    ("filter_by[EQUAL][organization_id]=1", "filter_by[EQUAL][organization_id]", "unknown_column"),
+    ("filter_by[EQUAL][Rank]=x", "filter_by[EQUAL][Rank]", "wrong_type"),
+    ("filter_by[EQUAL][Rank]=1.5", "filter_by[EQUAL][Rank]", "wrong_type"),
+    ("filter_by[EQUAL][Rank][]=1", "filter_by[EQUAL][Rank]", "wrong_type"),
+    ("filter_by[EQUAL][Done]=yes", "filter_by[EQUAL][Done]", "wrong_type"),
+    ("filter_by[LESS_THAN][Done]=1", "filter_by[LESS_THAN][Done]", "wrong_type"),
+    ("filter_by[EQUAL][Weight]=1e5", "filter_by[EQUAL][Weight]", "wrong_type"),
+    ("filter_by[EQUAL][CreatedTime]=soon", "filter_by[EQUAL][CreatedTime]", "invalid_date_time"),
+    ("filter_by[LIKE][Rank]=1", "filter_by[LIKE][Rank]", "wrong_type"),
+    ("filter_by[LIKE][Title]=a%5C", "filter_by[LIKE][Title]", "invalid_format"),
+    ("filter_by[LIKE][Title]=" + "a" * 256, "filter_by[LIKE][Title]", "too_long"),
+    ("filter_by[EQUAL][Title]=" + "a" * 4097, "filter_by[EQUAL][Title]", "too_long"),
+    ("filter_by[IN][Rank][a]=1", "filter_by[IN][Rank]", "wrong_type"),
+    ("&".join(["filter_by[IN][Rank][]=1"] * 201), "filter_by[IN][Rank]", "too_many"),
+    ("order_by=Title", "order_by", "wrong_type"),
+    ("order_by[UP][]=Title", "order_by[UP]", "unknown_value"),
+    ("order_by[ASC][]=Nope", "order_by[ASC]", "unknown_column"),
+    ("order_by[ASC][]=Title;drop", "order_by[ASC]", "unknown_column"),
+    (
+        "&".join(f"order_by[ASC][]={name}" for name in ("Title", "Rank", "Done", "Locale")),
+        "order_by",
+        "too_many",
+    ),
+)
+
+
 class TestMistakes:
-    @pytest.mark.parametrize(
-        ("query", "place", "code"),
-        [
-            ("pagination[page]=0", "pagination[page]", "out_of_range"),
-            ("pagination[page]=-1", "pagination[page]", "out_of_range"),
-            ("pagination[page]=x", "pagination[page]", "wrong_type"),
-            ("pagination[page]=1.0", "pagination[page]", "wrong_type"),
-            ("pagination[page]=", "pagination[page]", "wrong_type"),
-            ("pagination[page]=1000000000000000000000", "pagination[page]", "wrong_type"),
-            ("pagination[max_per_page]=501", "pagination[max_per_page]", "out_of_range"),
-            ("pagination[max_per_page]=0", "pagination[max_per_page]", "out_of_range"),
-            ("pagination[include_results]=2", "pagination[include_results]", "wrong_type"),
-            ("pagination=1", "pagination", "wrong_type"),
-            ("pagination[page]=10001", "pagination[page]", "page_too_deep"),
-            ("limit=0", "limit", "out_of_range"),
-            ("limit=501", "limit", "out_of_range"),
-            ("limit=a", "limit", "wrong_type"),
-            ("limit=5&pagination[page]=1", "pagination", "exclusive"),
-            ("cursor=abc", "cursor", "invalid_cursor"),
-            ("cursor=", "cursor", "invalid_cursor"),
-            ("cursor[a]=b", "cursor", "invalid_cursor"),
-            ("cursor=" + "a" * 513, "cursor", "invalid_cursor"),
-            ("cursor=%C3%A9", "cursor", "invalid_cursor"),
-            ("filter_by=1", "filter_by", "wrong_type"),
-            ("filter_by[EQUAL]=1", "filter_by[EQUAL]", "wrong_type"),
-            ("filter_by[NOPE][Title]=1", "filter_by[NOPE]", "unknown_criterion"),
-            ("filter_by[equal][Title]=1", "filter_by[equal]", "unknown_criterion"),
-            ("filter_by[EQUAL][Nope]=1", "filter_by[EQUAL][Nope]", "unknown_column"),
-            ("filter_by[EQUAL][organization_id]=1", "filter_by[EQUAL][organization_id]", "unknown_column"),
-            ("filter_by[EQUAL][Rank]=x", "filter_by[EQUAL][Rank]", "wrong_type"),
-            ("filter_by[EQUAL][Rank]=1.5", "filter_by[EQUAL][Rank]", "wrong_type"),
-            ("filter_by[EQUAL][Rank][]=1", "filter_by[EQUAL][Rank]", "wrong_type"),
-            ("filter_by[EQUAL][Done]=yes", "filter_by[EQUAL][Done]", "wrong_type"),
-            ("filter_by[LESS_THAN][Done]=1", "filter_by[LESS_THAN][Done]", "wrong_type"),
-            ("filter_by[EQUAL][Weight]=1e5", "filter_by[EQUAL][Weight]", "wrong_type"),
-            ("filter_by[EQUAL][CreatedTime]=soon", "filter_by[EQUAL][CreatedTime]", "invalid_date_time"),
-            ("filter_by[LIKE][Rank]=1", "filter_by[LIKE][Rank]", "wrong_type"),
-            ("filter_by[LIKE][Title]=a%5C", "filter_by[LIKE][Title]", "invalid_format"),
-            ("filter_by[LIKE][Title]=" + "a" * 256, "filter_by[LIKE][Title]", "too_long"),
-            ("filter_by[EQUAL][Title]=" + "a" * 4097, "filter_by[EQUAL][Title]", "too_long"),
-            ("filter_by[IN][Rank][a]=1", "filter_by[IN][Rank]", "wrong_type"),
-            ("&".join(["filter_by[IN][Rank][]=1"] * 201), "filter_by[IN][Rank]", "too_many"),
-            ("order_by=Title", "order_by", "wrong_type"),
-            ("order_by[UP][]=Title", "order_by[UP]", "unknown_value"),
-            ("order_by[ASC][]=Nope", "order_by[ASC]", "unknown_column"),
-            ("order_by[ASC][]=Title;drop", "order_by[ASC]", "unknown_column"),
-            (
-                "&".join(f"order_by[ASC][]={name}" for name in ("Title", "Rank", "Done", "Locale")),
-                "order_by",
-                "too_many",
-            ),
-        ],
-    )
-    async def test_named(self, client: httpx2.AsyncClient, query: str, place: str, code: str) -> None:
-        found = problem(await client.get(f"/note?{query}"), 422, "invalid")
-        assert (place, code) in fields_of(found)
+    async def test_named(self, client: httpx2.AsyncClient) -> None:
+        for query, place, code in MISTAKES:
+            found = problem(await client.get(f"/note?{query}"), 422, "invalid")
+            assert (place, code) in fields_of(found), query
 
     async def test_columns_are_listed(self, client: httpx2.AsyncClient) -> None:
         found = await client.get("/note?filter_by[EQUAL][Nope]=1")
@@ -231,17 +241,16 @@ class TestCursorMode:
         assert found["next_cursor"]
         assert (await client.get("/note?limit=500")).json()["next_cursor"] is None
 
-    @pytest.mark.parametrize("path", ["/note", "/note/bare"])
     @pytest.mark.parametrize(
         "order",
         ["", "order_by[ASC][]=CreatedTime", "order_by[ASC][]=Rank", "order_by[DESC][]=Rank", "order_by[DESC][]=Locale",
          "order_by[ASC][]=Locale&order_by[DESC][]=Rank", "order_by[DESC][]=Done&order_by[ASC][]=Weight",
          "order_by[DESC][]=NoteId", "order_by[ASC][]=Locale&order_by[ASC][]=Rank&order_by[DESC][]=Title"],
     )  # fmt: skip
-    async def test_each_row_exactly_once(self, client: httpx2.AsyncClient, path: str, order: str) -> None:
+    async def test_each_row_exactly_once(self, client: httpx2.AsyncClient, order: str) -> None:
         whole = await titles(client, f"{order}&limit=500")
         assert ROWS == len(set(whole)) == len(whole)
-        for limit in (1, 4, 22, 23):
+        for path, limit in (("/note", 2), ("/note/bare", 4), ("/note", 22), ("/note", 23)):
             assert whole == await walk(client, path, f"{order}&limit={limit}")
 
     async def test_rows_that_come_and_go_meanwhile(self, listed: House, client: httpx2.AsyncClient) -> None:
@@ -266,3 +275,84 @@ class TestCursorMode:
             await database.execute("delete from note where title like '%n19'")
         found = await client.get(f"/note?order_by[DESC][]=Title&cursor={cursor}")
         assert [("cursor", "invalid_cursor")] == fields_of(problem(found, 422, "invalid"))
+
+
+FOUND = (
+    ("filter_by[EQUAL][Title]=n07", [7]),
+    ("filter_by[EQUAL][title]=n07", [7]),
+    ("filter_by[NOT_EQUAL][Rank]=0&filter_by[LESS_THAN][Rank]=2", [3, 4, 5]),
+    ("filter_by[ALT_NOT_EQUAL][Rank]=0&filter_by[LESS_THAN][Rank]=2", [3, 4, 5]),
+    ("filter_by[GREATER_THAN][Weight]=10.5", [22, 23]),
+    ("filter_by[GREATER_EQUAL][Weight]=11", [22, 23]),
+    ("filter_by[LESS_EQUAL][Weight]=1", [1, 2]),
+    ("filter_by[LESS_THAN][CreatedTime]=2026-01-03T00:00:00Z", [1]),
+    ("filter_by[LESS_EQUAL][CreatedTime]=2026-01-03 02:00", [1, 2]),
+    ("filter_by[EQUAL][CreatedTime]=2026-01-03T02:00:00+02:00", [2]),
+    ("filter_by[IN][Rank][]=0&filter_by[IN][Rank][]=7", [1, 2, 22, 23]),
+    ("filter_by[IN][Rank][0]=0&filter_by[IN][Rank][1]=7", [1, 2, 22, 23]),
+    ("filter_by[IN][Rank]=7", [22, 23]),
+    ("filter_by[NOT_IN][Rank][]=0&filter_by[LESS_THAN][Weight]=3", [3, 4, 5]),
+    ("filter_by[NULL][Rank]=null", [7, 14, 21]),
+    ("filter_by[NOT_NULL][Rank]=null&filter_by[GREATER_THAN][Title]=n19", [20, 22, 23]),
+    ("filter_by[LIKE][Title]=N2_", [20, 21, 22, 23]),
+    ("filter_by[LIKE][Title]=%25%5C%25%25", []),
+    ("filter_by[NOT_LIKE][Title]=n%25", []),
+    ("filter_by[EQUAL][Done]=true&filter_by[LESS_THAN][Rank]=1", [2]),
+    ("filter_by[EQUAL][Locale]=el&filter_by[EQUAL][Done]=0", []),
+    ("filter_by[NOT_EQUAL][Locale]=el&filter_by[LESS_THAN][Title]=n06", [1, 3]),
+    ("filter_by[EQUAL][NoteId]=id00000000000000000009", [9]),
+    ("filter_by[EQUAL][NoteId]=not an id", []),
+    ("filter_by[EQUAL][Title]=n07' or '1'='1", []),
+)
+
+
+class TestFilters:
+    async def test_criteria(self, client: httpx2.AsyncClient) -> None:
+        for query, expected in FOUND:
+            encoded = quote(query, safe="=&[]%")
+            assert expected == sorted(int(title[1:]) for title in await titles(client, encoded)), query
+            total = (await client.get(f"/note?{encoded}")).json()["total_results"]
+            assert len(expected) == total, query
+
+    async def test_like_without_case_beyond_ascii(self, listed: House, client: httpx2.AsyncClient) -> None:
+        async with db.transaction(listed.pool) as database:
+            await database.execute("update note set title = 'Παραγγελία' where title = 'n01'")
+        assert ["Παραγγελία"] == await titles(client, f"filter_by[LIKE][Title]={quote('πΑΡΑ%')}")
+
+    @pytest.mark.parametrize(
+        ("criterion", "expected"),
+        [
+            ("EQUAL", [3]), ("NOT_EQUAL", [1, 2, 4]), ("GREATER_THAN", [4]), ("GREATER_EQUAL", [3, 4]),
+            ("LESS_THAN", [1, 2]), ("LESS_EQUAL", [1, 2, 3]), ("IN", [3]), ("NOT_IN", [1, 2, 4]),
+        ],
+    )  # fmt: skip
+    async def test_a_second_is_all_its_microseconds(
+        self, listed: House, client: httpx2.AsyncClient, criterion: str, expected: list[int]
+    ) -> None:
+        async with db.transaction(listed.pool) as database:
+            await database.execute("delete from note where title > 'n04'")
+            await database.execute("update note set created_time = created_time + interval '0.9 seconds'")
+        shown = (await client.get("/note?order_by[ASC][]=Title")).json()["results"][2]["created_time"]
+        found = await titles(client, f"filter_by[{criterion}][CreatedTime]={quote(shown)}")
+        assert expected == sorted(int(title[1:]) for title in found)
+
+    async def test_text_by_code_point(self, listed: House, client: httpx2.AsyncClient) -> None:
+        async with db.transaction(listed.pool) as database:
+            await database.execute("update note set title = 'Z' where title = 'n01'")
+            await database.execute("update note set title = 'é' where title = 'n02'")
+        found = await titles(client, "order_by[ASC][]=Title")
+        assert ("Z", "é") == (found[0], found[-1])
+        assert ["Z"] == await titles(client, "filter_by[LESS_THAN][Title]=n03")
+
+
+class TestOrder:
+    async def test_in_order_of_appearance(self, client: httpx2.AsyncClient) -> None:
+        by_rank = await titles(client, "order_by[DESC][]=Rank&order_by[ASC][]=Title&limit=4")
+        assert ["n22", "n23", "n18", "n19"] == by_rank
+        mixed = await titles(client, "order_by[ASC][]=Done&order_by[DESC][]=Rank&order_by[ASC][]=Title&limit=3")
+        assert ["n23", "n19", "n15"] == mixed
+
+    async def test_nulls_last_both_ways(self, client: httpx2.AsyncClient) -> None:
+        for direction in ("ASC", "DESC"):
+            found = await titles(client, f"order_by[{direction}][]=Rank")
+            assert {"n07", "n14", "n21"} == set(found[-3:])

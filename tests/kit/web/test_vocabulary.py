@@ -1,9 +1,17 @@
 """The words of the reference: what each code, scope and member is called, and what stands in for words that are not."""
 
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import msgspec
 import pytest
 
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
-from afterword.kit.web import vocabulary
+from afterword.core.reading import structs
+from afterword.core.reading.members import members_of
+from afterword.core.reading.structs import Context
+from afterword.core.wire import times
+from afterword.kit.web import fields, vocabulary
 
 
 def test_limits_must_be_known() -> None:
@@ -40,3 +48,59 @@ def test_words_of_a_schema_stay() -> None:
     assert {"description": "Own."} == described["locale"]
     assert described["created_time"]
     assert {} == described["no_such_member"]
+
+
+class Part(fields.Request):
+    weight: Annotated[float, fields.Meta(ge=0.5)]
+
+
+class Kinds(fields.Request):
+    text: fields.Text200
+    number: Annotated[int, fields.Meta(ge=1, le=5000)]
+    choice: Literal["a", "b"]
+    when: times.Moment
+    parts: Annotated[list[Part], fields.Meta(max_length=3)]
+    either: int | str
+    flag: bool = True
+    zone: fields.Zone | None = None
+
+
+WORDS = {each.name: vocabulary.words_for(each) for each in members_of(Kinds)}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("text", "text 1–200"),  # noqa: RUF001  the dash of a range
+        ("number", "integer 1–5,000"),  # noqa: RUF001
+        ("choice", "one of a, b"),
+        ("when", "date with time"),
+        ("parts", "list up to 3 of object"),
+        ("either", "integer or text"),
+        ("flag", "boolean"),
+    ],
+)
+def test_words(name: str, words: str) -> None:
+    assert words == WORDS[name]
+
+
+def test_members_of_a_member_stand_below_it() -> None:
+    rows = {row.name: row for row in vocabulary.rows_of(Kinds)}
+    assert (1, "number from 0.5") == (rows["weight"].depth, rows["weight"].kind)
+    assert (True, False, "") == (rows["text"].is_required, rows["text"].is_nullable, rows["text"].default)
+    assert (False, "true") == (rows["flag"].is_required, rows["flag"].default)
+    assert rows["zone"].is_nullable
+
+
+def test_the_example_of_a_request_can_be_sent() -> None:
+    class Plain(fields.Request):
+        text: fields.Text200
+        choice: Literal["a", "b"]
+        parts: list[Part]
+        flag: bool = True
+
+    context = Context(now=datetime(2026, 11, 21, tzinfo=UTC), zone=UTC)
+    example = vocabulary.example_of(Plain, is_request=True)
+    assert {"text", "choice", "parts"} == example.keys()
+    assert isinstance(structs.struct_reader(Plain)(msgspec.to_builtins(example), "", context), Plain)
+    assert not context.errors

@@ -5,7 +5,7 @@ import csv
 import io
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
@@ -85,13 +85,6 @@ class Shop:
 
 
 @pytest.fixture
-async def house(standing_house: House, pool: db.Pool) -> House:
-    """The organization of most tests, not the one of reports."""
-    async with db.transaction(pool):  # from here on the pool knows the database's time
-        return standing_house
-
-
-@pytest.fixture
 def shop(house: House, pool: db.Pool, client: httpx2.AsyncClient) -> Shop:
     return Shop(house, pool, client)
 
@@ -99,18 +92,7 @@ def shop(house: House, pool: db.Pool, client: httpx2.AsyncClient) -> Shop:
 @pytest.fixture
 def weak(house: House) -> Caller:
     """Somebody who may export, but reads no values."""
-    scopes = SCOPES - {"Questionnaire Value.Read", "Responder Value.Read"}
-    caller = house.caller
-    return Caller(
-        organization_id=caller.organization_id,
-        token_id=caller.token_id,
-        user_id=None,
-        scopes=scopes,
-        application_ids=(),
-        domain=caller.domain,
-        time_zone=caller.time_zone,
-        default_locale=caller.default_locale,
-    )
+    return replace(house.caller, scopes=SCOPES - {"Questionnaire Value.Read", "Responder Value.Read"})
 
 
 def table(text: str) -> list[dict[str, str]]:

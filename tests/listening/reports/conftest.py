@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, LiteralString
 
 import httpx2
 import pytest
@@ -15,7 +15,6 @@ from afterword.asking.instances.answers import Start, lock_context, save_answers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.spam import Decision
 from afterword.asking.instances.store import Instance
-from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.questionnaires import definition as core_definition
@@ -26,12 +25,14 @@ from afterword.kit import db
 from afterword.listening.responses import rows
 from afterword.run.app import create_app
 from afterword.tenants.organizations import service as accounts
+from tests.asking.instances.conftest import add_questionnaire, publish
 from tests.conftest import settled
 from tests.making import make_token, make_user
 
 SECRET = b"k" * 32
 PUBLIC_URL = "https://reports.example"
 ZONE = "Europe/Athens"
+MADE = datetime(2026, 1, 1, tzinfo=UTC)  # its questionnaires
 NPS, CSAT, CES, CHOICE, MANY, MATRIX, NUMBER, TEXT, CONSENT, RANKING = (
     f"Q{name:0<21}"
     for name in ("NPS", "CSAT", "CES", "CHOICE", "MANY", "MATRIX", "NUMBER", "TEXT", "CONSENT", "RANKING")
@@ -66,6 +67,28 @@ DOCUMENT: dict[str, Any] = {
     ],
 }
 
+_COPIES: tuple[LiteralString, ...] = (
+    """insert into responder
+       select (jsonb_populate_record(r, jsonb_build_object(
+         'responder_id', left(responder_id, 18) || lpad(n::text, 4, '0')))).*
+       from responder r join questionnaire_instance using (organization_id, responder_id), generate_series(1, $2) n
+       where instance_id = $1 and $3::interval is not null""",
+    """insert into questionnaire_instance
+       select (jsonb_populate_record(i, jsonb_build_object(
+         'instance_id', left(instance_id, 18) || lpad(n::text, 4, '0'),
+         'responder_id', left(responder_id, 18) || lpad(n::text, 4, '0'),
+         'short_code', left(short_code, 8) || lpad(n::text, 4, '0'),
+         'created_time', created_time - n * $3::interval, 'sent_time', sent_time - n * $3::interval,
+         'viewed_time', viewed_time - n * $3::interval, 'submitted_time', submitted_time - n * $3::interval,
+         'completed_time', completed_time - n * $3::interval))).*
+       from questionnaire_instance i, generate_series(1, $2) n where instance_id = $1""",
+    """insert into answer
+       select (jsonb_populate_record(a, jsonb_build_object(
+         'instance_id', left(instance_id, 18) || lpad(n::text, 4, '0'),
+         'answered_time', answered_time - n * $3::interval))).*
+       from answer a, generate_series(1, $2) n where instance_id = $1""",
+)
+
 
 @dataclass
 class House:
@@ -91,8 +114,14 @@ class House:
         responder_id: str | None = None,
         locale: str = "en",
         start: Start | None = None,
+        count: int = 1,
+        every: timedelta = timedelta(),
     ) -> Instance:
-        """Issue an instance and answer it, as a person would; without `responder_id` a new one."""
+        """Issue an instance and answer it, as a person would; without `responder_id` a new one.
+
+        Of a `count` the others are copies of the first one, by other people, each `every` before the last. No event
+        tells of them.
+        """
         async with db.transaction(self.pool) as database:
             instance, _ = await issuing.issue(
                 database,
@@ -110,6 +139,10 @@ class House:
             )
         if answers:
             await self.answer(instance, answers, now=now, complete=complete, start=start)
+        if count > 1:
+            async with db.transaction(self.pool) as database:
+                for statement in _COPIES:
+                    await database.execute(statement, instance.instance_id, count - 1, every)
         return instance
 
     async def publish(self, question_id: str, **members: Any) -> None:
@@ -119,24 +152,9 @@ class House:
                 {**one, **members} if one["question_id"] == question_id else one for one in group["questions"]
             ]} for group in DOCUMENT["groups"]
         ]  # fmt: skip
+        key = {"organization_id": self.caller.organization_id, "questionnaire_id": self.questionnaire_id}
         async with db.transaction(self.pool) as database:
-            key = {"organization_id": self.caller.organization_id, "questionnaire_id": self.questionnaire_id}
-            version = await questionnaires_store.insert_version(
-                database,
-                **key,
-                version_id=ids.ordered(datetime(2026, 1, 1, tzinfo=UTC)),
-                number=1 + await questionnaires_store.count_versions(database, **key),
-                note=None,
-                definition=core_definition.parse({**DOCUMENT, "groups": changed}),
-                checksum="sha256:" + "0" * 64,
-                now=datetime(2026, 1, 1, tzinfo=UTC),
-                by=None,
-            )
-            await database.execute(
-                "update questionnaire set published_version_id = $1 where questionnaire_id = $2",
-                version.version_id,
-                self.questionnaire_id,
-            )
+            await publish(database, {**DOCUMENT, "groups": changed}, now=MADE, **key)
 
     async def answer(
         self,
@@ -227,46 +245,19 @@ class House:
 async def make_questionnaire(
     database: db.Database, organization_id: str, application_id: str, document: Mapping[str, Any] = DOCUMENT
 ) -> str:
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    questionnaire = await questionnaires_store.insert_questionnaire(
-        database,
-        organization_id=organization_id,
-        questionnaire_id=ids.ordered(now),
-        application_id=application_id,
-        slug=None,
-        settings={
-            "display_name": "After delivery",
-            "valid_days": 0,
-            "editable": True,
-            "desktop_collapsed": False,
-            "non_collapsed_questions_count": 1,
-            "credits_accountable": True,
-            "default_locale": "en",
-            "locales": ["en", "el"],
-            "public_link": True,
-        },
-        now=now,
-        by=None,
-    )
-    assert questionnaire is not None
-    version = await questionnaires_store.insert_version(
-        database,
-        organization_id=organization_id,
-        version_id=ids.ordered(now),
-        questionnaire_id=questionnaire.questionnaire_id,
-        number=1,
-        note=None,
-        definition=core_definition.parse(dict(document)),
-        checksum="sha256:" + "0" * 64,
-        now=now,
-        by=None,
-    )
-    await database.execute(
-        "update questionnaire set published_version_id = $1 where questionnaire_id = $2",
-        version.version_id,
-        questionnaire.questionnaire_id,
-    )
-    return questionnaire.questionnaire_id
+    keys = (organization_id, application_id)
+    questionnaire_id, _ = await add_questionnaire(database, *keys, document, now=MADE, valid_days=0, editable=True)
+    return questionnaire_id
+
+
+async def now_of(house: House) -> datetime:
+    async with db.connection(house.pool) as database:
+        return database.clock.now()
+
+
+@pytest.fixture
+async def now(house: House) -> datetime:
+    return await now_of(house)
 
 
 @pytest.fixture

@@ -10,12 +10,6 @@ from afterword.listening.reports import counts, results, service
 from tests.listening.reports.conftest import NPS, House
 
 
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
-
-
 async def alert(house: House, condition: dict[str, Any]) -> str:
     body = {"application_id": house.application_id, "title": "Low", "trigger": "schedule", "conditions": condition}
     response = await house.send("POST", "/alert", body)
@@ -47,16 +41,15 @@ class TestEvaluateAlerts:
         assert [] == await cases(house, high)
 
     async def test_once_a_day(self, house: House, now: datetime) -> None:
-        for _ in range(5):
-            await house.respond({NPS: 0}, now=now - timedelta(days=1))
+        await house.respond({NPS: 0}, now=now - timedelta(days=1), count=5)
         low = await alert(house, below(0))
         assert [1, 0] == [await evaluate(house, now), await evaluate(house, now + timedelta(hours=1))]
         assert 1 == len(await cases(house, low))
 
     @pytest.mark.parametrize("number", [0, 4])
     async def test_below_the_minimum_base_it_is_missing(self, house: House, now: datetime, number: int) -> None:
-        for _ in range(number):
-            await house.respond({NPS: 0}, now=now - timedelta(days=1))
+        if number:
+            await house.respond({NPS: 0}, now=now - timedelta(days=1), count=number)
         low = await alert(house, below(0))
         empty = await alert(house, {"subject": f"metric:nps:{NPS}", "operator": "is_empty", "window_days": 7})
         assert 2 == await evaluate(house, now)
@@ -81,8 +74,7 @@ class TestEvaluateAlerts:
     async def test_one_that_fails_keeps_no_other_from_its_day(
         self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for _ in range(5):
-            await house.respond({NPS: 0}, now=now - timedelta(days=1))
+        await house.respond({NPS: 0}, now=now - timedelta(days=1), count=5)
         slow, good = await alert(house, below(0, window_days=90)), await alert(house, below(0))
         figure_values = results.figure_values
 
@@ -100,8 +92,7 @@ class TestEvaluateAlerts:
     async def test_more_than_a_report_reads_is_missing(
         self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for _ in range(5):
-            await house.respond({NPS: 0}, now=now - timedelta(days=1))
+        await house.respond({NPS: 0}, now=now - timedelta(days=1), count=5)
         monkeypatch.setattr(counts, "RESPONSES_MAX", 2)
         alert_id = await alert(house, below(0))
         assert 1 == await evaluate(house, now)

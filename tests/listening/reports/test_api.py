@@ -1,23 +1,15 @@
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
-import pytest
-
-from afterword.kit import db
 from tests.listening.reports.conftest import NPS, House
 
 ABSENT = "z" * 22
 
 
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
-
-
 async def give(house: House, now: datetime, values: list[int], question_id: str = NPS, **more: Any) -> None:
-    for value in values:
-        await house.respond({question_id: value}, now=more.pop("at", now) - timedelta(hours=1), **more)
+    for value, alike in groupby(values):
+        await house.respond({question_id: value}, now=now - timedelta(hours=1), count=len([*alike]), **more)
 
 
 class TestTemplates:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tests.listening.reports.conftest import House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 from tests.listening.responses.comments.test_service import told as told  # noqa: PLC0414  a fixture
 
 STORE = "questionnaire_metadata:store_id"

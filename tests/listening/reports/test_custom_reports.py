@@ -9,7 +9,6 @@ from afterword.kit import db
 from afterword.tenants.organizations import service as accounts
 from tests.listening.reports.conftest import CES, CHOICE, CSAT, NPS, TEXT, House, make_questionnaire
 from tests.listening.reports.test_api import ABSENT, give
-from tests.listening.reports.test_api import now as now  # noqa: PLC0414  a fixture
 
 LIST: Final = "/report/custom"
 _METRIC_LEAF: Final = {"subject": "metric:nps", "operator": "equal", "value": 1}
@@ -92,13 +91,9 @@ async def test_delete(house: House) -> None:
 
 async def test_run_by_everything(house: House, now: datetime) -> None:
     """Three groups and two metrics; a bucket, the answer to another question, a value of metadata."""
-    for number in range(40):
-        await house.respond(
-            {NPS: 9, CHOICE: number % 2 + 1, CSAT: 5},
-            now=now - timedelta(days=number % 2),
-            metadata={"store_id": "1"},
-            locale="el",
-        )
+    more: dict[str, Any] = {"metadata": {"store_id": "1"}, "locale": "el", "count": 20}
+    for days in (0, 1):
+        await house.respond({NPS: 9, CHOICE: days + 1, CSAT: 5}, now=now - timedelta(days=days), **more)
     made = await save(
         house,
         metrics=[{"metric": "nps"}, {"metric": "response"}],

@@ -59,6 +59,11 @@ async def survey(house: House, now: datetime = NOW) -> None:
         await rollups.survey(database, after="", now=now)
 
 
+async def keep(house: House) -> None:
+    await survey(house)
+    await work(house, NOW)
+
+
 def asked(house: House, *, zone: str = ZONE, bucket: Any = None, **more: Any) -> CountQuery:
     period = more.pop("period", Period(NOW - timedelta(days=DAYS), NOW, zone))
     return CountQuery(
@@ -199,8 +204,7 @@ async def test_equal_to_the_answers_themselves(house: House, monkeypatch: pytest
                 bucket = draw.choice([None, "day", "week", "month"])
                 await compare_cases(house, asked(house, bucket=bucket))
                 await compare_parts(house, asked(house, dimensions=draw.choice(DIMENSIONS)), cut, bucket)
-    await survey(house)
-    await work(house, NOW)
+    await keep(house)
     assert await compare_cases(house, asked(house, bucket="day"))
     for dimensions in DIMENSIONS:
         what = asked(house, bucket="day", dimensions=dimensions)
@@ -237,8 +241,7 @@ class TestKept:
 
     async def test_the_next_day(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         tomorrow = NOW + timedelta(days=1)
         assert 0 < await work(house, tomorrow)
         period = Period(NOW - timedelta(days=DAYS), tomorrow, ZONE)
@@ -248,8 +251,7 @@ class TestKept:
 
     async def test_unread_news_make_their_day_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         there = await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         before = await kept_days(house, asked(house))
         await house.answer(there[5], {NPS: 10}, now=NOW)
         assert before - 1 == await kept_days(house, asked(house))
@@ -258,8 +260,7 @@ class TestKept:
 
     async def test_read_news_mark_their_day(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         there = await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         before = await kept_days(house, asked(house))
         await house.delete(there[5], now=NOW)
         await work(house, NOW, keep=False)
@@ -274,16 +275,14 @@ class TestKept:
         self, house: House, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         instance = await house.respond({NPS: 3}, now=NOW - timedelta(days=3), complete=False)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         await house.answer(instance, {CSAT: 4}, now=NOW)
         found = await compare(house, monkeypatch, asked(house))
         assert 1 == found[0, house.questionnaire_id, (), CSAT, "4"]
 
     async def test_far_behind_the_log_everything_is_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         monkeypatch.setattr(counts, "UNREAD_MAX", 3)
         assert DAYS - 1 == await kept_days(house, asked(house))
         await respond_daily(house, days=2)
@@ -293,14 +292,12 @@ class TestKept:
     async def test_another_zone_of_the_organization(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         """Days are others then: all is counted again, and what was kept is removed an hour later."""
         await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         await house.set_organization(time_zone="Pacific/Auckland")
         what = asked(house, zone="Pacific/Auckland", bucket="day")
         assert 0 == await kept_days(house, what)
         assert await compare(house, monkeypatch, what)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         assert DAYS - 1 <= await kept_days(house, what)
         assert await compare(house, monkeypatch, what)
         assert 2 == len(await self.generations(house))
@@ -318,8 +315,7 @@ class TestKept:
     async def test_a_zone_of_the_report(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         """Its days are not those that are kept; without buckets only the ends differ."""
         await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         for bucket, kept in (("day", 0), (None, DAYS - 1)):
             what = asked(house, zone="Pacific/Auckland", organization_zone=ZONE, bucket=bucket)
             assert kept == await kept_days(house, what)
@@ -330,8 +326,7 @@ class TestKept:
         for number in range(5):
             day = NOW - timedelta(days=1 if number < 3 else 2)
             await house.respond({NPS: 9}, now=day, metadata={"transaction_date": f"2026-01-0{number + 1}"})
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         what = asked(house, dimensions=(("questionnaire_metadata", "transaction_date"),))
         assert DAYS - 2 == await kept_days(house, what)
         assert 5 == len(await compare(house, monkeypatch, what))
@@ -344,8 +339,7 @@ class TestKept:
         for _ in range(3):
             await house.respond({NPS: 9}, now=NOW - timedelta(days=1))
         await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         assert DAYS - 2 == await kept_days(house, asked(house))
         assert await compare(house, monkeypatch, asked(house))
 
@@ -367,8 +361,7 @@ class TestKept:
         self, house: House, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await respond_daily(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         before = {span.dimension for span in await self.spans(house)}
         monkeypatch.setattr(rollups, "NAMES_MAX", 0)
         await survey(house)
@@ -387,8 +380,7 @@ class TestKept:
                 "update questionnaire_instance set test = true where instance_id = $1", there[3].instance_id
             )
             await database.execute("update answer set provisional = true where instance_id = $1", there[4].instance_id)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         found = await compare(house, monkeypatch, asked(house, question_ids=(NPS,)))
         assert 8 == found.total()
         tested = await compare(house, monkeypatch, asked(house, question_ids=(NPS,), test=True))
@@ -415,8 +407,7 @@ class TestHours:
 
     async def test_only_what_is_not_over_is_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         await self.respond_hourly(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         assert 12 == len(await self.kept(house, asked(house)))
         assert await compare(house, monkeypatch, asked(house))
         async with db.connection(house.pool) as database:
@@ -429,8 +420,7 @@ class TestHours:
 
     async def test_periods_that_end_before(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         await self.respond_hourly(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         for hours in (2, 24):
             period = Period(NOW - timedelta(days=9), NOW - timedelta(hours=hours, minutes=15), ZONE)
             what = asked(house, period=period)
@@ -439,8 +429,7 @@ class TestHours:
 
     async def test_a_change_makes_its_hour_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         there = await self.respond_hourly(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         before = await self.kept(house, asked(house))
         await house.answer(there[5], {NPS: 10}, now=NOW)
         assert {"2026-06-20T04"} == before - await self.kept(house, asked(house)), "it is in the log"
@@ -455,8 +444,7 @@ class TestHours:
 
     async def test_the_next_hour_and_the_next_day(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         await self.respond_hourly(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         await house.respond({NPS: 3}, now=NOW + timedelta(minutes=1))
         later = NOW + timedelta(minutes=29)
         assert 0 == await work(house, later), "its hour is not over"
@@ -479,18 +467,15 @@ class TestHours:
     async def test_another_generation(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         """As migrations ask for that change answers without an event."""
         await self.respond_hourly(house)
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         async with db.transaction(house.pool) as database:
             await database.execute("update rollup_span set generation = default, due_time = default")
         assert not await self.kept(house, asked(house))
         assert await compare(house, monkeypatch, asked(house))
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         assert 12 == len(await self.kept(house, asked(house)))
         await house.set_organization(time_zone="Pacific/Auckland")  # whose day is 21 hours old
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         what = asked(house, zone="Pacific/Auckland")
         assert 13 <= len(await self.kept(house, what)), "without another answer"
         assert await compare(house, monkeypatch, what)
@@ -501,8 +486,7 @@ class TestHours:
         monkeypatch.setattr(rollups, "DAY_RESPONSES_MAX", 1)
         for number in range(2):
             await house.respond({NPS: 3}, now=NOW - timedelta(hours=2, minutes=number))
-        await survey(house)
-        await work(house, NOW)
+        await keep(house)
         assert "2026-06-20T06" in await self.kept(house, asked(house))
         assert "2026-06-20T07" not in await self.kept(house, asked(house))
         assert await compare(house, monkeypatch, asked(house))

@@ -12,7 +12,7 @@ from afterword.kit.nouns import service
 from afterword.listening.reports.digests import DIGEST
 from tests.conftest import SITE
 from tests.listening.reports.conftest import House
-from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
+from tests.listening.screens.conftest import owner as owner  # noqa: PLC0414  a fixture
 from tests.making import make_user
 
 
@@ -26,12 +26,6 @@ async def create(house: House, caller: Any, now: datetime, **columns: Any) -> st
         given = {"report_id": None, "frequency": "weekly", "day": 1, "hour": 8, "locale": "en", **columns}
         made = await service.create(DIGEST, database, caller=caller, columns=given, site=SITE, now=now)
         return made.record.digest_id
-
-
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
 
 
 async def test_refusals(owner: House, now: datetime) -> None:

@@ -3,18 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-
-from afterword.kit import db
 from tests.listening.reports.conftest import CHOICE, CONSENT, MANY, NPS, House
 
 STORE = "questionnaire_metadata:store_id"
-
-
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
 
 
 class TestRun:
@@ -115,12 +106,9 @@ class TestRun:
 
     async def test_against_the_rest(self, house: House, now: datetime) -> None:
         """A store differs from all others together."""
-        for number in range(20):
-            await house.respond({NPS: 3 if number % 4 else 9}, now=now - timedelta(days=1), metadata={"store_id": "a"})
-            await house.respond({NPS: 9}, now=now - timedelta(days=1), metadata={"store_id": "b"})
-        for store in ("c", "d"):
-            for _ in range(3):
-                await house.respond({NPS: 10}, now=now - timedelta(days=1), metadata={"store_id": store})
+        for store, value, count in (("a", 3, 15), ("a", 9, 5), ("b", 9, 20), ("c", 10, 3), ("d", 10, 3)):
+            at = now - timedelta(days=1)
+            await house.respond({NPS: value}, now=at, metadata={"store_id": store}, count=count)
         result = await self.run(house, metrics=[{"metric": "nps"}], group_by=[STORE], compare="rest")
         found = {row["key"][STORE]: row["figures"][0] for row in result["rows"]}
         change = found["a"]["change"]

@@ -8,7 +8,6 @@ import pytest
 from afterword.listening.reports import counts
 from tests.listening.reports.conftest import CES, CHOICE, CSAT, NPS, TEXT, House
 from tests.listening.reports.test_api import ABSENT, give
-from tests.listening.reports.test_api import now as now  # noqa: PLC0414  a fixture
 from tests.making import make_application
 
 _SECOND = ("question_ids[1]", "unknown_value")

@@ -24,7 +24,6 @@ from tests.listening.reports.conftest import (
     make_questionnaire,
 )
 from tests.listening.reports.test_api import ABSENT, give
-from tests.listening.reports.test_api import now as now  # noqa: PLC0414  a fixture
 
 PIPELINE = f"{'PIPE':0<22}"
 
@@ -167,8 +166,7 @@ class TestScores:
     async def test_distribution(
         self, house: House, now: datetime, question_id: str, value: object, key: dict[str, object]
     ) -> None:
-        for _ in range(5):
-            await house.respond({question_id: value}, now=now - timedelta(hours=1))
+        await house.respond({question_id: value}, now=now - timedelta(hours=1), count=5)
         result = await house.template("distribution", question_id=question_id)
         row = next(row for row in result["rows"] if row["figures"][0]["value"])
         assert (key, 100.0) == (row["key"], row["figures"][0]["value"])
@@ -319,8 +317,7 @@ class TestFunnel:
         assert (16.67, 66.67) == (figure(result, "rr1")["value"], figure(result, "rr2")["value"])
 
     async def test_deliveries_that_nobody_reports(self, house: House, now: datetime) -> None:
-        for _ in range(6):
-            await house.respond({NPS: 9}, now=now - timedelta(hours=2))
+        await house.respond({NPS: 9}, now=now - timedelta(hours=2), count=6)
         result = await house.template("funnel")
         assert (6, 0) == (figure(result, "sent")["value"], figure(result, "delivered")["value"])
         assert (None, 6) == (figure(result, "delivery")["value"], figure(result, "delivery")["n"])
@@ -425,8 +422,7 @@ class TestSmallGroups:
             assert not any(figure["suppressed"] for figure in figures), template_id
 
     async def test_a_few_chosen_of_many_invitations(self, house: House, now: datetime) -> None:
-        for _ in range(120):
-            await house.respond({NPS: 9}, now=now - timedelta(hours=1))
+        await house.respond({NPS: 9}, now=now - timedelta(hours=1), count=120)
         async with db.transaction(house.pool) as database:
             await database.execute(
                 """update questionnaire_instance set channel_id = 1 where instance_id in (

@@ -15,12 +15,6 @@ ABSENT = "z" * 22
 STORE = "questionnaire_metadata:store_id"
 
 
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
-
-
 async def saved(house: House, **spec: Any) -> str:
     body = {
         "questionnaire_ids": [house.questionnaire_id],
@@ -70,10 +64,8 @@ async def test_reader_of_figures_alone(house: House, now: datetime) -> None:
     """Whole months that are over, in which few people stay hidden; nothing of this month, though the maker sees it."""
     before = (now.replace(day=15) - timedelta(days=31)).replace(day=10)
     for store, count in (("north", 9), ("south", 7), ("east", 3), ("west", 4)):
-        for _ in range(count):
-            await house.respond({NPS: 9}, now=before, metadata={"store_id": store})
-    for _ in range(8):
-        await house.respond({NPS: 2}, now=now - timedelta(minutes=5), metadata={"store_id": "north"})
+        await house.respond({NPS: 9}, now=before, metadata={"store_id": store}, count=count)
+    await house.respond({NPS: 2}, now=now - timedelta(minutes=5), metadata={"store_id": "north"}, count=8)
     report_id = await saved(house, template_id="by_metadata", metadata=STORE, bucket=None, last_days=90)
     share = await shared(house, report_id)
     async with db.connection(house.pool) as database:

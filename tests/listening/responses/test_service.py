@@ -12,8 +12,7 @@ from afterword.core.text import words
 from afterword.kit import db
 from afterword.listening.responses import service
 from afterword.listening.responses.service import Filter, ResponseRow
-from tests.listening.reports.conftest import CSAT, NPS, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import CSAT, NPS, TEXT, House, now_of
 
 SAMPLES = (  # a text, a search that finds it, and one that finds nothing
     ("Η ΠΑΡΆΔΟΣΗ άργησε", "παραδοσ αργ", "παραλαβη"),
@@ -25,11 +24,6 @@ SAMPLES = (  # a text, a search that finds it, and one that finds nothing
     ("จัดส่งช้ามาก", "ส่ง", "งส"),
     ("Late delivery", "deliv -early", "late -deliv"),
 )
-
-
-async def now_of(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
 
 
 async def listed(
@@ -75,8 +69,7 @@ class TestList:
         confined = replace(house.caller, application_ids=(house.application_id,))
         assert [""] == service.reach_of(confined, "0" * 22)["application_ids"]
 
-    async def test_tabs_and_filters(self, house: House) -> None:
-        now = await now_of(house)
+    async def test_tabs_and_filters(self, house: House, now: datetime) -> None:
         given = ({NPS: 3, CSAT: 5}, {NPS: 7, TEXT: "Too late."}, {NPS: 10, CSAT: 1}, {CSAT: 3}, {CSAT: 2})
         made = [(await house.respond(one, now=now - timedelta(hours=1 + n))).instance_id for n, one in enumerate(given)]
         await house.follow()
@@ -94,10 +87,9 @@ class TestList:
         assert [] == ids_of(await listed(house, tag="late"))
 
     async def test_a_tab_with_more_than_are_counted_is_counted_once_an_hour(
-        self, house: House, monkeypatch: pytest.MonkeyPatch
+        self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(service, "FOUND_MAX", 2)
-        now = await now_of(house)
         for hours in range(1, 5):
             await house.respond({NPS: 3} if hours == 1 else {NPS: 9, TEXT: "Fine."}, now=now - timedelta(hours=hours))
         await house.follow()
@@ -122,8 +114,7 @@ class TestList:
         assert [3, 3, 1] == await counts(days=30, minutes=59)
         assert [3, 0, 1] == await counts(minutes=61)
 
-    async def test_pages_that_new_responses_never_move(self, house: House) -> None:
-        now = await now_of(house)
+    async def test_pages_that_new_responses_never_move(self, house: House, now: datetime) -> None:
         moment = now - timedelta(hours=1)
         for _ in range(5):
             await house.respond({NPS: 9}, now=moment)  # at the same moment, so that ids decide
@@ -178,8 +169,7 @@ class GenericPlans:
 
 
 class TestTag:
-    async def test_few_and_many(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        now = await now_of(house)
+    async def test_few_and_many(self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
         made = [(await house.respond({NPS: 3}, now=now - timedelta(hours=1 + n))).instance_id for n in range(4)]
         await house.follow()
         async with db.transaction(house.pool) as database:
@@ -216,8 +206,7 @@ class TestSearch:
         assert "response_words" in plan
         assert "response_list" not in plan
 
-    async def test_found_as_it_is_marked(self, house: House) -> None:
-        now = await now_of(house)
+    async def test_found_as_it_is_marked(self, house: House, now: datetime) -> None:
         made = {text: await house.respond({TEXT: text}, now=now - timedelta(hours=1)) for text, _, _ in SAMPLES}
         await house.follow()
         for text, found, not_found in SAMPLES:
@@ -225,10 +214,9 @@ class TestSearch:
             assert any(is_hit for _, is_hit in words.highlighted(text, words.read_query(found)))
             assert [] == await listed(house, search=not_found)
 
-    async def test_few_among_many(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_few_among_many(self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
         """Behind the newest, which are looked through first, the index finds the others."""
         monkeypatch.setattr(service, "NEWEST_MAX", 1)
-        now = await now_of(house)
         texts = ("late", "early", "late", "later")
         made = [
             (await house.respond({TEXT: t}, now=now - timedelta(hours=1 + n))).instance_id for n, t in enumerate(texts)
@@ -237,8 +225,7 @@ class TestSearch:
         assert [made[0], made[2], made[3]] == ids_of(await listed(house, search="late"))
         assert [made[0]] == ids_of(await listed(house, search="late", limit=1))
 
-    async def test_parts_out_of_reach(self, house: House) -> None:
-        now = await now_of(house)
+    async def test_parts_out_of_reach(self, house: House, now: datetime) -> None:
         made = await house.respond(
             {NPS: 9}, now=now - timedelta(hours=1), metadata={"order": "A-77"}, person={"name": "Hector"}
         )
@@ -268,8 +255,7 @@ class TestApi:
         refused = await house.send("POST", "/q/response/search", of_metadata, Authorization=f"Bearer {token}")
         assert 403 == refused.status_code
 
-    async def test_same_as_the_rows(self, house: House) -> None:
-        now = await now_of(house)
+    async def test_same_as_the_rows(self, house: House, now: datetime) -> None:
         unhappy = await house.respond({NPS: 3, TEXT: "Too late."}, now=now - timedelta(hours=1))
         await house.respond({CSAT: 5}, now=now - timedelta(hours=2))
         await house.follow()
@@ -305,11 +291,10 @@ class TestApi:
                     (each["parameter"], each["code"]) for each in refused.json()["errors"]
                 ]
 
-    async def test_search_by_a_condition(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_search_by_a_condition(self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
         """Page by page, also where only some responses of a page are looked at."""
         monkeypatch.setattr(service, "CONDITION_SCANNED_MAX", 2)
         monkeypatch.setattr(service, "CONDITION_BATCH", 1)
-        now = await now_of(house)
         made = [
             (
                 await house.respond({NPS: score, CSAT: 5}, now=now - timedelta(hours=1 + n), metadata={"shop": "7"})

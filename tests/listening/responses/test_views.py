@@ -1,6 +1,7 @@
 """Saved views: own and shared ones, removed by whoever made them, and nothing of other organizations."""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -12,8 +13,6 @@ from afterword.kit.nouns import service
 from afterword.listening.responses.views import VIEW, VIEWS_MAX, views_of
 from tests.conftest import SITE
 from tests.listening.reports.conftest import House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.responses.test_service import now_of
 
 PATH = "/q/response/view"
 
@@ -30,8 +29,8 @@ async def test_tokens_have_none(house: House) -> None:
     assert 404 == (await house.send("DELETE", f"{PATH}/{'0' * 22}")).status_code
 
 
-async def test_own_and_shared(house: House) -> None:
-    given: dict[str, Any] = {"site": SITE, "now": await now_of(house)}
+async def test_own_and_shared(house: House, now: datetime) -> None:
+    given: dict[str, Any] = {"site": SITE, "now": now}
     first = replace(house.caller, user_id=await house.add_user("a@demo.example"), role="agent")
     second = replace(house.caller, user_id=await house.add_user("b@demo.example"), role="agent")
 

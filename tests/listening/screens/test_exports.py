@@ -7,7 +7,7 @@ import io
 import json
 import re
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import httpx2
 import pytest
@@ -16,11 +16,8 @@ from afterword.kit import db
 from afterword.listening.exports import service
 from afterword.run.worker.long_work import Exporter
 from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.listening.screens.test_responses import links_of
-from tests.listening.screens.test_responses import shop as shop  # noqa: PLC0414  a fixture
-from tests.tenants.logins.conftest import browser_of, log_in
+from tests.tenants.logins.conftest import Browser
 
 CONDITION = json.dumps({"subject": f"question:{NPS}", "operator": "greater_equal", "value": 9})
 EXPORT = "/console/responses/export"
@@ -36,44 +33,38 @@ async def written(shop: House, client: httpx2.AsyncClient, page: str) -> httpx2.
     return await client.get(link[1])
 
 
-async def test_as_listed(shop: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_as_listed(shop: House, monkeypatch: pytest.MonkeyPatch, browser: Browser) -> None:
     """The rows are the listed ones in their order, as many as the page counts; both acts are in the audit log."""
     monkeypatch.setattr(service, "BATCH_ROWS", 1)
-    async with browser_of(shop.pool) as client:
-        await log_in(client)
-        for query in ("tab=unhappy", "search=fine", f"condition={CONDITION}", "days=7", "tab=unread&days=30"):
-            listed = [link[19:41] for link in links_of(await client.get(f"/console/responses?{query}"))]
-            form = html.unescape((await client.get(f"{EXPORT}?{query}")).text)
-            assert f">Export {len(listed)} response" in form.replace("\u2068", "").replace("\u2069", ""), query
-            action = re.search(rf'action="({EXPORT}[^"]*)"', form)
-            assert action is not None
-            done = await client.post(action[1], data={"format": "csv", "metadata": "1"})
-            file = await written(shop, client, done.headers["location"])
-            assert "attachment" in file.headers["content-disposition"]
-            rows = list(csv.DictReader(io.StringIO(file.content.decode("utf-8-sig"), newline="")))
-            assert listed == [row["instance_id"] for row in rows], query
-        assert "A-10" in file.text
-        assert "recipient" not in rows[0]
-        assert "Your exports" in (await client.get(EXPORT)).text
-        log = html.unescape((await client.get("/console/settings/audit")).text)
-        assert "exported a file of responses" in log.replace("\u2068", "").replace("\u2069", "")
-        assert "downloaded a file of responses" in log.replace("\u2068", "").replace("\u2069", "")
+    for query in ("tab=unhappy", "search=fine", f"condition={CONDITION}", "days=7", "tab=unread&days=30"):
+        listed = [link[19:41] for link in links_of(await browser.get(f"/console/responses?{query}"))]
+        form = html.unescape((await browser.get(f"{EXPORT}?{query}")).text)
+        assert f">Export {len(listed)} response" in form.replace("\u2068", "").replace("\u2069", ""), query
+        action = re.search(rf'action="({EXPORT}[^"]*)"', form)
+        assert action is not None
+        done = await browser.post(action[1], data={"format": "csv", "metadata": "1"})
+        file = await written(shop, browser, done.headers["location"])
+        assert "attachment" in file.headers["content-disposition"]
+        rows = list(csv.DictReader(io.StringIO(file.content.decode("utf-8-sig"), newline="")))
+        assert listed == [row["instance_id"] for row in rows], query
+    assert "A-10" in file.text
+    assert "recipient" not in rows[0]
+    assert "Your exports" in (await browser.get(EXPORT)).text
+    log = html.unescape((await browser.get("/console/settings/audit")).text)
+    assert "exported a file of responses" in log.replace("\u2068", "").replace("\u2069", "")
+    assert "downloaded a file of responses" in log.replace("\u2068", "").replace("\u2069", "")
 
 
-async def test_refused(shop: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with db.connection(shop.pool) as database:
-        now = database.clock.now()
-    async with browser_of(shop.pool) as client:
-        await log_in(client)
-        assert "No response matches" in (await client.get(f"{EXPORT}?search=nothing")).text
-        monkeypatch.setattr(service, "LISTED_MAX", 2)
-        assert 422 == (await client.get(EXPORT)).status_code
-        assert 422 == (await client.post(EXPORT, data={"format": "csv"})).status_code
-        async with db.transaction(shop.pool) as database:
-            await database.execute("update login_session set proven_time = $1", now - timedelta(hours=1))
-        for method, path in (("GET", EXPORT), ("POST", EXPORT), ("GET", f"{EXPORT}/{'0' * 22}/file")):
-            asked = await client.request(method, path)
-            assert asked.headers["location"].startswith("/console/proof"), path
+async def test_refused(shop: House, now: datetime, monkeypatch: pytest.MonkeyPatch, browser: Browser) -> None:
+    assert "No response matches" in (await browser.get(f"{EXPORT}?search=nothing")).text
+    monkeypatch.setattr(service, "LISTED_MAX", 2)
+    assert 422 == (await browser.get(EXPORT)).status_code
+    assert 422 == (await browser.post(EXPORT, data={"format": "csv"})).status_code
+    async with db.transaction(shop.pool) as database:
+        await database.execute("update login_session set proven_time = $1", now - timedelta(hours=1))
+    for method, path in (("GET", EXPORT), ("POST", EXPORT), ("GET", f"{EXPORT}/{'0' * 22}/file")):
+        asked = await browser.request(method, path)
+        assert asked.headers["location"].startswith("/console/proof"), path
 
 
 async def test_over_the_api(shop: House) -> None:

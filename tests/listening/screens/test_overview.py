@@ -1,4 +1,4 @@
-"""The overview: figures with n and interval, honest where there is nothing, and the API's own."""
+"""The overview: figures with n and interval, the API's own, and all that needs somebody."""
 
 import html
 import re
@@ -9,15 +9,7 @@ import pytest
 
 from afterword.kit import db
 from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
-
-
-@pytest.fixture
-async def owner(house: House) -> House:
-    """The house with an owner who can log in."""
-    await Office(house.pool, house.caller.organization_id, "", "").add_user(EMAIL, role="owner")
-    return house
+from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 
 async def page_of(house: House, path: str = "/console") -> str:
@@ -45,13 +37,11 @@ async def test_without_answers(owner: House) -> None:
     assert ">Alerts</a>" in await page_of(owner, "/console/cases")
 
 
-async def test_equal_to_the_api(owner: House) -> None:
-    async with db.connection(owner.pool) as database:
-        now = database.clock.now()
-    for number in range(40):
-        await owner.respond({NPS: 10 if number % 4 else 3}, now=now - timedelta(hours=number, minutes=1))
-    for number in range(40):
-        await owner.respond({NPS: 3 if number % 4 else 10}, now=now - timedelta(days=31, hours=number))
+async def test_equal_to_the_api(owner: House, now: datetime) -> None:
+    for days, values in ((0, (3, 10, 10, 10)), (31, (10, 3, 3, 3))):
+        for number, value in enumerate(values):
+            at = now - timedelta(days=days, hours=number, minutes=1)
+            await owner.respond({NPS: value}, now=at, count=10, every=timedelta(hours=4))
     page = await page_of(owner, "/console?days=30")
     shown = re.sub(r"<[^>]+>|[\u2068\u2069]", "", page)
     report = await owner.template("nps")
@@ -68,9 +58,7 @@ async def test_equal_to_the_api(owner: House) -> None:
     assert datetime.fromisoformat(report["period"]["from_time"]) == datetime.fromisoformat(begin)
 
 
-async def test_each_stage_has_its_own_number(owner: House) -> None:
-    async with db.connection(owner.pool) as database:
-        now = database.clock.now()
+async def test_each_stage_has_its_own_number(owner: House, now: datetime) -> None:
     for number in range(10):
         await owner.respond({NPS: 9} if number < 7 else {}, now=now - timedelta(days=1), complete=number < 6)
     shown = re.sub(r"<[^>]+>", " ", await page_of(owner))
@@ -91,3 +79,34 @@ async def test_each_stage_has_its_own_number(owner: House) -> None:
 )
 async def test_any_query(owner: House, query: str) -> None:
     assert "Overview" in await page_of(owner, f"/console{query}")
+
+
+async def execute(house: House, statement: str, *values: object) -> None:
+    async with db.transaction(house.pool) as database:
+        await database._connection.execute(statement, *values)
+
+
+async def test_nothing(owner: House) -> None:
+    assert "Needs you" not in await page_of(owner)  # before the first response the next steps are enough
+    async with db.connection(owner.pool) as database:
+        await owner.respond({NPS: 9}, now=database.clock.now())
+    page = await page_of(owner)
+    assert "Nothing needs you." in page
+    assert "What waits and why" not in page
+
+
+async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
+    for day in range(10, 16):
+        await owner.respond({NPS: 9}, now=now - timedelta(days=day))
+    await owner.respond({}, now=now - timedelta(days=1), complete=False)
+    organization_id = owner.caller.organization_id
+    await execute(
+        owner,
+        """insert into plan (organization_id, plan_id, title, kind, credits, remaining_credits, start_time)
+           values ($1, $1, 'Pack', 'once', 1000, 40, now() - interval '1 day')""",
+        organization_id,
+    )
+    page = await page_of(owner)
+    for text in ("had answers regularly, and none for a week", "are low: "):
+        assert text in page, text
+    assert "Nothing needs you." not in page

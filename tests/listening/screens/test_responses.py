@@ -2,22 +2,18 @@
 
 import html
 import re
-from datetime import timedelta
 
 import httpx2
-import pytest
 
 from afterword.asking.questionnaires import service as questionnaires
 from afterword.kit import db
 from tests.asking.instances.files.test_service import send
 from tests.core.answers.test_files import PDF
-from tests.listening.reports.conftest import NPS, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
-from tests.tenants.logins.conftest import Office, browser_of, log_in
+from tests.listening.reports.conftest import House
+from tests.listening.screens.conftest import ATTACK
+from tests.tenants.logins.conftest import Browser, Office, browser_of, log_in
 
 LINK = re.compile(r'class="whole" data-swap="list" href="(/console/responses/\w{22}[^"]*)"')
-ATTACK = "<img src=x onerror=alert(1)> \u202egnirts"
 
 
 def links_of(response: httpx2.Response) -> list[str]:
@@ -25,72 +21,55 @@ def links_of(response: httpx2.Response) -> list[str]:
     return LINK.findall(html.unescape(response.text))
 
 
-@pytest.fixture
-async def shop(owner: House) -> House:
-    async with db.connection(owner.pool) as database:
-        now = database.clock.now()
-    for hours, score, said in ((1, 2, ATTACK), (2, 10, "Fine."), (3, 9, None)):
-        answers: dict[str, object] = {NPS: score} if said is None else {NPS: score, TEXT: said}
-        await owner.respond(answers, now=now - timedelta(hours=hours), metadata={"order": f"A-{score}"})
-    await owner.follow()
-    return owner
+async def test_tabs_and_filters(shop: House, browser: Browser) -> None:
+    numbers = {
+        tab: len(links_of(await browser.get(f"/console/responses?tab={tab}")))
+        for tab in ("all", "comment", "unhappy", "unread", "mine")
+    }
+    assert {"all": 3, "comment": 2, "unhappy": 1, "unread": 3, "mine": 0} == numbers
+    assert 3 == len(links_of(await browser.get(f"/console/responses?questionnaire={shop.questionnaire_id}")))
+    for query in (
+        "questionnaire=nobody",
+        "days=x",
+        "after=x_y",
+        "after=99999999999999999_z",
+        "tab=x",
+        "tag=none",
+        "since=x",
+        "channel=x",
+        "search=-",
+        "search=%22",
+        "test=1",
+    ):
+        assert 200 == (await browser.get(f"/console/responses?{query}")).status_code, query
 
 
-async def test_tabs_and_filters(shop: House) -> None:
-    async with browser_of(shop.pool) as client:
-        await log_in(client)
-        numbers = {
-            tab: len(links_of(await client.get(f"/console/responses?tab={tab}")))
-            for tab in ("all", "comment", "unhappy", "unread", "mine")
-        }
-        assert {"all": 3, "comment": 2, "unhappy": 1, "unread": 3, "mine": 0} == numbers
-        assert 3 == len(links_of(await client.get(f"/console/responses?questionnaire={shop.questionnaire_id}")))
-        for query in (
-            "questionnaire=nobody",
-            "days=x",
-            "after=x_y",
-            "after=99999999999999999_z",
-            "tab=x",
-            "tag=none",
-            "since=x",
-            "channel=x",
-            "search=-",
-            "search=%22",
-            "test=1",
-        ):
-            assert 200 == (await client.get(f"/console/responses?{query}")).status_code, query
+async def test_open(shop: House, browser: Browser) -> None:
+    link = links_of(await browser.get("/console/responses?tab=unhappy"))[0]
+    page = await browser.get(link)
+    assert "<img" not in page.text
+    assert ATTACK in html.unescape(page.text)
+    assert "How likely?" in page.text
+    assert "tab=unhappy" in link
+    shown = re.sub(r"<[^>]+>", " ", page.text)
+    for step in ("Link issued", "First answer", "Completed"):
+        assert step in shown.partition("How it came about")[2], step
+    assert "Answered" in shown.partition("The person")[2]
+    await browser.get(link)  # within the hour
+    log = (await browser.get("/console/settings/audit?group=readings")).text
+    assert 1 == re.sub(r"[\u2068\u2069]", "", log).count("opened a person.")
 
 
-async def test_open(shop: House) -> None:
-    async with browser_of(shop.pool) as client:
-        await log_in(client)
-        link = links_of(await client.get("/console/responses?tab=unhappy"))[0]
-        page = await client.get(link)
-        assert "<img" not in page.text
-        assert ATTACK in html.unescape(page.text)
-        assert "How likely?" in page.text
-        assert "tab=unhappy" in link
-        shown = re.sub(r"<[^>]+>", " ", page.text)
-        for step in ("Link issued", "First answer", "Completed"):
-            assert step in shown.partition("How it came about")[2], step
-        assert "Answered" in shown.partition("The person")[2]
-        await client.get(link)  # within the hour
-        log = (await client.get("/console/settings/audit?group=readings")).text
-        assert 1 == re.sub(r"[\u2068\u2069]", "", log).count("opened a person.")
-
-
-async def test_tags(shop: House) -> None:
-    async with browser_of(shop.pool) as client:
-        await log_in(client)
-        link = links_of(await client.get("/console/responses"))[0]
-        path = link.partition("?")[0]
-        added = await client.post(f"{path}/tag?tab=comment", data={"tag": "Late"})
-        assert f"{path}?tab=comment" == added.headers["location"]
-        tagged = links_of(await client.get("/console/responses?tag=late"))
-        assert [path] == [each.partition("?")[0] for each in tagged]
-        assert 422 == (await client.post(f"{path}/tag", data={"tag": "x" * 99})).status_code
-        assert 303 == (await client.post(f"{path}/untag", data={"tag": "Late"})).status_code
-        assert 404 == (await client.post(f"{path}/untag", data={"tag": "Late"})).status_code
+async def test_tags(shop: House, browser: Browser) -> None:
+    link = links_of(await browser.get("/console/responses"))[0]
+    path = link.partition("?")[0]
+    added = await browser.post(f"{path}/tag?tab=comment", data={"tag": "Late"})
+    assert f"{path}?tab=comment" == added.headers["location"]
+    tagged = links_of(await browser.get("/console/responses?tag=late"))
+    assert [path] == [each.partition("?")[0] for each in tagged]
+    assert 422 == (await browser.post(f"{path}/tag", data={"tag": "x" * 99})).status_code
+    assert 303 == (await browser.post(f"{path}/untag", data={"tag": "Late"})).status_code
+    assert 404 == (await browser.post(f"{path}/untag", data={"tag": "Late"})).status_code
 
 
 async def test_files_of_a_response(office: Office) -> None:

@@ -2,21 +2,16 @@
 
 import html
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from afterword.asking.instances.answers import Start
-from afterword.kit import db
 from tests.listening.reports.conftest import NPS, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.screens.test_overview import owner as owner  # noqa: PLC0414  a fixture
-from tests.tenants.logins.conftest import browser_of, log_in
+from tests.tenants.logins.conftest import Browser
 
 DOUBTFUL = "/console/responses/doubtful"
 
 
-async def test_screens(owner: House) -> None:
-    async with db.connection(owner.pool) as database:
-        now = database.clock.now()
+async def test_screens(owner: House, now: datetime, browser: Browser) -> None:
     there = [
         await owner.respond(
             {NPS: score, TEXT: "Buy <b>pills</b>"},
@@ -26,37 +21,35 @@ async def test_screens(owner: House) -> None:
         for score in (1, 2, 3)
     ]
     first, second, third = (f"/console/responses/{one.instance_id}" for one in there)
-    async with browser_of(owner.pool) as client:
-        await log_in(client)
 
-        async def listed(query: str = "") -> list[str]:
-            page = await client.get(f"{DOUBTFUL}{query}")
-            return re.findall(r'<a href="(/console/responses/\w{22})"', html.unescape(page.text))
+    async def listed(query: str = "") -> list[str]:
+        page = await browser.get(f"{DOUBTFUL}{query}")
+        return re.findall(r'<a href="(/console/responses/\w{22})"', html.unescape(page.text))
 
-        assert [first, second, third] == await listed()
-        assert [second, third] == await listed("?flag=hidden_field")
-        assert [] == await listed("?flag=speeding") == await listed("?state=accepted")
-        every = await client.get("/console/responses")
-        assert ("Held back" in every.text, there[0].instance_id in every.text) == (True, False)
-        page = (await client.get(second)).text
-        assert "a field was filled in that people do not see" in page
-        assert "Buy &lt;b&gt;pills" in page
-        assert "starts no rule" in page
+    assert [first, second, third] == await listed()
+    assert [second, third] == await listed("?flag=hidden_field")
+    assert [] == await listed("?flag=speeding") == await listed("?state=accepted")
+    every = await browser.get("/console/responses")
+    assert ("Held back" in every.text, there[0].instance_id in every.text) == (True, False)
+    page = (await browser.get(second)).text
+    assert "a field was filled in that people do not see" in page
+    assert "Buy &lt;b&gt;pills" in page
+    assert "starts no rule" in page
 
-        nothing = await client.post(DOUBTFUL, data={"judgement": "accepted", "shown": [there[0].instance_id]})
-        assert f"{DOUBTFUL}" == nothing.headers["location"]
-        await client.post(DOUBTFUL, data={"judgement": "rejected", "id": [there[2].instance_id]})
-        assert ([first, second], [third]) == (await listed(), await listed("?state=rejected"))
-        shown = [one.instance_id for one in there[:2]]
-        done = await client.post(DOUBTFUL, data={"judgement": "accepted", "shown": shown, "among": "page"})
-        assert f"{DOUBTFUL}?done=judged" == done.headers["location"]
-        await owner.follow()
-        every = await client.get("/console/responses")
-        assert (True, False) == (there[0].instance_id in every.text, "Held back" in every.text)
-        one = await client.post(f"{first}/judgement", data={"judgement": "rejected"})
-        assert f"{first}?done=judged" == one.headers["location"]
-        assert "Accept" in (await client.get(first)).text
-        await owner.follow()
-        assert there[0].instance_id not in (await client.get("/console/responses")).text
-        log = (await client.get("/console/settings/audit")).text
-        assert {"accepted", "rejected"} <= set(re.findall(r"(accepted|rejected) \u2068a response", log))
+    nothing = await browser.post(DOUBTFUL, data={"judgement": "accepted", "shown": [there[0].instance_id]})
+    assert f"{DOUBTFUL}" == nothing.headers["location"]
+    await browser.post(DOUBTFUL, data={"judgement": "rejected", "id": [there[2].instance_id]})
+    assert ([first, second], [third]) == (await listed(), await listed("?state=rejected"))
+    shown = [one.instance_id for one in there[:2]]
+    done = await browser.post(DOUBTFUL, data={"judgement": "accepted", "shown": shown, "among": "page"})
+    assert f"{DOUBTFUL}?done=judged" == done.headers["location"]
+    await owner.follow()
+    every = await browser.get("/console/responses")
+    assert (True, False) == (there[0].instance_id in every.text, "Held back" in every.text)
+    one = await browser.post(f"{first}/judgement", data={"judgement": "rejected"})
+    assert f"{first}?done=judged" == one.headers["location"]
+    assert "Accept" in (await browser.get(first)).text
+    await owner.follow()
+    assert there[0].instance_id not in (await browser.get("/console/responses")).text
+    log = (await browser.get("/console/settings/audit")).text
+    assert {"accepted", "rejected"} <= set(re.findall(r"(accepted|rejected) \u2068a response", log))

@@ -1,14 +1,29 @@
-"""Views of results: the words of each group, one view for each part of a question, and findings that are true."""
+"""Views of results and words, and their file: one view for each part of a question, findings that are true."""
+
+import csv
+import io
+from datetime import UTC, datetime
+from typing import Any
 
 from afterword.console.screens import DOMAIN
 from afterword.core.figures import metrics
+from afterword.core.figures.periods import Period
 from afterword.core.figures.reports import Figure, distribution
-from afterword.core.figures.rows import RowKey
+from afterword.core.figures.rows import RowKey, Selection
 from afterword.core.questionnaires import definition
 from afterword.kit.texts import texts
-from afterword.listening.screens.views import Names, figure_cells, views
+from afterword.listening.reports.results import Result, Row
+from afterword.listening.screens.exports import HEAD, file_of
+from afterword.listening.screens.views import (
+    COMMENT_BARS_MAX,
+    Names,
+    count_sentence,
+    figure_cells,
+    groups_view,
+    views,
+    words_view,
+)
 from tests.listening.reports.conftest import CHOICE, DOCUMENT, MATRIX, NPS
-from tests.listening.screens.test_files import result_of
 
 QUESTIONS = {each.question_id: each for each in definition.parse(DOCUMENT).questions()}
 NAMES = Names(
@@ -67,3 +82,57 @@ def test_findings_of_groups() -> None:
     assert ["en", "el", "All together"] == [row[0].text for row in view.rows]
     [alone] = views(result_of([(keys[0], figures[0])], total=figures[0]), NAMES, template_id=None)
     assert ("table", ["en"]) == (alone.kind, [row[0].text for row in alone.rows])
+
+
+WORDS = texts(DOMAIN, "en")
+
+
+def test_sentence() -> None:
+    assert "1 comment." == count_sentence(WORDS, 1, is_part=False)
+    assert "there are more" in count_sentence(WORDS, 2_000, is_part=True)
+
+
+def test_views_of_words() -> None:
+    many = [(f"w{number}", 50 - number, f"/{number}") for number in range(COMMENT_BARS_MAX + 1)]
+    view = words_view(WORDS, many, n=100)
+    assert (COMMENT_BARS_MAX, COMMENT_BARS_MAX + 1) == (len(view.points), len(view.rows))
+    assert "w0, w1, w2" in view.finding
+    groups = groups_view(
+        WORDS, [(("north", 9, "/n"), [("late", 6, "/l")]), (("west", 5, "/w"), [])], group="Store", title=""
+    )
+    assert [("north", "/n"), ("north · late", "/l"), ("west", "/w")] == [
+        (row[0].text, row[0].url) for row in groups.rows
+    ]
+    assert "late (north)" in groups.finding
+
+
+NOW = datetime(2026, 11, 25, tzinfo=UTC)
+SELECTION = Selection(questionnaire_ids=["a"], from_time=NOW, to_time=NOW, date_basis="submitted")
+
+
+def result_of(rows: list[tuple[RowKey, Figure]], *, total: Figure, **parameters: Any) -> Result:
+    return Result(
+        period=Period(NOW, NOW, "UTC"),
+        date_basis="submitted",
+        parameters=parameters,
+        rows=[Row(key=key, figures=[figure], selection=SELECTION) for key, figure in rows],
+        total=[total],
+        suppressed_rows=0,
+        truncated=False,
+        selection=SELECTION,
+    )
+
+
+def test_cells() -> None:
+    nps = metrics.nps(5, 2, 10)
+    rows: list[tuple[RowKey, Figure]] = [
+        ({"city": "=1+1"}, Figure(nps)),
+        ({"city": None}, Figure(nps, suppressed=True)),
+    ]
+    result = result_of(rows, total=Figure(nps))
+    text = bytes(file_of(result, now=NOW).body).decode("utf-8-sig")
+    head, formula, hidden, total = csv.reader(io.StringIO(text))
+    assert ["city", *HEAD] == head
+    assert ["'=1+1", "nps", "30.0"] == formula[:3]
+    assert ["", "nps", *[""] * 7, "true"] == hidden
+    assert ["", "nps", "30.0", *formula[3:]] == total

@@ -9,13 +9,17 @@ import httpx2
 import pytest
 
 from afterword.core.wire.site import Site
+from afterword.kit import db
 from afterword.kit.texts import texts
 from afterword.kit.ui import lists
+from afterword.people.responders import service as responders
 from afterword.people.screens import people as screen
+from tests.asking.screens.conftest import begin
+from tests.asking.screens.test_builder import added, saved, text_of
 from tests.privacy.conftest import CANARY, Desk, Known, people
 from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.run.test_app import client_of
-from tests.tenants.logins.conftest import EMAIL, OWN, PASSWORD, add_staff, found, log_in
+from tests.tenants.logins.conftest import EMAIL, OWN, PASSWORD, Office, add_staff, browser_of, found, log_in
 
 PERSON = re.compile(r'href="(/console/people/\w{22})"')
 
@@ -43,7 +47,7 @@ async def page_of(client: httpx2.AsyncClient, path: str) -> str:
     return html.unescape(response.text)
 
 
-async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_found_with_the_story(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     async with browser(desk) as client:
         for text in (CANARY, f"ORDER-{CANARY}".lower(), known.address):
             page = await page_of(client, f"/console/people?q={text}")
@@ -59,11 +63,7 @@ async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) 
         following = re.search(r'rel="next" href="([^"]+)"', first)
         assert following is not None
         assert [f"/console/people/{known.responder_id}"] == PERSON.findall(await page_of(client, following[1]))
-    assert 1 <= await desk.value("select count(*) from audit_entry where action = 'searched'")
-
-
-async def test_story(desk: Desk, known: Known) -> None:
-    async with browser(desk) as client:
+        monkeypatch.undo()
         page = await page_of(client, f"/console/people/{known.responder_id}")
         for text in ("Answered", f"I am {CANARY}", "Case opened", f"as {CANARY} wished", "Planned", f"order-{CANARY}"):
             assert text in page, text
@@ -75,6 +75,7 @@ async def test_story(desk: Desk, known: Known) -> None:
         assert 1 == await desk.value(
             "select count(*) from audit_entry where action = 'read' and thing_id = $1", known.responder_id
         )
+    assert 1 <= await desk.value("select count(*) from audit_entry where action = 'searched'")
 
 
 async def test_messages_stop_and_go_again(desk: Desk, known: Known) -> None:
@@ -144,3 +145,30 @@ def test_scores_of_the_newest_question() -> None:
     assert found is not None
     assert "Scores: 3, 9" == found["text"].translate({0x2068: None, 0x2069: None})
     assert screen.scores_of(texts("console", "en"), rows[:2]) is None
+
+
+async def test_as_a_person(office: Office) -> None:
+    """Found by the search for people, whose name the page then has; the audit log tells who was looked at."""
+    async with db.transaction(office.pool) as database:
+        wanted = responders.ResponderInput(
+            office.organization_id, channel_id=1, identifier="maria@example.com", metadata={"first_name": "Maria"}
+        )
+        [maria] = await responders.find_or_create(database, inputs=[wanted], now=database.clock.now(), secret=b"k" * 32)
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        path = await begin(client, office)
+        question = await added(client, path, "text")
+        await saved(client, question, type="text", title="How was it, {{ responder.first_name | dear customer }}?")
+        assert f"{path}/edit/person" in text_of(await client.get(question))
+        found = text_of(await client.get(f"{path}/edit/person?q=maria"))
+        assert f'href="{path}/edit?as={maria.responder_id}"' in found
+        assert "maria@example.com" not in text_of(await client.get(f"{path}/edit/person?q=nobody"))
+
+        for chosen, said in ((maria.responder_id, "Maria"), ("0" * 22, "dear customer"), ("x", "dear customer")):
+            page = text_of(await client.get(f"{question}?as={chosen}"))
+            frame = re.search(r'<iframe src="https?://[^/]+(/preview/[^"]+)"', page)
+            assert frame is not None
+            assert f"{said}?" in text_of(await client.get(frame[1])).replace("\u2068", "").replace("\u2069", "")
+        async with db.connection(office.pool) as database:
+            read = await database.fetch("select thing_id from audit_entry where action = 'read'")
+        assert maria.responder_id in {row["thing_id"] for row in read}

@@ -1,6 +1,7 @@
-"""The timeline of a person, and the copy of all that is held."""
+"""The timeline of a person, and the copy of all that is held, as JSON and as a page."""
 
 from collections import Counter
+from html import escape
 from typing import Any
 
 from afterword.asking.instances.answers import lock_context, save_answers
@@ -8,12 +9,12 @@ from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
+from afterword.privacy import profiles
 from tests.asking.instances.conftest import Shop
 from tests.asking.instances.conftest import shop as shop  # noqa: PLC0414  a fixture
 from tests.asking.instances.conftest import world as world  # noqa: PLC0414  a fixture
 from tests.asking.instances.test_responders import asked
 from tests.privacy.conftest import CANARY, Desk, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 
 PATHS = ("timeline", "subject")
 
@@ -153,3 +154,39 @@ class TestSubject:
             answer[name] for name in ("type", "value", "title", "version_id")
         )
         assert answer["answered_time"]
+
+
+async def test_the_page_says_what_the_document_says(desk: Desk) -> None:
+    [known] = await people(desk, [CANARY])
+    await desk.execute("update alert_comment set body = '<script>alert(1)</script>'")
+    path = f"/q/responder/{known.responder_id}/subject"
+    document = (await desk.http.get(path, headers=desk.house.headers)).json()
+    page = await desk.http.get(f"{path}?format=html", headers=desk.house.headers)
+    assert (200, True) == (page.status_code, page.headers["content-type"].startswith("text/html"))
+    assert f'attachment; filename="person-{known.responder_id}.html"' in page.headers["content-disposition"]
+    assert "<script" not in page.text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text
+    for title in profiles.TITLES.values():
+        assert f"<h2>{title}</h2>" in page.text
+    assert set(profiles.TITLES) == set(document) - {"generated_time"}
+    missing = [text for text in texts_of(document) if escape(text) not in page.text]
+    assert [document["generated_time"]] == missing or [] == missing
+
+
+def texts_of(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in texts_of(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in texts_of(each)]
+    return [value] if isinstance(value, str) and value else []
+
+
+async def test_wrong_format(desk: Desk) -> None:
+    [known] = await people(desk, [CANARY])
+    wrong = await desk.ask("GET", f"/q/responder/{known.responder_id}/subject?format=pdf", status=422)
+    assert ["format"] == [each["parameter"] for each in wrong["errors"]]
+
+
+def test_values() -> None:
+    assert "<dl>\n<dt>given name</dt><dd>yes</dd>\n</dl>\n" == profiles.part({"given_name": True, "nothing": None})
+    assert "<br>" in profiles.part({"lines": ["a", "b"]})

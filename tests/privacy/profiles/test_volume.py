@@ -8,7 +8,6 @@ import pytest
 
 from tests.bar import Tell
 from tests.privacy.conftest import CANARY, Desk, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.privacy.copies import FIRST, copy_person
 from tests.sizes import size
 

@@ -11,7 +11,7 @@ import afterword
 from afterword.core.keys import Secret
 from afterword.kit import db, sealing
 from afterword.privacy import resealing
-from tests.contract.test_catalogue import OURS, THEIRS, _fill
+from tests.contract.test_catalogue import OURS, THEIRS, fill
 from tests.privacy.columns import FREE, HOLDS, SEALED
 
 OLD, NEW = Secret(b"o" * 32), Secret(b"n" * 32, before=[b"o" * 32], addresses=b"o" * 32)
@@ -45,7 +45,7 @@ async def sealed_everywhere(pool: db.Pool) -> None:
     """A value in each sealed column of two organizations."""
     async with db.transaction(pool) as database:
         for tenant in (OURS, THEIRS):
-            await _fill(database, tenant)
+            await fill(database, {"organization", *(column.split(".")[0] for column in resealing.CONTEXTS)}, tenant)
             for column, context in resealing.CONTEXTS.items():
                 table, name = column.split(".")
                 value = sealing.seal(f"{column} of {tenant}", secret=OLD, context=context(tenant, tenant))

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from afterword.kit import db
 from afterword.privacy import retention
-from tests.asking.screens.test_builder import begun, text_of
-from tests.tenants.logins.conftest import Office
+from tests.asking.screens.test_builder import text_of
+from tests.tenants.logins.conftest import Browser, Office
 
 PATH = "/console/settings/retention"
 EMPTY = {"version": "1", "anonymize_after_days": "", "delete_after_days": ""}
@@ -13,32 +13,31 @@ FORM = {"reason": "Suit 4/26", "responder_id": ""}
 WRONG = (("reason", ""), ("responder_id", "x"), ("responder_id", "0" * 22))
 
 
-async def test_retention(office: Office) -> None:
-    async with begun(office) as (client, _):
-        page = text_of(await client.get(PATH))
-        assert "Forget people after days" in page
-        for name in ("delete_after_days", "answers_days"):
-            wrong = await client.post(PATH, data={**EMPTY, name: "7"})
-            assert (422, True) == (wrong.status_code, f'href="#{name}"' in wrong.text)
-        form = {**EMPTY, "anonymize_after_days": "400", "answers_days": "500"}
-        assert 303 == (await client.post(PATH, data=form)).status_code
-        assert 'value="500"' in (await client.get(PATH)).text
-        stale = await client.post(PATH, data={**form, "texts_days": "30"})
-        assert (412, True) == (stale.status_code, "Somebody changed this" in stale.text)
-        async with db.transaction(office.pool) as database:
-            organization_id = await database.fetch_value("select organization_id from organization")
-            await database.execute(
-                """insert into responder (organization_id, responder_id, created_time)
-                   values ($1, $2, now() - interval '60 days')""",
-                *(organization_id, "r" * 22),
-            )
-        asked = await client.post(PATH, data={**form, "version": "2", "people_days": "30"})
-        assert (200, True) == (asked.status_code, "People who are forgotten: 1" in text_of(asked))
-        assert "400" in text_of(await client.get(PATH))
-        confirmed = {**form, "version": "2", "people_days": "30", "confirmed": "1"}
-        assert 303 == (await client.post(PATH, data=confirmed)).status_code
-        assert "Nothing was removed by its age yet." in text_of(await client.get(f"{PATH}/runs"))
-        async with db.transaction(office.pool) as database:
-            while await retention.work_next(database, now=database.clock.now() + timedelta(seconds=1)):
-                pass
-        assert "1 rows" in text_of(await client.get(f"{PATH}/runs"))
+async def test_retention(office: Office, browser: Browser) -> None:
+    page = text_of(await browser.get(PATH))
+    assert "Forget people after days" in page
+    for name in ("delete_after_days", "answers_days"):
+        wrong = await browser.post(PATH, data={**EMPTY, name: "7"})
+        assert (422, True) == (wrong.status_code, f'href="#{name}"' in wrong.text)
+    form = {**EMPTY, "anonymize_after_days": "400", "answers_days": "500"}
+    assert 303 == (await browser.post(PATH, data=form)).status_code
+    assert 'value="500"' in (await browser.get(PATH)).text
+    stale = await browser.post(PATH, data={**form, "texts_days": "30"})
+    assert (412, True) == (stale.status_code, "Somebody changed this" in stale.text)
+    async with db.transaction(office.pool) as database:
+        organization_id = await database.fetch_value("select organization_id from organization")
+        await database.execute(
+            """insert into responder (organization_id, responder_id, created_time)
+               values ($1, $2, now() - interval '60 days')""",
+            *(organization_id, "r" * 22),
+        )
+    asked = await browser.post(PATH, data={**form, "version": "2", "people_days": "30"})
+    assert (200, True) == (asked.status_code, "People who are forgotten: 1" in text_of(asked))
+    assert "400" in text_of(await browser.get(PATH))
+    confirmed = {**form, "version": "2", "people_days": "30", "confirmed": "1"}
+    assert 303 == (await browser.post(PATH, data=confirmed)).status_code
+    assert "Nothing was removed by its age yet." in text_of(await browser.get(f"{PATH}/runs"))
+    async with db.transaction(office.pool) as database:
+        while await retention.work_next(database, now=database.clock.now() + timedelta(seconds=1)):
+            pass
+    assert "1 rows" in text_of(await browser.get(f"{PATH}/runs"))

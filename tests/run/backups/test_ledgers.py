@@ -6,7 +6,7 @@ from pathlib import Path
 from afterword.run.backups import ledgers, service
 from afterword.run.backups.manifests import Folder, Sealer, sealer_of
 from tests.privacy.conftest import CANARY, desk_on, people
-from tests.run.backups.test_encryption import identity_in
+from tests.run.backups.test_manifests import identity_in
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
 

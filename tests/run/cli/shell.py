@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
@@ -68,16 +69,39 @@ def shell(url: str, tmp_path: Path, *words: str, typed: str = "") -> "subprocess
     return subprocess.CompletedProcess(words, code or 0, out.getvalue(), err.getvalue())
 
 
+@dataclass(frozen=True)
+class Operator:
+    """Types commands for one database in one folder."""
+
+    url: str
+    folder: Path
+
+    def run(self, *words: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
+        return shell(self.url, self.folder, *words, typed=typed)
+
+    def done(self, *words: str, typed: str = "") -> str:
+        """The output of a command that does its work."""
+        ended = self.run(*words, typed=typed)
+        assert 0 == ended.returncode, ended
+        return ended.stdout
+
+    def refused(self, *words: str, code: int = 1) -> str:
+        """The sentences of a command that is refused."""
+        ended = self.run(*words)
+        assert code == ended.returncode, ended
+        assert code != 1 or ended.stderr.startswith("afterword: "), ended
+        assert "Traceback" not in ended.stderr
+        return ended.stderr
+
+    def found(self) -> dict[str, str]:
+        """The ids of a new organization."""
+        words = ("organization", "create", "acme", "--name", "Acme", "--owner", "ann@acme.example")
+        return dict(line.split("=", 1) for line in self.done(*words).splitlines())
+
+
 async def opened_by(pool: db.Pool, token: str) -> frozenset[str]:
     async with db.connection(pool) as database:
         caller = await access.authenticate(
             database, authorization=f"Bearer {token}", esat_auth=None, esat_domain=None, query_names=()
         )
     return caller.scopes
-
-
-def found(database_url: str, tmp_path: Path) -> dict[str, str]:
-    words = ("organization", "create", "acme", "--name", "Acme", "--owner", "ann@acme.example")
-    ended = shell(database_url, tmp_path, *words)
-    assert 0 == ended.returncode, ended
-    return dict(line.split("=", 1) for line in ended.stdout.splitlines())

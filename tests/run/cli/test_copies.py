@@ -12,13 +12,13 @@ from afterword.run.backups.manifests import Folder, list_backups
 from afterword.run.cli import copies
 from tests import newer
 from tests.run.backups.conftest import done, refused
-from tests.run.cli.shell import MORE, found
+from tests.run.cli.shell import MORE, Operator
 
 
 @pytest.fixture
 def behind(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A database with an organization, which a newer release is about to change."""
-    found(database_url, tmp_path)
+    Operator(database_url, tmp_path).found()
     monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_TO", str(tmp_path / "backups"))
     return database_url
 

@@ -1,21 +1,26 @@
 """The demonstration: what it posts in place of a browser, and what it says in the end."""
 
+import json
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.run.cli import demo
-from afterword.run.cli.demo import Form, Seeded, ended
+from afterword.run.cli.demo import Form, Seeded, ended, seed
 from afterword.sending.providers import service
 from afterword.sending.queue import restores
 from afterword.sending.screens import pipelines
 from afterword.sending.screens.queue_items import SENDING
+from afterword.tenants.organizations.tokens import access
 from tests.conftest import SITE, House
+from tests.run.cli.shell import Operator, opened_by
 
 
 class TestForm:
@@ -90,3 +95,21 @@ async def test_paused_sending_ends_nothing(
     assert "sending is paused" in waits
     assert cause in waits
     assert remedy.endswith(act.format(**places))
+
+
+class TestSeed:
+    def test_prints_what_the_first_request_needs(self, operator: Operator) -> None:
+        assert set(Seeded.__dataclass_fields__) == set(json.loads(operator.done("seed", "--json")))
+        lines = dict(line.split("=", 1) for line in operator.done("seed").splitlines())
+        assert "http://localhost:8080/v3.2" == lines["BASE_URL"]
+        assert access.is_token(lines["TOKEN"])
+
+    async def test_the_token_has_every_scope(self, pool: db.Pool) -> None:
+        seeded = await seed(pool, SITE)
+        assert await opened_by(pool, seeded.token) == SCOPES
+
+    async def test_again_makes_a_token_and_nothing_else(self, pool: db.Pool) -> None:
+        first, second = await seed(pool, SITE), await seed(pool, SITE)
+        assert first.token != second.token
+        differing = {name for name, value in asdict(first).items() if asdict(second)[name] != value}
+        assert {"token"} == differing

@@ -1,5 +1,3 @@
-"""The commands that the documents name are there."""
-
 import re
 import shlex
 from pathlib import Path

@@ -12,18 +12,15 @@ from afterword.sending.providers import health
 from afterword.sending.queue import restores
 from tests.conftest import House
 from tests.journeys.processes import free_port
-from tests.run.cli.shell import MORE, shell
+from tests.run.cli.shell import MORE, Operator
 from tests.sending.queue.conftest import Queue
 
 
 class TestResume:
-    async def test_none_paused(self, database_url: str, tmp_path: Path) -> None:
-        ended = shell(database_url, tmp_path, "resume")
-        assert (0, "None was paused.\n") == (ended.returncode, ended.stdout)
+    def test_none_paused(self, operator: Operator) -> None:
+        assert "None was paused.\n" == operator.done("resume")
 
-    async def test_paused_account_is_named_and_resumed(
-        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
-    ) -> None:
+    async def test_paused_account_is_named_and_resumed(self, pool: db.Pool, house: House, operator: Operator) -> None:
         async with db.transaction(pool) as database:
             account_id = await database.fetch_value(
                 "select account_id from channel_account where organization_id = $1", house.organization_id
@@ -31,29 +28,27 @@ class TestResume:
             assert await health.update_to_paused(
                 database, account=(house.organization_id, account_id), reason="535 wrong password"
             )
-        examined = shell(database_url, tmp_path, "doctor")
-        assert "535 wrong password" in examined.stdout
-        assert f"account {account_id}: 535" in examined.stdout
+        examined = operator.run("doctor")
+        assert f"account {account_id}: 535 wrong password" in examined.stdout
         assert "leave a pause that a person wants. Then run `afterword account resume ID`" in examined.stdout
-        ended = shell(database_url, tmp_path, "resume")
-        assert "Resumed demo, channel 1.\n" == ended.stdout
-        assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
+        assert "Resumed demo, channel 1.\n" == operator.done("resume")
+        assert "No account is paused." in operator.run("doctor").stdout
 
 
 def test_no_installation(tmp_path: Path) -> None:
     """The database is one finding, which says where to look."""
-    ended = shell("", tmp_path, "doctor")
+    ended = Operator("", tmp_path).run("doctor")
     [finding] = [line for line in ended.stdout.splitlines() if " database " in line]
     assert (1, True) == (ended.returncode, "There is no installation here" in finding)
 
 
 async def test_a_warning_is_no_fault(
-    pool: db.Pool, house: House, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pool: db.Pool, house: House, operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(MORE, "AFTERWORD_PUBLIC_URL", f"http://localhost:{free_port()}")  # where nobody answers
 
     def last_words() -> str:
-        return shell(database_url, tmp_path, "doctor").stdout.splitlines()[-1]
+        return operator.run("doctor").stdout.splitlines()[-1]
 
     before = last_words()
     assert " to mend" in before
@@ -64,12 +59,10 @@ async def test_a_warning_is_no_fault(
 
 
 class TestConfirmSending:
-    async def test_not_paused(self, database_url: str, tmp_path: Path) -> None:
-        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+    def test_not_paused(self, operator: Operator) -> None:
+        operator.done("doctor", "--confirm-sending")
 
-    async def test_nothing_is_sent_until_it_is_confirmed(
-        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
-    ) -> None:
+    async def test_nothing_is_sent_until_it_is_confirmed(self, pool: db.Pool, house: House, operator: Operator) -> None:
         queue = Queue(pool, house, house.pipeline_id)
         await queue.schedule()
         async with db.transaction(pool) as database:
@@ -78,7 +71,7 @@ class TestConfirmSending:
             view = await restores.check_log(database, mark=replace(mark, seq=10_000), is_first=False)
             assert view.is_new
         assert [] == await queue.worker().claim()
-        assert "doctor --confirm-sending" in shell(database_url, tmp_path, "doctor").stdout
+        assert "doctor --confirm-sending" in operator.run("doctor").stdout
         assert [] == await queue.worker().claim()
-        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+        operator.done("doctor", "--confirm-sending")
         assert 1 == len(await queue.worker().send(Sent()))

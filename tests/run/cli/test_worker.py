@@ -15,7 +15,7 @@ from afterword.run.cli.context import Context
 from afterword.sending.channels.email import EmailChannel
 from afterword.sending.channels.outbox import OutboxChannel
 from tests.conftest import SITE
-from tests.run.cli.shell import found
+from tests.run.cli.shell import Operator
 
 
 async def test_an_empty_database(empty_database_url: str) -> None:
@@ -40,7 +40,7 @@ async def test_ways_out(pool: db.Pool, smtp_url: str | None, kind: type) -> None
 @pytest.mark.costly
 class TestBackups:
     async def test_one_is_made(self, database_url: str, tmp_path: Path) -> None:
-        found(database_url, tmp_path)
+        Operator(database_url, tmp_path).found()
         context = context_of(database_url, tmp_path)
         assert await worker._run_backup(context, asyncio.Event())
         assert 1 == len(list_backups(Folder(tmp_path / "backups")))

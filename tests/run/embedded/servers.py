@@ -6,8 +6,7 @@ import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -69,12 +68,6 @@ async def value(url: str, query: str) -> Any:
     return (await row(url, query))[0]
 
 
-async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while not condition():
-            await asyncio.sleep(POLL_SECONDS)
-
-
 async def answers(url: str) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS):
         while True:
@@ -103,12 +96,6 @@ def kill_postgres(server: embedded.Server) -> None:
     assert server.process is not None
     server.process.kill()
     server.process.wait()
-
-
-def until(condition: Any) -> None:
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
 
 
 def busy(server: int) -> bool:

@@ -16,6 +16,7 @@ from afterword.kit import db
 from afterword.run import embedded, migrations
 from afterword.run.migrations import schema
 from tests import newer
+from tests.run.embedded.servers import execute, value
 
 NODES = 10
 TAKES_AWAY: Final = re.compile(
@@ -68,8 +69,8 @@ class TestRefusals:
                 await migrations.migrate(database_url, busy_seconds=4, report=told.append)
         assert told
         assert all(f"process {pid} (reader)" in one for one in told)
-        assert before == await _value(database_url, "select version_num from alembic_version")
-        assert await _value(database_url, "select to_regclass('half') is null")
+        assert before == await value(database_url, "select version_num from alembic_version")
+        assert await value(database_url, "select to_regclass('half') is null")
         assert FOLLOWING == await migrations.migrate(database_url)
 
     async def test_files_wait_no_longer_than_others(self, database_url: str, more: newer.Release) -> None:
@@ -84,8 +85,8 @@ class TestRefusals:
         more.add("faulty", "create table half (word text);\ninsert into half values ('x');\nselect 1 / 0;")
         with pytest.raises(asyncpg.DivisionByZeroError):
             await migrations.migrate(database_url)
-        assert FOLLOWING == await _value(database_url, "select version_num from alembic_version")
-        assert await _value(database_url, "select to_regclass('good') is not null and to_regclass('half') is null")
+        assert FOLLOWING == await value(database_url, "select version_num from alembic_version")
+        assert await value(database_url, "select to_regclass('good') is not null and to_regclass('half') is null")
 
 
 class TestMigrate:
@@ -98,7 +99,7 @@ class TestMigrate:
     async def test_many_nodes_at_once(self, empty_database_url: str) -> None:
         reached = await asyncio.gather(*(migrations.migrate(empty_database_url) for _ in range(NODES)))
         assert [migrations.head()] * NODES == reached
-        assert 1 == await _value(empty_database_url, "select count(*) from alembic_version")
+        assert 1 == await value(empty_database_url, "select count(*) from alembic_version")
 
     async def test_killed_node_frees_the_lock(self, empty_database_url: str) -> None:
         program = (
@@ -141,13 +142,13 @@ class TestMigrate:
             "two", "alter table one add column more text; insert into one values ('x', 'percent % sign :name');"
         )
         assert number == await migrations.migrate(empty_database_url)
-        assert "percent % sign :name" == await _value(empty_database_url, "select more from one")
+        assert "percent % sign :name" == await value(empty_database_url, "select more from one")
 
     async def test_outside_of_a_transaction(self, database_url: str, more: newer.Release) -> None:
         number = more.add("index", "-- no transaction\ncreate index concurrently extra on contact (recent)")
         last = more.add("after", "create table after_it (word text);")
         assert (number, last) == (FOLLOWING, await migrations.migrate(database_url))
-        assert await _value(database_url, "select to_regclass('extra') is not null")
+        assert await value(database_url, "select to_regclass('extra') is not null")
 
     async def test_index_is_built_while_other_nodes_wait(self, database_url: str, more: newer.Release) -> None:
         more.add("index", "-- no transaction\ncreate index concurrently extra on contact (recent)")
@@ -158,7 +159,7 @@ class TestMigrate:
         await migrations.migrate(empty_database_url)
         query = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
         async with asyncio.timeout(60):
-            while await _value(empty_database_url, query):  # the server notices in its own time
+            while await value(empty_database_url, query):  # the server notices in its own time
                 pass
 
     async def test_waits_for_a_table(self, database_url: str, more: newer.Release) -> None:
@@ -173,14 +174,14 @@ class TestMigrate:
 
     async def test_what_a_broken_index_left_behind(self, database_url: str, more: newer.Release) -> None:
         sql = "-- no transaction\ncreate unique index concurrently extra on twice (number)"
-        await _execute(database_url, "create table twice (number int); insert into twice values (1), (1)")
+        await execute(database_url, "create table twice (number int); insert into twice values (1), (1)")
         more.add("index", sql)
         with pytest.raises(asyncpg.UniqueViolationError):
             await migrations.migrate(database_url)
-        assert not await _value(database_url, "select indisvalid from pg_index where indexrelid = 'extra'::regclass")
-        await _execute(database_url, "truncate twice")
+        assert not await value(database_url, "select indisvalid from pg_index where indexrelid = 'extra'::regclass")
+        await execute(database_url, "truncate twice")
         assert FOLLOWING == await migrations.migrate(database_url)
-        assert await _value(database_url, "select indisvalid from pg_index where indexrelid = 'extra'::regclass")
+        assert await value(database_url, "select indisvalid from pg_index where indexrelid = 'extra'::regclass")
 
     async def test_newer_database_that_leaves_room(self, database_url: str, more: newer.Release) -> None:
         """The release before goes on, and starts again, on what the newer one has added."""
@@ -227,8 +228,8 @@ class TestSchema:
         assert schema.FILE.read_text() == dumped, "run `python -m afterword.run.migrations.schema`"
 
     async def test_can_be_loaded_into_an_empty_database(self, empty_database_url: str) -> None:
-        await _execute(empty_database_url, schema.FILE.read_text())
-        assert await _value(empty_database_url, "select to_regclass('queue_item') is not null")
+        await execute(empty_database_url, schema.FILE.read_text())
+        assert await value(empty_database_url, "select to_regclass('queue_item') is not null")
 
     def test_names_no_release_owner_or_session(self) -> None:
         assert [] == re.findall(r"OWNER|search_path|PostgreSQL database dump|\\restrict", schema.FILE.read_text())
@@ -248,19 +249,3 @@ async def _reading(url: str, table: str) -> AsyncGenerator[int]:
 async def _is_usable(url: str) -> bool:
     async with await db.open_pool(url, size_max=1) as pool, db.connection(pool) as database:
         return await migrations.is_usable(database)
-
-
-async def _execute(url: str, query: str) -> None:
-    connection: Any = await asyncpg.connect(url)
-    try:
-        await connection.execute(query)
-    finally:
-        await connection.close()
-
-
-async def _value(url: str, query: str) -> Any:
-    connection: Any = await asyncpg.connect(url)
-    try:
-        return await connection.fetchval(query)
-    finally:
-        await connection.close()

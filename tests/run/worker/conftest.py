@@ -58,6 +58,19 @@ async def accept(message: Message, begin: Begin) -> Outcome:
     return Sent(message.item_id, 250, "ok")
 
 
+def held(go: asyncio.Event, begun: asyncio.Event | None = None) -> Script:
+    """Begins, and is answered with Sent once the event is set."""
+
+    async def answer(message: Message, begin: Begin) -> Outcome:
+        await begin()
+        if begun is not None:
+            begun.set()
+        await go.wait()
+        return Sent(message.item_id)
+
+    return answer
+
+
 @dataclass
 class Scripted:
     """A channel whose answers are the test's; it counts what it accepted by item."""

@@ -8,7 +8,7 @@ from afterword.kit import db
 from afterword.run.worker import deliverer as deliverers
 from afterword.run.worker.deliverer import Deliverer
 from tests.events.conftest import Desk, client, deliverer, desk, make_deliverer
-from tests.events.test_lanes import NOBODY
+from tests.events.test_sending import NOBODY
 
 __all__ = ["client", "deliverer", "desk", "make_deliverer"]
 

@@ -1,7 +1,5 @@
 """The heartbeat of a worker where connections are short."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +7,8 @@ import asyncpg
 import pytest
 
 from afterword.kit.db.hosts import Hosts
-from tests.run.worker.conftest import DEADLINE_SECONDS, Bench, Logs
+from tests.journeys.processes import until
+from tests.run.worker.conftest import Bench, Logs
 from tests.run.worker.test_loop import SCHEDULED
 
 TRIES = 4  # between the first and the last of which a worker claims, if it does
@@ -72,9 +71,3 @@ class TestConnecting:
             await bench.until_done()
 
         assert 2 == bench.channel.accepted.total()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while not condition():
-            await asyncio.sleep(0.01)

@@ -9,11 +9,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
+import pytest
 
+from afterword.core.wire.site import Site
 from afterword.kit.transport.base import Begin, Message, Outcome, Sent
 from afterword.run.worker import Pace
+from afterword.run.worker.jobs import DomainChecks
 from tests import machine
-from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs, accept
+from tests.conftest import SITE
+from tests.journeys.processes import until
+from tests.kit.transport.name_server import name_server
+from tests.run.worker.conftest import RIG, Bench, Logs, accept, held
 from tests.sending.queue.conftest import LINK, OUTBOX
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
@@ -117,14 +123,7 @@ class TestDatabaseAway:
     async def test_an_outcome_is_not_lost(self, bench: Bench, logs: Logs, server_url: str) -> None:
         """Sent while the database is away: written down when it is back, and nothing is sent twice."""
         begun, back = asyncio.Event(), asyncio.Event()
-
-        async def accept_later(message: Message, begin: Begin) -> Outcome:
-            await begin()
-            begun.set()
-            await back.wait()
-            return Sent(message.item_id)
-
-        bench.channel.script = accept_later
+        bench.channel.script = held(back, begun)
         item = await bench.queue.schedule()
         async with bench.worker(replace(RIG, heartbeat_seconds=5)):
             await begun.wait()
@@ -170,14 +169,7 @@ class TestStop:
 
     async def test_after_the_grace_the_rest_is_left_to_the_reaper(self, bench: Bench) -> None:
         begun, never = asyncio.Event(), asyncio.Event()
-
-        async def hang(message: Message, begin: Begin) -> Outcome:
-            await begin()
-            begun.set()
-            await never.wait()
-            return Sent()
-
-        bench.channel.script = hang
+        bench.channel.script = held(never, begun)
         item = await bench.queue.schedule()
         async with bench.worker(replace(RIG, grace_seconds=0.2)):
             await begun.wait()
@@ -186,9 +178,7 @@ class TestStop:
 
 
 async def noticed(logs: Logs) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while "the database is away" not in logs.events:
-            await asyncio.sleep(0.02)
+    await until(lambda: "the database is away" in logs.events)
     assert logs.causes["the database is away"]  # a full disk, say
 
 
@@ -208,3 +198,30 @@ async def outage(server_url: str, database_url: str) -> AsyncGenerator[None]:
         await admin.execute(f"alter database {name} allow_connections true")
     finally:
         await admin.close()
+
+
+HOST = "ask.shop.example"
+
+
+async def test_mails_of_a_held_host(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until its record is gone."""
+    monkeypatch.setattr(DomainChecks, "poll_seconds", 0.05)
+    async with name_server({}) as server:
+        site = Site(SITE.public_url, SITE.secret, name_servers=(("127.0.0.1", server.port),))
+        bench = replace(bench, queue=replace(bench.queue, house=replace(bench.queue.house, site=site)))
+        await bench.queue.execute(
+            """insert into custom_domain (organization_id, host, proven_time, reached_time, checked_time, created_time,
+                 updated_time) values ($1, $2, now(), now(), now(), now(), now())""",
+            *(bench.queue.house.organization_id, HOST),
+        )
+        item = await bench.queue.schedule()
+        async with bench.worker():
+            await bench.until_done()
+            await bench.queue.execute("update custom_domain set checked_time = now() - interval '7 hours'")
+            await bench.until("select lost_time is not null and problem = 'record_missing' from custom_domain")
+    message = bench.channel.messages[item.item_id]
+    ours = f"http://{HOST}:8080"
+    assert f"{ours}/a/" in message.text
+    assert f"{ours}/a/" in message.html
+    assert message.headers["List-Unsubscribe"].startswith(f"<{ours}/u/")
+    assert SITE.public_url not in message.text + message.html

@@ -3,9 +3,9 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -13,13 +13,24 @@ import pytest
 from afterword import errors
 from afterword.kit import db, telemetry
 from afterword.kit.transport.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
-from afterword.run.worker import Pace
+from afterword.run.worker import Pace, sender
+from afterword.run.worker.flights import (
+    CAUSE_CHARACTERS_MAX,
+    POLL_CIRCLES_SECONDS_MAX,
+    cause_of,
+    first_of,
+    idle_seconds,
+)
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import MessageContext
-from afterword.sending.queue.sending import dispatches
+from afterword.sending.queue import lanes
+from afterword.sending.queue.lanes import Lane
+from afterword.sending.queue.sending import dispatches, store
 from afterword.sending.queue.sending import service as sending
+from tests.journeys.processes import until
 from tests.otlp import receiving
-from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench, accept
+from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs, accept, held
+from tests.sending.channels.conftest import MESSAGE
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
 PATIENT = replace(RIG, heartbeat_seconds=15)
@@ -224,13 +235,7 @@ class TestLeases:
 
     async def test_long_sends_keep_their_lease(self, bench: Bench) -> None:
         go = asyncio.Event()
-
-        async def slowly(message: Message, begin: Begin) -> Outcome:
-            await begin()
-            await go.wait()
-            return Sent()
-
-        bench.channel.script = slowly
+        bench.channel.script = held(go)
         item = await bench.queue.schedule()
         async with bench.worker(SHORT):
             await bench.until("select exists (select from queue_item where status = 3)")
@@ -270,13 +275,7 @@ class TestLeases:
     async def test_late_truth(self, bench: Bench) -> None:
         """The reaper takes what a sleeper has begun; its 250, heard afterwards, settles the item all the same."""
         go = asyncio.Event()
-
-        async def slowly(message: Message, begin: Begin) -> Outcome:
-            await begin()
-            await go.wait()
-            return Sent()
-
-        bench.channel.script = slowly
+        bench.channel.script = held(go)
         item = await bench.queue.schedule()
         async with bench.worker():
             await bench.until("select exists (select from queue_item where status = 3)")
@@ -352,3 +351,247 @@ async def test_traces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = {"afterword.organization_id": bench.queue.house.organization_id, "afterword.item_id": item.item_id}
     assert {**expected, "afterword.channel_id": 1} == collector.attributes_of("send")
     assert "ann@" not in repr(collector.spans)
+
+
+REFUSALS = 5
+
+
+@dataclass
+class Outage:
+    """While `is_on`, no transaction begins; and how many tried."""
+
+    is_on: bool = False
+    refused: int = 0
+
+
+@pytest.fixture
+def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
+    """The database goes away as the first item cannot be rendered, and stays away until the test says otherwise."""
+    found, real = Outage(), db.transaction
+
+    @asynccontextmanager
+    async def transaction(pool: db.Pool) -> AsyncGenerator[db.Database]:
+        if found.is_on:
+            found.refused += 1
+            raise errors.Unavailable("away")
+        async with real(pool) as database:
+            yield database
+
+    monkeypatch.setattr(db, "transaction", transaction)
+    return found
+
+
+def break_rendering(monkeypatch: pytest.MonkeyPatch, outage: Outage, *, times: int = 1_000) -> None:
+    compose, left = composing.compose_mail, [times]
+
+    def broken(context: MessageContext) -> Any:
+        if not left[0]:
+            return compose(context)
+        left[0] -= 1
+        outage.is_on = True
+        raise ZeroDivisionError("no such thing")
+
+    monkeypatch.setattr(composing, "compose_mail", broken)
+
+
+async def refused(outage: Outage, times: int) -> None:
+    await until(lambda: outage.refused >= times)
+
+
+class TestGivingUp:
+    """The database is away while an item cannot be made ready."""
+
+    async def test_it_is_written_when_the_database_is_back(
+        self, bench: Bench, outage: Outage, monkeypatch: pytest.MonkeyPatch, logs: Logs
+    ) -> None:
+        item = await bench.queue.schedule()
+        await bench.queue.execute("update queue_item set attempts_max = 1")
+        break_rendering(monkeypatch, outage)
+        async with bench.worker(PATIENT):
+            await refused(outage, REFUSALS)
+            row = await bench.queue.row(item)
+            assert (2, 1) == (row["status"], row["attempts"])
+            outage.is_on = False
+            await bench.until_done()
+        row = await bench.queue.row(item)
+        assert FAILED == row["status"]
+        assert "Rendering failed: ZeroDivisionError: no such thing" in row["result"]
+        assert ["created", "failed!"] == await bench.queue.told(item)
+        assert {} == bench.channel.accepted
+        assert "an outcome was lost" not in logs.events
+
+    async def test_its_answer_is_lost(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It was written, nobody heard, and it is written again: once."""
+        item = await bench.queue.schedule()
+        await bench.queue.execute("update queue_item set attempts_max = 1")
+        break_rendering(monkeypatch, Outage())
+        real, calls = sending.give_up, list[int]()
+
+        async def losing(database: db.Database, **values: Any) -> None:
+            await real(database, **values)
+            calls.append(1)
+            if len(calls) == 1:
+                await database._connection.execute("commit")
+                raise errors.Unavailable("the answer was lost")
+
+        monkeypatch.setattr(sending, "give_up", losing)
+        async with bench.worker(PATIENT):
+            await bench.until_done()
+            await until(lambda: len(calls) >= 2)
+        assert FAILED == await bench.queue.status(item)
+        assert ["created", "failed!"] == await bench.queue.told(item)
+
+    async def test_another_has_it_by_then(self, bench: Bench, outage: Outage, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The lease runs out during the outage; what the first one says afterwards changes nothing."""
+        item = await bench.queue.schedule()
+        break_rendering(monkeypatch, outage, times=1)
+        moved: list[int] = []
+        real = store.settle_claimed_items
+
+        async def counting(database: db.Database, **values: Any) -> Any:
+            found = await real(database, **values)
+            moved.append(len(found))
+            return found
+
+        monkeypatch.setattr(store, "settle_claimed_items", counting)
+        async with bench.worker():
+            await refused(outage, REFUSALS)
+            await bench.queue.execute(  # as the reaper of another worker does
+                """update queue_item set epoch = epoch + 1, status = 1, owner = null, lease_until = null,
+                     due_time = now()"""
+            )
+            outage.is_on = False
+            await bench.until_done()
+            await until(lambda: moved)
+        assert [0] == moved
+        assert SENT == await bench.queue.status(item)
+        assert {item.item_id: 1} == bench.channel.accepted
+
+    async def test_it_stays_away(
+        self, bench: Bench, outage: Outage, monkeypatch: pytest.MonkeyPatch, logs: Logs
+    ) -> None:
+        """Nobody waits for ever: the item is left to the reaper, and the log says so."""
+        await bench.queue.schedule()
+        break_rendering(monkeypatch, outage)
+        pace = replace(RIG, send_seconds_max=0.3)
+        async with bench.worker(pace):
+            await refused(outage, 2)
+            await until(lambda: "an outcome was lost" in logs.events)
+            outage.is_on = False
+        assert 1 == await bench.queue.value("select count(*) from queue_item where status < 4")
+
+
+class TestFairness:
+    async def test_a_single_item_does_not_wait_behind_a_backlog(self, bench: Bench, neighbour: Any) -> None:
+        """While one organization has far more than there are slots, another's item is next."""
+        started: list[str] = []
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            started.append(message.organization_id)
+            return await accept(message, begin)
+
+        bench.channel.script = answer
+        for number in range(60):
+            await bench.queue.schedule(f"a{number}@example.com")
+        theirs = replace(bench.queue, house=neighbour, pipeline_id=neighbour.pipeline_id)
+        await theirs.schedule()
+        async with bench.worker(replace(RIG, slots=4)):
+            await bench.until_done()
+
+        assert started.index(neighbour.organization_id) < 12
+
+
+async def test_an_answer_to_a_claim_that_is_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows of the claim: the lease runs out, and the item goes again."""
+    item = await bench.queue.schedule()
+    lose_once(monkeypatch, "claim_items")
+
+    async with bench.worker():
+        await bench.until("select exists (select from queue_item where status = 2)")
+        await bench.queue.execute("update queue_item set lease_until = now() - interval '1 second'")
+        await bench.until_done()
+
+    assert (SENT, 2) == ((await bench.queue.row(item))["status"], (await bench.queue.row(item))["attempts"])
+    assert 1 == bench.channel.asked[item.item_id]
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ZeroDivisionError(), "Rendering failed: ZeroDivisionError"),
+        (OSError("pipe to ann@example.com"), "Rendering failed: OSError: pipe to [address]"),
+        (ValueError("for ANN-1"), "Rendering failed: ValueError: for [address]"),
+        (ValueError("x" * 999), "Rendering failed: ValueError: " + "x" * CAUSE_CHARACTERS_MAX),
+    ],
+)
+def test_cause(error: Exception, text: str) -> None:
+    assert text == cause_of("Rendering failed", error, "ANN-1")
+
+
+def test_failed() -> None:
+    def compose() -> Message:
+        raise ValueError("no ann@example.com")
+
+    with pytest.raises(sender.Failed, match=r"ValueError: no \[address\]"):
+        sender.read(sender.written(compose, "ann@example.com"))
+
+
+def test_the_same_message() -> None:
+    assert MESSAGE == sender.read(sender.written(lambda: MESSAGE))
+
+
+SLOW_SECONDS = 0.3
+
+
+@pytest.mark.parametrize(
+    ("circle", "before", "seconds"),
+    [
+        (0.0001, 0.0001, 0.25),  # two lanes
+        (0.005, 0.005, 0.25),  # two thousand
+        (0.061, 0.060, 1.2),  # twenty thousand
+        (0.3, 0.0001, 0.25),  # the machine stood still for a moment
+        (0.0001, 0.3, 0.25),
+        (0.3, 0.0, 0.25),  # the first look
+        (0.3, 0.3, 2.0),  # it goes on: look seldom, but look
+        (60.0, 60.0, 2.0),
+    ],
+)
+def test_idle_seconds(circle: float, before: float, seconds: float) -> None:
+    assert pytest.approx(seconds) == idle_seconds(0.25, circle=circle, before=before)
+
+
+def test_what_operators_make_rarer_stays_so() -> None:
+    assert 30.0 == idle_seconds(30.0, circle=0.3, before=0.3)
+
+
+async def test_a_slow_look_is_no_reason_to_look_away(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty times as long as it took would be a time in which nothing is sent."""
+    pauses: list[float] = []
+    left, real = [2], lanes.list_lanes  # a look asks twice: behind its cursor, and before it
+
+    async def short(*events: asyncio.Event, seconds: float | None = None) -> None:
+        pauses.extend([] if seconds is None else [seconds])
+        await first_of(*events, seconds=None if seconds is None else 0.01)
+
+    async def slow(*values: Any, **named: Any) -> Sequence[Lane]:
+        if left[0]:
+            left[0] -= 1
+            await asyncio.sleep(SLOW_SECONDS)
+        return await real(*values, **named)
+
+    monkeypatch.setattr(sender, "first_of", short)
+    monkeypatch.setattr(lanes, "list_lanes", slow)
+    async with bench.worker(), asyncio.timeout(DEADLINE_SECONDS):
+        while len(pauses) < 4:
+            await asyncio.sleep(0.01)
+    assert pauses[0] <= RIG.poll_seconds * 1.2
+    assert max(pauses) <= POLL_CIRCLES_SECONDS_MAX
+
+
+class TestPace:
+    @pytest.mark.parametrize(
+        "values", [{"lease_seconds": 50.0}, {"heartbeat_seconds": 19.0}, {"slots": 0}, {"slots": 201}]
+    )
+    def test_limits_that_depend_on_each_other(self, values: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=r"A (lease|worker)"):
+            Pace(**values)

@@ -7,24 +7,27 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pytest
 
 from afterword.core.messaging.refusals import SUPPRESSING
+from afterword.core.scheduling import retries
 from afterword.kit.transport.base import Retry
 from afterword.run.worker import sender
 from afterword.sending.channels.conversation import GREYLIST_SECONDS, Timeouts
 from afterword.sending.channels.email import EmailChannel
 from afterword.sending.queue.sending import outcomes
 from afterword.sending.queue.sending.outcomes import Waits
+from tests import machine
 from tests.bar import Tell
+from tests.journeys.processes import until
 from tests.run.worker.conftest import RIG, Bench
 from tests.run.worker.faults.rig import DRAIN_SECONDS_MAX, size
 from tests.sending.channels.conftest import Certificate
 from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
-from tests.sending.channels.sink import Fault, Session, Sink, say
+from tests.sending.channels.sink import Fault, Phase, Session, Sink, say
 from tests.sizes import one_of
 
 MESSAGES = size(300, 10_000)
@@ -262,3 +265,89 @@ class TestTestItems:
         assert 0 == await bench.queue.value("select count(*) from suppression")
         account = await account_of(bench)
         assert (0, None, None) == (account["failures"], account["paused_time"], account["rate"])
+
+
+FACTOR: Final = size(1, 30) / 30  # of all waits: the account's rests, and those of items between attempts
+REST_SECONDS: Final = retries.BREAKER_SECONDS * FACTOR
+DEAD_SECONDS: Final = 60 * FACTOR
+BACK_SECONDS_MAX: Final = 30 * FACTOR  # until the full rate is back
+NOTICED_SECONDS_MAX: Final = 2.0  # beside that: rests end between two polls, and probes take time
+MAILS: Final = size(200, 1_000)
+PAUSE_SECONDS: Final = 0.1  # of the server, twice a mail: its slots set the rate, so all of them in use is the full one
+SLOTS: Final = 10
+HELD_MAX: Final = 2 * SLOTS  # items in a worker's hands: being sent, and as many again whose outcome is being written
+BEFORE: Final = 60  # mails that are taken before it dies
+REST_LEFT: Final = "select extract(epoch from open_until - now())::float8 from channel_account where open_until > now()"
+ALL_IN_USE: Final = "select count(*) >= $1 from queue_item where status in (2, 3)"
+PACE: Final = replace(RIG, slots=SLOTS, backoff_factor=FACTOR)
+# A conversation that has come as far as RCPT goes on to its end: from there on a broken one may be the recipient's
+# fault, and counts (test_every_phase_and_fault of the channel).
+DEAD: Final[tuple[Phase, ...]] = ("greeting", "ehlo", "mail")
+
+
+@dataclass
+class Mortal(Sink):
+    """A sink that dies and lives again; it notes when somebody called in vain."""
+
+    pause: float = PAUSE_SECONDS
+    keep: bool = False
+    calls: list[float] = field(default_factory=list[float])
+
+    def die(self) -> None:
+        self.faults = {phase: Fault("drop") for phase in DEAD}
+
+    def live(self) -> None:
+        self.faults = {}
+
+    def fault(self, phase: Phase) -> Fault | None:
+        fault = super().fault(phase)
+        if fault is not None and phase == "greeting":
+            self.calls.append(time.monotonic())
+        return fault
+
+    async def asked(self, *, after: float) -> None:
+        """Until somebody has called in vain: a slow machine may be late to look whether it is back."""
+        await until(lambda: any(moment > after for moment in self.calls), seconds=DRAIN_SECONDS_MAX)
+
+    async def took(self, count: int) -> None:
+        await until(lambda: self.count >= count, seconds=DRAIN_SECONDS_MAX)
+
+
+async def test_a_server_that_dies_amid_sending(bench: Bench, tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "BREAKER_SECONDS", REST_SECONDS)
+    monkeypatch.setattr(retries, "BREAKER_SECONDS_MAX", retries.BREAKER_SECONDS_MAX * FACTOR)
+    for number in range(MAILS):
+        await bench.queue.schedule(f"a{number}@example.com")
+    async with Mortal() as sink, over(bench, sink.url) as smtp, smtp.worker(PACE):
+        await sink.took(BEFORE)
+        await bench.until(ALL_IN_USE, SLOTS)
+        died = time.monotonic()
+        sink.die()
+        async with asyncio.timeout(DRAIN_SECONDS_MAX):
+            opened = time.monotonic()
+            while (rest := await bench.queue.value(REST_LEFT)) is None:
+                opened = time.monotonic()
+        ends = opened + rest
+        await asyncio.sleep(DEAD_SECONDS)  # that is the fault
+        await sink.asked(after=opened + REST_SECONDS / 2)
+        sink.live()
+        lived, left = time.monotonic(), MAILS - sink.count
+        await bench.until(ALL_IN_USE, SLOTS)
+        back = time.monotonic() - lived
+        async with asyncio.timeout(DRAIN_SECONDS_MAX):
+            while await bench.queue.value("select exists (select from queue_item where status < 4)"):
+                await asyncio.sleep(0.1)
+    calls = [moment for moment in sink.calls if moment > opened]
+    probes = [moment for moment in calls if moment > opened + REST_SECONDS / 2]
+    tell(
+        f"dead for {DEAD_SECONDS:g} s with {left} messages to go: noticed after {opened - died:.2f} s, {len(probes)} "
+        f"probes in rests of {REST_SECONDS:g} s and more, the full rate back {back:.2f} s after; no attempt counted"
+    )
+    assert MAILS == sink.count
+    counted = "select outcome, reply from attempt join queue_item using (organization_id, item_id) where attempts > 1"
+    assert [] == [tuple(row.values()) for row in await bench.queue.fetch(counted)]
+    assert MAILS == await bench.queue.value("select count(*) from queue_item where status = 4")
+    assert len(calls) - len(probes) <= HELD_MAX, "more than what was under way when the rest began"
+    assert min(probes) >= ends, "a probe before the rest was over"
+    assert len(probes) <= 1 + (lived - ends) / REST_SECONDS, "two probes in one rest"
+    assert not machine.is_over(back - BACK_SECONDS_MAX, limit=NOTICED_SECONDS_MAX)

@@ -11,12 +11,13 @@ from typing import get_args
 
 import pytest
 
-from afterword.kit.transport.base import Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.kit.transport.base import Message, Refused
 from afterword.sending.channels import conversation
 from afterword.sending.channels.conversation import Timeouts
 from afterword.sending.channels.email import MAILS_PER_CONNECTION_MAX, CannotLoginError, EmailChannel, check_login
 from tests.bar import Tell
 from tests.sending.channels import sink as sink_module
+from tests.sending.channels.calls import Begin, kind
 from tests.sending.channels.conftest import MESSAGE, Certificate, MakeMessage
 from tests.sending.channels.sink import Fault, Phase, Sink, Way, say
 
@@ -24,19 +25,6 @@ PATIENCE = 30.0
 SHORT = 2.0  # where waiting in vain is what is tested; the steps before have as long
 SILENT = {"silence", "slow"}
 LOGIN = ("ann", "s3cr3t")
-
-
-class Begin:
-    """Counts how often the point of no return was reached."""
-
-    def __init__(self, fault: BaseException | None = None) -> None:
-        self.count = 0
-        self.fault = fault
-
-    async def __call__(self) -> None:
-        self.count += 1
-        if self.fault is not None:
-            raise self.fault
 
 
 @asynccontextmanager
@@ -57,18 +45,6 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.005)
-
-
-def kind(outcome: Outcome) -> str:
-    match outcome:
-        case Sent():
-            return "sent"
-        case Unknown():
-            return "unknown"
-        case Refused():
-            return "refused"
-        case Retry(cause=cause):
-            return cause
 
 
 # The table of sending, cell by cell. Rows: where; columns: how.

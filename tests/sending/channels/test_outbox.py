@@ -1,9 +1,9 @@
-"""The captured outbox: what it keeps, and when it keeps nothing."""
+"""The captured outbox, and the bare link, of which nothing is sent."""
 
 import pytest
 
 from afterword.kit.transport.base import Fenced, Message, Sent
-from afterword.sending.channels.outbox import OutboxChannel
+from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from tests.sending.channels.conftest import MESSAGE
 
 
@@ -46,4 +46,12 @@ async def test_kept_whole_after_begin() -> None:
     channel = OutboxChannel(save)
     assert isinstance(await channel.send(MESSAGE, begin=begin), Sent)
     assert ["begin", MESSAGE] == order
+    await channel.close()
+
+
+async def test_link_only_begins() -> None:
+    channel = LinkChannel()
+    with pytest.raises(Fenced):
+        await channel.send(MESSAGE, begin=fenced)
+    assert Sent(reference=MESSAGE.item_id) == await channel.send(MESSAGE, begin=free)
     await channel.close()

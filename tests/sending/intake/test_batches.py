@@ -9,11 +9,8 @@ import pytest
 
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
-from afterword.kit.transport.base import Sent
 from tests.dates import YEAR
-from tests.sending.queue.conftest import BODY, Client
-
-OK = Sent("reference", 250, "ok")
+from tests.sending.queue.conftest import BODY, OK, Client
 
 
 def row(name: str, **members: object) -> dict[str, Any]:
@@ -30,7 +27,7 @@ async def post(client: Client, rows: object, query: str = "", **headers: str) ->
 
 
 async def items(client: Client) -> list[dict[str, Any]]:
-    return (await client.send("GET", f"{client.items}?limit=500&order_by[ASC][]=ResponderChannelIdentifier")).json()
+    return await client.ok("GET", f"{client.items}?limit=500&order_by[ASC][]=ResponderChannelIdentifier")
 
 
 async def events(client: Client, kind: str) -> int:
@@ -70,7 +67,7 @@ class TestRows:
         response = await post(client, [row("Ann", **body)])
 
         [result] = response.json()["results"]
-        made = (await client.send("GET", f"/q/queue/item/{result['item_id']}")).json()
+        made = await client.ok("GET", f"/q/queue/item/{result['item_id']}")
         differing = {"item_id", "created_time", "updated_time", "source"}
         assert {name for name in alone if alone[name] != made[name]} <= differing
         assert ("api", "bulk") == (alone["source"], made["source"])
@@ -175,7 +172,7 @@ class TestReferences:
         response = await post(client, [row("a", external_reference="x"), row("b")], "?on_conflict=skip")
         assert [200, 201] == outcomes(response)
         assert (1, 0, 0) == tuple(response.json()[name] for name in ("created", "updated", "failed"))
-        assert item == (await client.send("GET", f"/q/queue/item/{item['item_id']}")).json()
+        assert item == await client.ok("GET", f"/q/queue/item/{item['item_id']}")
 
     async def test_update(self, client: Client) -> None:
         item = await client.create(
@@ -199,13 +196,13 @@ class TestReferences:
         assert [200, 200, 409, 201, 200, 422] == outcomes(response)
         assert (1, 2, 2) == tuple(response.json()[name] for name in ("created", "updated", "failed"))
         assert "item_closed" == response.json()["results"][2]["problem"]["code"]
-        after = (await client.send("GET", f"/q/queue/item/{item['item_id']}")).json()
+        after = await client.ok("GET", f"/q/queue/item/{item['item_id']}")
         assert ("a@example.com", None) == (after["responder_channel_identifier"], after["locale"])
         assert item["send_time"] == after["send_time"]
         assert {"questionnaire": {"transaction_id": "3"}, "responder": {}} == await client.queue.value(
             "select metadata from queue_item where item_id = $1", item["item_id"]
         )
-        assert same == (await client.send("GET", f"/q/queue/item/{same['item_id']}")).json()
+        assert same == await client.ok("GET", f"/q/queue/item/{same['item_id']}")
         assert (4, 2) == (await events(client, "created"), await events(client, "updated"))
         key = await client.queue.value("select address_key from queue_item where item_id = $1", item["item_id"])
         direct = await client.create(**row("A"))
@@ -220,9 +217,7 @@ class TestReferences:
 
     async def test_same_reference_in_another_pipeline(self, client: Client) -> None:
         await client.create(external_reference="x")
-        other = Client(client.http, await client.queue.pipeline(
-            questionnaire_id=client.queue.house.questionnaire_id, channel_id=5, title="Outbox"
-        ))  # fmt: skip
+        other = Client(client.http, await client.queue.pipeline(channel_id=5, title="Outbox"))  # fmt: skip
         assert [201] == outcomes(await post(other, [row("a", external_reference="x")]))
 
     async def test_two_batches_at_once(self, client: Client) -> None:

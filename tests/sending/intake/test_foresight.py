@@ -70,14 +70,12 @@ async def test_three_that_agree(
     # Items that wait for an opening are spread by a hash of their ids, which a dry run and a later batch do not share.
     monkeypatch.setattr(windows, "spread_start", lambda opening, _: opening.start)
     draw, now = random.Random(seed), await queue.now()  # noqa: S311
-    other = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=1, title="Other")
+    other = await queue.pipeline()
     here, there = Client(http, queue), Client(http, other)
     for client in (here, there):
-        response = await client.send("PATCH", client.pipeline, rules(draw, now))
-        assert 200 == response.status_code, response.text
+        await client.ok("PATCH", client.pipeline, rules(draw, now))
     await past(draw, there)
-    response = await here.send("PUT", "/policy/contact", policy(draw, now))
-    assert 200 == response.status_code, response.text
+    await here.ok("PUT", "/policy/contact", policy(draw, now))
     for _ in range(draw.randrange(4)):
         await there.create(**row(draw, now))
     rows = [row(draw, now) for _ in range(ROWS)]
@@ -124,7 +122,7 @@ async def simulated(client: Client, rows: list[dict[str, Any]]) -> list[tuple[st
 
 
 async def traced_of(client: Client, item_id: str) -> tuple[str, str | None]:
-    found = (await client.send("GET", f"/q/queue/item/{item_id}/trace")).json()
+    found = await client.ok("GET", f"/q/queue/item/{item_id}/trace")
     return found["verdict"], found["reason"]
 
 

@@ -71,7 +71,7 @@ class Importing:
         return turns
 
     async def get(self, job: dict[str, Any]) -> dict[str, Any]:
-        return (await self.client.send("GET", f"/q/import/{job['import_id']}")).json()
+        return await self.client.ok("GET", f"/q/import/{job['import_id']}")
 
     async def done(self, content: bytes, query: str = "", **headers: str) -> dict[str, Any]:
         job = await self.send(content, query, **headers)
@@ -79,13 +79,10 @@ class Importing:
         return await self.get(job)
 
     async def rows(self, job: dict[str, Any], query: str = "") -> list[dict[str, Any]]:
-        response = await self.client.send("GET", f"/q/import/{job['import_id']}/row?limit=500{query}")
-        assert 200 == response.status_code, response.text
-        return response.json()["results"]
+        return (await self.client.ok("GET", f"/q/import/{job['import_id']}/row?limit=500{query}"))["results"]
 
     async def claim(self, owner: uuid.UUID) -> service.ImportRecord:
-        async with db.transaction(self.queue.pool) as database:
-            job = await service.IMPORTS.claim(database, owner=owner, now=database.clock.now())
+        job = await self.queue.run(service.IMPORTS.claim, owner=owner, now=await self.queue.now())
         assert job is not None
         return job
 
@@ -219,13 +216,13 @@ class TestImport:
             made["external_reference"],
             made["problem"],
         )
-        item = (await importing.client.send("GET", f"/q/queue/item/{made['item_id']}")).json()
+        item = await importing.client.ok("GET", f"/q/queue/item/{made['item_id']}")
         assert ("ann@example.com", "el", f"{YEAR}-07-01T09:00:00+03:00", job["created_by"]) == tuple(
             item[name] for name in ("responder_channel_identifier", "locale", "send_time", "created_by")
         )
         metadata = await importing.queue.value("select metadata from queue_item")
         assert {"questionnaire": {"order_total": "12,50"}, "responder": {"first_name": "Ann"}} == metadata
-        listed = (await importing.client.send("GET", importing.path)).json()
+        listed = await importing.client.ok("GET", importing.path)
         assert [job] == listed["results"]
         assert 0 == await importing.pieces()
 
@@ -256,9 +253,7 @@ class TestImport:
 
     async def test_addresses_of_spreadsheets(self, importing: Importing) -> None:
         """Items have the sender's own text, not what the spreadsheet added to it."""
-        sms = await importing.queue.pipeline(
-            questionnaire_id=importing.queue.house.questionnaire_id, channel_id=SMS, title="SMS"
-        )
+        sms = await importing.queue.pipeline(channel_id=SMS)
         phones = replace(importing, client=Client(importing.client.http, sms))
         numbers = [
             "'+306900000001",
@@ -286,10 +281,9 @@ class TestImport:
 
     async def test_tells(self, importing: Importing) -> None:
         job = await importing.done(lines("ann@example.com,,", "nobody,,"))
-        async with db.connection(importing.queue.pool) as database:
-            [event] = await list_events(
-                database, organization_id=importing.queue.house.organization_id, subject_id=job["import_id"]
-            )
+        [event] = await importing.queue.run(
+            list_events, organization_id=importing.queue.house.organization_id, subject_id=job["import_id"]
+        )
         assert ("import.finished", "worker") == (event.type, event.actor_kind)
         assert {**job, "created_time": 0, "finished_time": 0} == {
             **msgspec.to_builtins(Import.of_log(event.data, UTC)), "created_time": 0, "finished_time": 0,
@@ -551,15 +545,16 @@ class TestFaults:
         await importing.send(many(3))
         await importing.send(many(3, reference="other"))
         await importing.claim(uuid.uuid4())
-        async with db.transaction(importing.queue.pool) as database:
-            assert await service.IMPORTS.claim(database, owner=uuid.uuid4(), now=database.clock.now()) is None
+        assert (
+            await importing.queue.run(service.IMPORTS.claim, owner=uuid.uuid4(), now=await importing.queue.now())
+            is None
+        )
 
     async def test_fails_for_good(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
         job = await importing.send(many(30))
         owner = uuid.uuid4()
         held = await importing.step(await importing.claim(owner), owner)
-        async with db.transaction(importing.queue.pool) as database:
-            await service.IMPORTS.release(database, job=held, owner=owner, is_tried=False)
+        await importing.queue.run(service.IMPORTS.release, job=held, owner=owner, is_tried=False)
         get_piece = service.get_piece
 
         async def broken(*arguments: Any, **options: Any) -> Any:

@@ -9,17 +9,16 @@ from tests.sending.queue.conftest import Queue
 
 
 async def stage(queue: Queue) -> str:
-    async with db.transaction(queue.pool) as database:
-        return await lists.stage(
-            database,
-            caller=queue.house.caller,
-            questionnaire_id=queue.house.questionnaire_id,
-            pipeline_id=queue.pipeline_id,
-            file_name="a.csv",
-            read=lists.read_file(b"Mail\na@b.example\n"),
-            mapping={},
-            now=database.clock.now(),
-        )
+    return await queue.run(
+        lists.stage,
+        caller=queue.house.caller,
+        questionnaire_id=queue.house.questionnaire_id,
+        pipeline_id=queue.pipeline_id,
+        file_name="a.csv",
+        read=lists.read_file(b"Mail\na@b.example\n"),
+        mapping={},
+        now=await queue.now(),
+    )
 
 
 async def test_kept_for_days(queue: Queue) -> None:

@@ -7,11 +7,9 @@ from urllib.parse import quote
 import pytest
 
 from afterword.core.organizations.access import SCOPES
-from afterword.kit.transport.base import Sent
 from tests.dates import YEAR
-from tests.sending.queue.conftest import BODY, Client
+from tests.sending.queue.conftest import BODY, OK, Client
 
-OK = Sent("reference", 250, "ok")
 METHODS = ("GET", "PUT", "DELETE")
 
 
@@ -72,7 +70,7 @@ class TestPut:
             after[name] for name in ("responder_channel_identifier", "locale", "send_time")
         )
         assert "location" not in changed.headers
-        assert after == (await client.send("GET", path(client))).json()
+        assert after == await client.ok("GET", path(client))
         stored = await client.queue.fetch("select type from event where subject_id = $1 order by seq", item["item_id"])
         assert ["queue_item.created", "queue_item.updated"] == [row["type"] for row in stored]
 
@@ -99,7 +97,7 @@ class TestPut:
         await client.queue.worker().send(OK)
         response = await put(client)
         assert (409, "item_closed") == (response.status_code, response.json()["code"])
-        assert 3 == (await client.send("GET", path(client))).json()["status_id"]
+        assert 3 == (await client.ok("GET", path(client)))["status_id"]
 
     async def test_many_at_once_make_one(self, client: Client) -> None:
         bodies = [{**BODY, "locale": locale} for locale in ("el", "en", "de", "fr", "it", "es")]
@@ -130,7 +128,7 @@ class TestPut:
         await put(client, reference="another")
         response = await put(client, reference=reference)
         assert (201, reference) == (response.status_code, response.json()["external_reference"])
-        assert reference == (await client.send("GET", path(client, reference))).json()["external_reference"]
+        assert reference == (await client.ok("GET", path(client, reference)))["external_reference"]
         assert 204 == (await client.send("DELETE", path(client, reference))).status_code
         assert 200 == (await client.send("GET", path(client, "another"))).status_code
 
@@ -141,7 +139,7 @@ class TestCancel:
         response = await client.send("DELETE", path(client))
         assert (204, b"") == (response.status_code, response.content)
 
-        cancelled = (await client.send("GET", f"/q/queue/item/{item['item_id']}")).json()
+        cancelled = await client.ok("GET", f"/q/queue/item/{item['item_id']}")
         assert (5, "aborted") == (cancelled["status_id"], cancelled["result"])
         assert [404, 404] == [(await client.send(method, path(client))).status_code for method in ("GET", "DELETE")]
         assert [] == await client.queue.worker().claim()
@@ -153,7 +151,7 @@ class TestCancel:
         second = await put(client)
         assert 201 == second.status_code
         assert first["item_id"] != second.json()["item_id"]
-        assert second.json() == (await client.send("GET", path(client))).json()
+        assert second.json() == await client.ok("GET", path(client))
 
     async def test_sent(self, client: Client) -> None:
         await put(client)

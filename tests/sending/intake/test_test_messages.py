@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from afterword.core.organizations.access import SCOPES
+from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Begin, Channel, Message, Outcome, Refused, Sent
 from afterword.run import worker
@@ -52,12 +53,18 @@ class Scripted:
 @asynccontextmanager
 async def sending(client: Client, channel: Channel | None = None) -> AsyncGenerator[test_messages.TestMessages]:
     """A worker that sends test messages, e-mail by this channel."""
-    pool, stop = client.queue.pool, asyncio.Event()
+    async with sending_of(client.queue.pool, client.queue.house.site, channel) as sender:
+        yield sender
+
+
+@asynccontextmanager
+async def sending_of(
+    pool: db.Pool, site: Site, channel: Channel | None = None
+) -> AsyncGenerator[test_messages.TestMessages]:
+    stop = asyncio.Event()
     channels = {**worker.captured(pool, [EMAIL]), **({EMAIL: channel} if channel else {})}
-    registry = ChannelRegistry(pool=pool, site=client.queue.house.site, defaults=channels, versions={})
-    sender = test_messages.TestMessages(
-        pool=pool, site=client.queue.house.site, channels=registry, mail_from="survey@shop.example"
-    )
+    registry = ChannelRegistry(pool=pool, site=site, defaults=channels, versions={})
+    sender = test_messages.TestMessages(pool=pool, site=site, channels=registry, mail_from="survey@shop.example")
     running = asyncio.create_task(sender.run(stop))
     try:
         yield sender
@@ -127,8 +134,7 @@ class TestRefused:
 
     async def test_suppressed(self, client: Client) -> None:
         """A suppressed address gets no test message either."""
-        item = await client.queue.schedule("ann@example.com")
-        await client.queue.worker().send(Refused("550 5.1.1 gone", 550, suppress=True))
+        item = await client.queue.sent(outcome=Refused("550 5.1.1 gone", 550, suppress=True))
         async with sending(client, channel := Scripted()):
             found = await sent(client)
         assert ("refused", None) == (found["outcome"], found["sent_time"])

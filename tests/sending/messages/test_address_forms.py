@@ -1,6 +1,6 @@
 """One normaliser: for pairs of spellings, suppression, caps, responders and sending say the same: one person, or two.
 
-1,000 pairs; AFTERWORD_TEST_FAULTS=full makes it 10,000.
+500 pairs; AFTERWORD_TEST_FAULTS=full makes it 10,000.
 """
 
 import random

@@ -219,9 +219,6 @@ def test_nothing_is_fetched() -> None:
     assert {LINK, UNSUBSCRIBE, "http://www.w3.org/1999/xhtml"} == addresses
 
 
-# Questions as keys ------------------------------------------------------------------------------------------------
-
-
 # Words ------------------------------------------------------------------------------------------------------------
 
 
@@ -354,9 +351,6 @@ def test_dark_mode_is_declared() -> None:
     html = compose().html
     assert '<meta name="color-scheme" content="light dark"' in html
     assert "prefers-color-scheme: dark" in html
-
-
-# The cache --------------------------------------------------------------------------------------------------------
 
 
 class TestBrand:

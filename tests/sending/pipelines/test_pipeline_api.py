@@ -6,12 +6,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.kit.transport.base import Sent
-from tests.conftest import House
 from tests.dates import YEAR
-from tests.sending.queue.conftest import Client, codes
+from tests.sending.queue.conftest import OK, Client, codes
+from tests.sending.queue.test_lanes import lanes
 
-OK = Sent("reference", 250, "ok")
 EMAIL, SMS, WEBHOOK, LINK, OUTBOX = 1, 2, 3, 4, 5
 TEXTS = {"message_subject": "Well?", "message_body": "Tell us: {{ link }}"}
 MAIL = {"channel_id": EMAIL, "title": "Mail", **TEXTS}
@@ -50,9 +48,7 @@ def place(client: Client) -> str:
 
 
 async def create(client: Client, **body: Any) -> dict[str, Any]:
-    response = await client.send("POST", place(client), {**MAIL, **body})
-    assert 201 == response.status_code, response.text
-    return response.json()
+    return await client.ok("POST", place(client), {**MAIL, **body}, status=201)
 
 
 async def change(client: Client, body: object, **headers: str) -> httpx2.Response:
@@ -72,27 +68,17 @@ class TestCreate:
             ([("/message_subject", "required"), ("/message_body", "required")], {"channel_id": EMAIL, "title": "x"}),
             ([("/message_body", "required")], {"channel_id": SMS, "title": "x"}),
             ([("/target_url", "required")], {"channel_id": WEBHOOK, "title": "x"}),
-            ([("/message_body", "too_long")], {"channel_id": SMS, "title": "x", "message_body": "x" * 1_601}),
             (
                 [("/end_time", "out_of_range")],
                 {**MAIL, "start_time": f"{YEAR}-01-01T00:00:00Z", "end_time": f"{YEAR}-01-01T02:00:00+02:00"},
             ),
-            ([("/message_body", "unknown_value")], {**MAIL, "message_body": "{{ nobody }}"}),
             ([("/message_footer", "unknown_value")], {**MAIL, "message_footer": "{{ nobody }}"}),
             ([("/messages/el/button", "too_long")], {**MAIL, "messages": {"el": {"body": "x", "button": "x" * 61}}}),
-            ([("/sender_address", "invalid_address")], {**MAIL, "sender_address": "nobody"}),
-            ([("/reply_to", "invalid_address")], {**MAIL, "reply_to": "nobody"}),
             ([("/weekdays/1", "out_of_range")], {**MAIL, "weekdays": [1, 8]}),
             ([("/dispatch_end_time", "required")], {**MAIL, "dispatch_start_time": "09:00"}),
             ([("/dispatch_start_time", "required")], {**MAIL, "dispatch_end_time": "09:00"}),
             ([("/reminders/0/delay_days", "required")], {**MAIL, "reminders": [{"after_days": 3}]}),  # no such member
             ([("/reminders/1/delay_days", "required")], {**MAIL, "reminders": [{"delay_hours": 1}, {"delay_days": 0}]}),
-            (
-                [("/reminders/0/messages/el/body", "unknown_value")],
-                {**MAIL, "reminders": [{"delay_days": 3, "messages": {"el": {"body": "{{ nobody }}"}}}]},
-            ),
-            ([("/messages/de/body", "required")], {**MAIL, "messages": {"de": {"subject": "Na?"}}}),
-            ([("/messages/!", "invalid_locale")], {**MAIL, "messages": {"!": {"body": "Na?"}}}),
         ],
     )
     async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
@@ -149,10 +135,6 @@ class TestCreate:
         assert {**EVERYTHING, **own} == {name: copy[name] for name in EVERYTHING}
         assert template["pipeline_id"] == copy["template_pipeline_id"]
 
-    async def test_template_of_somebody_else(self, client: Client, neighbour: House) -> None:
-        response = await client.send("POST", place(client), {**MAIL, "template_pipeline_id": neighbour.pipeline_id})
-        assert (422, [("/template_pipeline_id", "unknown_id")]) == (response.status_code, codes(response))
-
     async def test_a_hundred(self, client: Client) -> None:
         await client.queue.execute(
             """insert into pipeline (organization_id, pipeline_id, questionnaire_id, account_id, channel_id, title)
@@ -161,7 +143,7 @@ class TestCreate:
         )
         responses = await asyncio.gather(*[client.send("POST", place(client), MAIL) for _ in range(3)])
         assert [201, 422, 422] == sorted(response.status_code for response in responses)
-        assert 100 == len((await client.send("GET", f"{place(client)}?limit=500")).json())
+        assert 100 == len(await client.ok("GET", f"{place(client)}?limit=500"))
 
 
 class TestChange:
@@ -175,13 +157,13 @@ class TestChange:
         ],
     )
     async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
-        before = (await client.send("GET", client.pipeline)).json()
+        before = await client.ok("GET", client.pipeline)
         response = await change(client, body)
         assert (422, expected) == (response.status_code, codes(response))
-        assert before == (await client.send("GET", client.pipeline)).json()
+        assert before == await client.ok("GET", client.pipeline)
 
     async def test_only_what_is_named(self, client: Client) -> None:
-        before = (await client.send("GET", client.pipeline)).json()
+        before = await client.ok("GET", client.pipeline)
         after = (await change(client, {"title": "Other", "channel_id": SMS, "pipeline_id": "0" * 22})).json()
         moved = {"title", "updated_time", "updated_by"}
         assert {name for name in before if before[name] != after[name]} <= moved
@@ -190,7 +172,7 @@ class TestChange:
 
     async def test_everything(self, client: Client) -> None:
         await change(client, EVERYTHING)
-        after = (await client.send("GET", client.pipeline)).json()
+        after = await client.ok("GET", client.pipeline)
         assert EVERYTHING == {name: after[name] for name in EVERYTHING}
         whole = {name: value for name, value in after.items() if value is not None}
         assert after == (await change(client, whole)).json()
@@ -208,18 +190,18 @@ class TestChange:
 
     async def test_two_at_once_undo_nothing(self, client: Client) -> None:
         await asyncio.gather(change(client, {"title": "a"}), change(client, {"priority": 1}))
-        after = (await client.send("GET", client.pipeline)).json()
+        after = await client.ok("GET", client.pipeline)
         assert ("a", 1) == (after["title"], after["priority"])
 
     async def test_pausing_works_at_once(self, client: Client) -> None:
         """The same worker, with what it remembers of the pipeline, claims nothing more; then everything."""
-        worker, lanes = client.queue.worker(), client.queue.lane
+        worker, pipeline_id = client.queue.worker(), client.queue.pipeline_id
         await client.create()
-        assert [lanes[1]] == await open_lanes(client)
+        assert [pipeline_id] == [lane.pipeline_id for lane in await lanes(client.queue)]
         assert "paused" == (await change(client, {"paused": True})).json()["state"]
-        assert [] == await open_lanes(client)
+        assert [] == [lane.pipeline_id for lane in await lanes(client.queue)]
         assert "running" == (await change(client, {"paused": False})).json()["state"]
-        assert [lanes[1]] == await open_lanes(client)
+        assert [pipeline_id] == [lane.pipeline_id for lane in await lanes(client.queue)]
         assert 1 == len(await worker.send(OK))
         assert ["created", "paused", "resumed"] == await told(client, client.queue.pipeline_id)
 
@@ -244,14 +226,13 @@ class TestDelete:
         assert 200 == (await client.send("GET", client.pipeline)).status_code
 
     async def test_ok(self, client: Client) -> None:
-        item = await client.create()
-        await client.queue.worker().send(OK)
+        item = await client.sent()
         response = await client.send("DELETE", client.pipeline)
         assert (204, b"") == (response.status_code, response.content)
 
         for method, path in (("GET", client.pipeline), ("PATCH", client.pipeline), ("DELETE", client.pipeline)):
             assert 404 == (await client.send(method, path, {})).status_code
-        assert [] == (await client.send("GET", place(client))).json()
+        assert [] == await client.ok("GET", place(client))
         assert 404 == (await client.send("POST", client.items, {"responder_channel_identifier": "a@b.cd"})).status_code
         kept = await client.send("GET", f"/q/queue/item/{item['item_id']}")
         assert (200, 3) == (kept.status_code, kept.json()["status_id"])
@@ -266,17 +247,5 @@ class TestDelete:
         item = await client.create()
         await client.queue.change_pipeline("deleted_time = now()")
         assert [] == await client.queue.worker().claim()
-        found = (await client.send("GET", f"/q/queue/item/{item['item_id']}")).json()
+        found = await client.ok("GET", f"/q/queue/item/{item['item_id']}")
         assert 6 == found["status_id"]
-
-
-async def open_lanes(client: Client) -> list[str]:
-    """The lanes that a worker sees as open."""
-    from afterword.kit import db  # noqa: PLC0415
-    from afterword.sending.queue.lanes import list_lanes  # noqa: PLC0415
-
-    async with db.connection(client.queue.pool) as database:
-        lanes = await list_lanes(
-            database, after=("", ""), until=("z" * 22, "z" * 22), channel_ids=[1], busy=[], limit=10
-        )
-    return [lane.pipeline_id for lane in lanes]

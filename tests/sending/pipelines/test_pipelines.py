@@ -1,4 +1,4 @@
-"""Making a pipeline: what its author may not say, each fault with its place, and what is stored of the rest."""
+"""Making a pipeline: wrong texts with their places, what is stored, and each questionnaire of the library."""
 
 from typing import Any
 
@@ -6,9 +6,11 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.sending.pipelines import service
+from afterword.sending.pipelines import service, starters
 from afterword.sending.pipelines.store import Pipeline
 from tests.conftest import House
+from tests.tenants.logins.conftest import Office
+from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
 
 EMAIL, SMS = 1, 2
 
@@ -48,6 +50,12 @@ class TestTexts:
             ),
             ([("/sender_address", "invalid_address")], {"sender_address": "shop@example.com\r\nBcc: eve@example.com"}),
             ([("/reply_to", "invalid_address")], {"reply_to": "shop"}),
+            ([("/time_zone", "unknown_value")], {"time_zone": "Mars/Base"}),
+            ([("/weekdays", "out_of_range")], {"weekdays": []}),
+            (
+                [("/conditions/subject", "unknown_id")],
+                {"conditions": {"subject": "question:x", "operator": "equal", "value": 1}},
+            ),
             (
                 [("/message_subject", "unknown_value"), ("/message_body", "unknown_value")],
                 {"message_subject": "{{ a }}", "message_body": "{{ b }}"},
@@ -73,6 +81,45 @@ class TestTexts:
         pipeline = await create(pool, house, **fields)
         assert fields == {name: getattr(pipeline, name) for name in fields}
 
+    async def test_one_account_for_each_channel(self, pool: db.Pool, house: House) -> None:
+        accounts = [(await create(pool, house, channel_id=channel_id)).account_id for channel_id in (EMAIL, EMAIL, SMS)]
+        assert accounts[0] == accounts[1] != accounts[2]
+
     async def test_without_texts_of_its_own(self, pool: db.Pool, house: House) -> None:
         pipeline = await create(pool, house)
         assert (None, None, {}) == (pipeline.message_subject, pipeline.message_body, pipeline.messages)
+
+
+async def test_unknown(office: Office) -> None:
+    async with db.transaction(office.pool) as database:
+        for name, application_id in (
+            ("../setup", office.application_id),
+            ("event", office.application_id),
+            (starters.NAMES[0], "0" * 22),
+        ):
+            with pytest.raises(errors.NotFound):
+                await starters.start(
+                    database,
+                    organization_id=office.organization_id,
+                    application_id=application_id,
+                    name=name,
+                    now=database.clock.now(),
+                )
+
+
+async def test_each(office: Office) -> None:
+    async with db.transaction(office.pool) as database:
+        for name in starters.NAMES:
+            made = [
+                await starters.start(
+                    database,
+                    organization_id=office.organization_id,
+                    application_id=office.application_id,
+                    name=name,
+                    now=database.clock.now(),
+                )
+                for _ in range(2)
+            ]
+            assert made[0] == made[1]
+        texts = await database.fetch_value("select messages from pipeline order by created_time limit 1")
+        assert {"el", "de", "ar"} <= set(texts)

@@ -8,14 +8,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from afterword.kit import db
-from afterword.kit.transport.base import Refused, Retry, Sent
+from afterword.kit.transport.base import Refused, Retry
 from afterword.sending.queue.records import QueueItemRecord
-from tests.sending.queue.conftest import OUTBOX, Client, Queue, codes
+from tests.sending.queue.conftest import OK, OUTBOX, Client, Queue, codes
 
 SCHEDULED, IGNORED = 1, 8
 PATH = "/policy/contact"
 ATHENS = ZoneInfo("Europe/Athens")
-OK = Sent("reference", 250, "ok")
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 DEFAULTS = {
@@ -26,9 +25,7 @@ DEFAULTS = {
 
 
 async def put(client: Client, **wanted: object) -> dict[str, Any]:
-    response = await client.send("PUT", PATH, wanted)
-    assert 200 == response.status_code, response.text
-    return response.json()
+    return await client.ok("PUT", PATH, wanted)
 
 
 class TestGet:
@@ -64,13 +61,7 @@ class TestPut:
         assert 0 == await client.queue.value("select count(*) from contact_policy")
 
     async def test_hours_that_leave_a_pipeline_no_time(self, client: Client) -> None:
-        await client.queue.pipeline(
-            questionnaire_id=client.queue.house.questionnaire_id,
-            channel_id=1,
-            title="Late",
-            dispatch_start_time=time(22),
-            dispatch_end_time=time(23),
-        )
+        await client.queue.pipeline(title="Late", dispatch_start_time=time(22), dispatch_end_time=time(23))
 
         response = await client.send("PUT", PATH, {"quiet_start_time": "21:00", "quiet_end_time": "08:00"})
 
@@ -97,7 +88,7 @@ class TestPut:
         found = await put(client, **wanted)
 
         assert {**wanted, "holidays": ["2026-01-02", "2026-12-24"]} == {name: found[name] for name in wanted}
-        assert found == (await client.send("GET", PATH)).json()
+        assert found == await client.ok("GET", PATH)
         assert found["updated_by"] is not None
 
     async def test_replaces_the_whole(self, client: Client) -> None:
@@ -123,17 +114,14 @@ async def decided(queue: Queue, item: QueueItemRecord) -> tuple[int, str | None]
 @pytest.fixture
 async def other(queue: Queue) -> Queue:
     """A second pipeline of the organization, before the first one where they compete."""
-    return await queue.pipeline(
-        questionnaire_id=queue.house.questionnaire_id, channel_id=1, title="After delivery", priority=1
-    )
+    return await queue.pipeline(title="After delivery", priority=1)
 
 
 class TestCounting:
     async def test_over_all_pipelines(self, client: Client, other: Queue) -> None:
         queue = client.queue
         await put(client, enabled=True)
-        await queue.schedule()
-        await queue.worker().send(OK)
+        await queue.sent()
         item, elsewhere = await other.schedule("Ann@EXAMPLE.com"), await other.schedule("bob@example.com")
 
         [going] = await other.worker().claim()
@@ -147,18 +135,15 @@ class TestCounting:
 
     async def test_switched_off(self, client: Client, other: Queue) -> None:
         await put(client, enabled=False)
-        await client.queue.schedule()
-        await client.queue.worker().send(OK)
+        await client.queue.sent()
         await other.schedule()
 
         assert 1 == len(await other.worker().claim())
         assert 0 == await other.value("select count(*) from contact")
 
     async def test_what_was_sent_before_it_was_switched_on(self, client: Client, other: Queue) -> None:
-        await client.queue.schedule()
-        await client.queue.worker().send(OK)
-        await client.queue.schedule("old@example.com")
-        await client.queue.worker().send(OK)
+        await client.queue.sent()
+        await client.queue.sent("old@example.com")
         await client.queue.execute(
             """update questionnaire_instance set sent_time = now() - interval '31 days' where item_id = (
                  select item_id from queue_item where responder_channel_identifier = 'old@example.com')"""
@@ -174,8 +159,7 @@ class TestCounting:
     async def test_what_was_sent_before_there_was_a_cap(self, client: Client) -> None:
         queue = client.queue
         for address in ("ann@example.com", "old@example.com"):
-            await queue.schedule(address)
-            await queue.worker().send(OK)
+            await queue.sent(address)
         await queue.execute(
             """update questionnaire_instance set sent_time = now() - interval '31 days' where item_id = (
                  select item_id from queue_item where responder_channel_identifier = 'old@example.com')"""
@@ -195,8 +179,7 @@ class TestCounting:
         queue = client.queue
         await put(client, enabled=True, invitations_max=2, window_days=2, if_exceeded="wait")
         for _ in range(2):
-            await queue.schedule()
-            await queue.worker().send(OK)
+            await queue.sent()
         first = await queue.value(
             "select min((entry ->> 'time')::timestamptz) from contact, jsonb_array_elements(recent) entry"
         )
@@ -221,8 +204,7 @@ class TestCounting:
 
     async def test_what_was_refused_does_not_count(self, client: Client, other: Queue) -> None:
         await put(client, enabled=True)
-        await client.queue.schedule()
-        await client.queue.worker().send(Refused("550 no"))
+        await client.queue.sent(outcome=Refused("550 no"))
         await other.schedule()
 
         assert 1 == len(await other.worker().claim())
@@ -230,8 +212,7 @@ class TestCounting:
     async def test_a_retry_keeps_its_own_place(self, client: Client) -> None:
         queue = client.queue
         await put(client, enabled=True)
-        await queue.schedule()
-        await queue.worker().send(Retry("recipient", "busy"))
+        await queue.sent(outcome=Retry("recipient", "busy"))
         await queue.execute("update queue_item set due_time = now()")
 
         assert 1 == len(await queue.worker().claim())
@@ -239,8 +220,7 @@ class TestCounting:
     async def test_after_a_response(self, client: Client, other: Queue) -> None:
         queue = client.queue
         await put(client, enabled=True, invitations_max=100, response_window_days=7)
-        await queue.schedule()
-        await queue.worker().send(OK)
+        await queue.sent()
         await other.schedule()
         assert 1 == len(await other.worker().send(OK))  # not answered yet
         await queue.execute("update questionnaire_instance set submitted_time = now() - interval '6 days' where true")
@@ -258,11 +238,10 @@ class TestCounting:
     async def test_another_address_of_the_person(self, client: Client, *, per_channel: bool, count: int) -> None:
         queue = client.queue
         await put(client, enabled=True, per_channel=per_channel)
-        boxed = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=OUTBOX, title="Box")
+        boxed = await queue.pipeline(channel_id=OUTBOX, title="Box")
         await boxed.schedule("ann")
         await boxed.worker().send(Refused("full"))  # known from now on, and not asked
-        await queue.schedule()
-        await queue.worker().send(OK)
+        await queue.sent()
         await queue.execute("update responder_address set responder_id = (select min(responder_id) from responder)")
         await boxed.schedule("ann")
 
@@ -273,8 +252,7 @@ class TestCounting:
         await put(client, enabled=True)
         reminder = {"delay_days": 0, "delay_hours": 0, "delay_minutes": 0, "messages": {}}
         await queue.execute("update pipeline set reminders = $1, version = version + 1", [reminder])
-        await queue.schedule()
-        await queue.worker().send(OK)
+        await queue.sent()
         assert 1 == len(await queue.worker().send(OK))  # the reminder: it is not counted, nor counted against
 
         await put(client, enabled=True, count_reminders=True, invitations_max=2)
@@ -399,9 +377,7 @@ class TestQuiet:
         early = await queue.schedule()
         today = now.date()
         await put(client, holidays=[(today + n * DAY).isoformat() for n in (0, 1)])
-        exempt = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id, channel_id=1, title="Alarm", on_holidays="send"
-        )
+        exempt = await queue.pipeline(title="Alarm", on_holidays="send")
         await exempt.schedule("bob@example.com")
 
         assert [] == await queue.worker().claim()
@@ -422,7 +398,7 @@ class TestQuiet:
 
         due_time = await client.queue.value("select due_time from queue_item")
         assert date(year, 12, 27) == due_time.astimezone(ATHENS).date()
-        trace = (await client.send("GET", f"/q/queue/item/{item['item_id']}/trace")).json()
+        trace = await client.ok("GET", f"/q/queue/item/{item['item_id']}/trace")
         assert "go" == trace["verdict"]
         assert trace["planned_local_time"].startswith(f"{year}-12-27T00:0")
 

@@ -1,4 +1,4 @@
-"""The answer page of a draft: walked through with its jumps, in any language, and nothing is written."""
+"""The answer page of a draft, walked through without a trace, and that of each questionnaire of the library."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,11 +9,16 @@ import httpx2
 import pytest
 
 from afterword import errors
+from afterword.asking.questionnaires import files
+from afterword.asking.questionnaires.library import service as library
+from afterword.core.questionnaires import visuals
 from afterword.kit import db
 from afterword.sending import previews
+from afterword.sending.previews import first_page
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import FORM, Api, made
 from tests.conftest import House
+from tests.conftest import client as client  # noqa: PLC0414  a fixture
 
 FIRST, WHY, LAST = (f"{name:0<22}" for name in ("first", "why", "last"))
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
@@ -208,3 +213,21 @@ async def test_endings(api: Api, path: str) -> None:
     assert "<h1>Wonderful</h1>" in end.text
     link = '<a class="button" href="https://r.example/" rel="noopener noreferrer">Write a review</a>'
     assert link in unescape(end.text)
+
+
+NOW = datetime(2026, 11, 25, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("name", library.NAMES)
+@pytest.mark.parametrize("color", ["", "#aa3300", "nonsense"])
+def test_each(name: str, color: str) -> None:
+    file = files.read(library.text(name), give_id=lambda _, key: key)
+    first = next(iter(file.definition.questions()))
+    for locale in (*file.definition.locales, "fr"):
+        theme = visuals.inherited({"color_primary": color})
+        page = first_page(file, brand="<Books>", theme=theme, locale=locale, time_zone="UTC", now=NOW)
+        text = bytes(page.body).decode()
+        assert 200 == page.status_code
+        assert first.question_id in text
+        assert "<Books>" not in text
+        assert ("/theme/paa3300.css" in text.replace("&#x2f;", "/")) == (color == "#aa3300")

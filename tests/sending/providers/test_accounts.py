@@ -11,9 +11,10 @@ from afterword import errors
 from afterword.core.wire.site import Site
 from afterword.kit import db, sealing
 from afterword.kit.transport.base import Refused, Sent
+from afterword.kit.transport.mime import REFERENCE_CHARACTERS_MAX
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels.sms import twilio
-from afterword.sending.providers import health, service
+from afterword.sending.providers import api, health, service
 from afterword.sending.providers.service import Account
 from tests.conftest import SITE, House
 from tests.conftest import client as client  # noqa: PLC0414  a fixture
@@ -27,24 +28,21 @@ PHONE = "+306912345678"
 async def add(
     queue: Queue, kind: str = "sms_twilio", settings: Mapping[str, Any] = LOGIN, *, is_default: bool = True
 ) -> tuple[Account, int]:
-    async with db.transaction(queue.pool) as database:
-        return await service.add_account(
-            database,
-            organization_id=queue.house.organization_id,
-            kind=kind,
-            title="Ours",
-            settings=settings,
-            is_default=is_default,
-            site=SITE,
-            now=database.clock.now(),
-        )
+    return await queue.run(
+        service.add_account,
+        organization_id=queue.house.organization_id,
+        kind=kind,
+        title="Ours",
+        settings=settings,
+        is_default=is_default,
+        site=SITE,
+        now=await queue.now(),
+    )
 
 
 @pytest.fixture
 async def sms(queue: Queue) -> Queue:
-    return await queue.pipeline(
-        questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS", message_body="{{ link }}"
-    )
+    return await queue.pipeline(channel_id=SMS)
 
 
 class TestRefused:
@@ -145,12 +143,9 @@ class TestDefault:
         account, moved = await add(queue)
         assert (1, 1, True) == (moved, account.pipelines, account.is_default)
         assert before + 1 == await queue.value("select version from pipeline where pipeline_id = $1", sms.pipeline_id)
-        later = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="More", message_body="{{ link }}"
-        )
-        of = "select account_id from pipeline where pipeline_id = $1"
-        assert account.account_id == await queue.value(of, later.pipeline_id)
-        assert account.account_id != await queue.value(of, queue.pipeline_id)  # e-mail stays where it was
+        later = await queue.pipeline(channel_id=SMS)
+        assert account.account_id == await later.account_id()
+        assert account.account_id != await queue.account_id()  # e-mail stays where it was
 
     async def test_beside(self, queue: Queue, sms: Queue) -> None:
         account, moved = await add(queue, is_default=False)
@@ -161,10 +156,9 @@ class TestDefault:
             assert None is await service.get_account(database, account_id=account.account_id)
 
     async def test_the_former_one_can_be_removed(self, queue: Queue, sms: Queue) -> None:
-        former = await queue.value("select account_id from pipeline where pipeline_id = $1", sms.pipeline_id)
+        former = await sms.account_id()
         await add(queue)
-        async with db.transaction(queue.pool) as database:
-            await service.remove_account(database, account_id=former)
+        await queue.run(service.remove_account, account_id=former)
         assert 1 == await queue.value("select count(*) from channel_account where channel_id = 2")
 
     async def test_one_default_a_channel_says_the_table(self, queue: Queue, sms: Queue) -> None:
@@ -176,13 +170,10 @@ class TestDefault:
             )
 
     async def test_of_one_organization_alone(self, queue: Queue, neighbour: House) -> None:
-        theirs = await Queue(queue.pool, neighbour, neighbour.pipeline_id).pipeline(
-            questionnaire_id=neighbour.questionnaire_id, channel_id=SMS, title="SMS", message_body="{{ link }}"
-        )
+        theirs = await Queue(queue.pool, neighbour, neighbour.pipeline_id).pipeline(channel_id=SMS)
         account, moved = await add(queue)
         assert 0 == moved
-        of = "select account_id from pipeline where pipeline_id = $1"
-        assert account.account_id != await queue.value(of, theirs.pipeline_id)
+        assert account.account_id != await theirs.account_id()
 
 
 class TestLimits:
@@ -197,11 +188,9 @@ class TestLimits:
     async def test_a_ceiling_survives_throttles(self, queue: Queue) -> None:
         account, _ = await add(queue)
         key = (account.organization_id, account.account_id)
-        async with db.transaction(queue.pool) as database:
-            await service.limit_rate(database, account_id=account.account_id, rate=8)
+        await queue.run(service.limit_rate, account_id=account.account_id, rate=8)
         await queue.execute("update channel_account set updated_time = now() - interval '1 minute'")
-        async with db.transaction(queue.pool) as database:
-            await health.slow_down(database, account=key)
+        await queue.run(health.slow_down, account=key)
         row = await queue.fetch(
             "select rate, rate_ceiling from channel_account where account_id = $1", account.account_id
         )
@@ -209,10 +198,9 @@ class TestLimits:
 
     async def test_slots_and_title_make_a_new_version(self, queue: Queue) -> None:
         account, _ = await add(queue)
-        async with db.transaction(queue.pool) as database:
-            after, _ = await service.change_account(
-                database, account_id=account.account_id, site=SITE, slots_max=3, title="Theirs"
-            )
+        after, _ = await queue.run(
+            service.change_account, account_id=account.account_id, site=SITE, slots_max=3, title="Theirs"
+        )
         assert (3, "Theirs", account.version + 1) == (after.slots_max, after.title, after.version)
         assert LOGIN == service.settings_of(after, site=SITE)
 
@@ -224,33 +212,37 @@ class TestLimits:
         assert ("looking", None, None) == (paused.paused_reason, resumed.paused_reason, resumed.paused_time)
 
 
+async def called(
+    client: httpx2.AsyncClient, url: str, fields: Mapping[str, str], *, token: str = LOGIN["auth_token"]
+) -> int:
+    """The status of the answer to the provider's request, signed with this token."""
+    pairs = list(fields.items())
+    headers = {
+        "X-Twilio-Signature": twilio.sign(url, pairs, token),
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    return (await client.post(url, content=urlencode(pairs).encode(), headers=headers)).status_code
+
+
 class TestCallbacks:
     async def test_a_receipt_of_the_account_s_provider(
         self, queue: Queue, sms: Queue, client: httpx2.AsyncClient
     ) -> None:
         account, _ = await add(queue)
         inbound_id = account.inbound_id or ""
-        async with db.transaction(queue.pool) as database:
-            opened = await service.open_account(
-                database, organization_id=account.organization_id, account_id=account.account_id, site=SITE
-            )
+        opened = await queue.run(
+            service.open_account, organization_id=account.organization_id, account_id=account.account_id, site=SITE
+        )
         assert opened is not None
         assert SITE.inbound_url(inbound_id) == opened.settings["status_url"]
         item = await sms.schedule(PHONE)
         await sms.worker().send(Sent("SM1", 201, "HTTP 201"))
 
-        async def call(token: str) -> int:
-            url = f"{SITE.inbound_url(inbound_id)}?{urlencode({'item': item.item_id})}"
-            pairs = [("MessageSid", "SM1"), ("MessageStatus", "undelivered"), ("To", PHONE), ("ErrorCode", "30005")]
-            headers = {
-                "X-Twilio-Signature": twilio.sign(url, pairs, token),
-                "Content-Type": "application/x-www-form-urlencoded",
-            }
-            return (await client.post(url, content=urlencode(pairs).encode(), headers=headers)).status_code
-
-        assert 401 == await call("another token")
+        url = f"{SITE.inbound_url(inbound_id)}?{urlencode({'item': item.item_id})}"
+        fields = {"MessageSid": "SM1", "MessageStatus": "undelivered", "To": PHONE, "ErrorCode": "30005"}
+        assert 401 == await called(client, url, fields, token="another token")
         assert [] == await queue.fetch("select from suppression")
-        assert 204 == await call(LOGIN["auth_token"])
+        assert 204 == await called(client, url, fields)
         assert 1 == await queue.value("select count(*) from event where type = 'queue_item.bounced'")
         assert "hard_bounce" == await queue.value("select reason from suppression")
 
@@ -261,18 +253,12 @@ class TestCallbacks:
         await sms.schedule(PHONE)
         await sms.worker().send(Sent("SM1", 201, "HTTP 201"))
 
-        async def write(sender: str, token: str = LOGIN["auth_token"]) -> int:
-            url = SITE.inbound_url(inbound_id)
-            pairs = [("MessageSid", "SM9"), ("SmsStatus", "received"), ("From", sender), ("Body", "Stop")]
-            headers = {
-                "X-Twilio-Signature": twilio.sign(url, pairs, token),
-                "Content-Type": "application/x-www-form-urlencoded",
-            }
-            return (await client.post(url, content=urlencode(pairs).encode(), headers=headers)).status_code
-
-        assert 401 == await write(PHONE, "another token")
+        url = SITE.inbound_url(inbound_id)
+        fields = {"MessageSid": "SM9", "SmsStatus": "received", "Body": "Stop"}
+        assert 401 == await called(client, url, {**fields, "From": PHONE}, token="another token")
         assert [] == await queue.fetch("select from suppression")
-        assert [204] * 4 == [await write(sender) for sender in (PHONE, PHONE, "+306900000001", "Shop")]
+        for sender in (PHONE, PHONE, "+306900000001", "Shop"):
+            assert 204 == await called(client, url, {**fields, "From": sender})
         rows = await queue.fetch("select organization_id, channel_id, reason from suppression")
         assert [(queue.house.organization_id, SMS, "unsubscribed")] * 2 == [tuple(row.values()) for row in rows]
         assert 1 == await queue.value("select count(*) from event where type = 'responder.unsubscribed'")
@@ -289,3 +275,22 @@ class TestCallbacks:
         await sms.schedule(PHONE)
         await sms.worker().send(Refused("HTTP 400, 21211", 400, suppress=True))
         assert 1 == await sms.value("select count(*) from suppression where channel_id = 2")
+
+
+@pytest.mark.parametrize("text", ["", "a\nb", "a\x00", "x" * (REFERENCE_CHARACTERS_MAX + 1)])
+def test_no_reference(text: str) -> None:
+    assert not api.is_reference(text)
+
+
+async def test_each_is_kept_once(queue: Queue) -> None:
+    item = await queue.schedule()
+    account_id = await queue.value("select account_id from channel_account limit 1")
+    known = (queue.house.organization_id, account_id, "SM1", item.item_id)
+    async with db.transaction(queue.pool) as database:
+        for _ in range(2):
+            await api.keep_references(
+                database, references=[known, (*known[:2], "a\nb", item.item_id)], now=database.clock.now()
+            )
+        await api.keep_references(database, references=[], now=database.clock.now())
+    rows = await queue.fetch("select * from provider_reference order by 1, 2, 3 desc")
+    assert ["~sm1", "SM1"] == [row["provider_reference"] for row in rows]

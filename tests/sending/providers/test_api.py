@@ -10,9 +10,9 @@ from afterword.kit.transport.base import EMAIL
 from afterword.run.worker.channels import ChannelRegistry
 from afterword.sending.providers import service
 from tests.conftest import SITE
+from tests.sending.channels.calls import Begin, kind
 from tests.sending.channels.conftest import MESSAGE
 from tests.sending.channels.sink import Sink
-from tests.sending.channels.test_email import Begin, kind
 from tests.sending.providers.test_accounts import GATEWAY, LOGIN
 from tests.sending.queue.conftest import Client, codes
 
@@ -21,9 +21,7 @@ NEW = {"kind": "smtp", "title": "Our relay", "settings": SMTP}
 
 
 async def add(client: Client, **body: Any) -> dict[str, Any]:
-    response = await client.send("POST", "/provider", {**NEW, **body})
-    assert 201 == response.status_code, response.text
-    return response.json()
+    return await client.ok("POST", "/provider", {**NEW, **body}, status=201)
 
 
 async def operators(client: Client, settings: dict[str, Any], kind: str = "smtp") -> str:
@@ -85,10 +83,9 @@ class TestRefused:
             assert 403 == (await client.send("PATCH", path, body)).status_code
         assert 403 == (await client.send("DELETE", path)).status_code
         assert (await client.send("PATCH", path, {"is_default": True})).json()["is_default"]
-        async with db.transaction(client.queue.pool) as database:
-            await service.pause_account(database, account_id=account_id, reason="not paid")
+        await client.queue.run(service.pause_account, account_id=account_id, reason="not paid")
         assert 403 == (await client.send("DELETE", f"{path}/pause")).status_code
-        assert "not paid" == (await client.send("GET", path)).json()["paused_reason"]
+        assert "not paid" == (await client.ok("GET", path))["paused_reason"]
 
     async def test_stale_in_use_and_full(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         made = await add(client, is_default=True)
@@ -136,7 +133,7 @@ async def test_kept_changed_paused_and_deleted(client: Client) -> None:
 async def test_a_gateway_gets_its_address_and_an_sms_account_is_the_default(client: Client) -> None:
     account = await add(client, kind="sms_twilio", settings=LOGIN)
     assert account["is_default"], "no other account can send on this channel"
-    [opened] = (await client.send("GET", "/inbound")).json()
+    [opened] = await client.ok("GET", "/inbound")
     assert (account["inbound_url"], "provider") == (opened["url"], opened["adapter"])
 
 

@@ -27,8 +27,7 @@ class TestProbe:
         assert open_until is not None
 
         async def probe() -> bool:
-            async with db.transaction(queue.pool) as database:
-                return await health.claim_probe(database, account=key, open_until=open_until)
+            return await queue.run(health.claim_probe, account=key, open_until=open_until)
 
         assert [False, False, False, True] == sorted(await asyncio.gather(*(probe() for _ in range(4))))
         assert [] == await lanes(queue)
@@ -101,13 +100,11 @@ class TestRates:
         )
         key = await account(queue)
 
-        async with db.transaction(queue.pool) as database:
-            await lanes_service.take_tokens(database, claimed={key: 1})
+        await queue.run(lanes_service.take_tokens, claimed={key: 1})
         assert 7 == pytest.approx(await queue.value("select rate from channel_account"), rel=0.01)
 
         await queue.execute("update channel_account set refilled_time = now() - interval '1 day'")
-        async with db.transaction(queue.pool) as database:
-            await lanes_service.take_tokens(database, claimed={key: 1})
+        await queue.run(lanes_service.take_tokens, claimed={key: 1})
         assert 20 == await queue.value("select rate from channel_account")
 
     async def slow_down(self, queue: Queue, first: str = "select") -> None:
@@ -189,8 +186,7 @@ class TestPause:
 
     async def test_a_late_answer_does_not_pause_again_what_a_person_resumed(self, queue: Queue) -> None:
         key, claimed = await account(queue), await queue.now()
-        async with db.transaction(queue.pool) as database:
-            await health.update_to_paused(database, account=key, reason="535", since=claimed)
+        await queue.run(health.update_to_paused, account=key, reason="535", since=claimed)
         await resume(queue)
         later = await queue.now()
 
@@ -203,7 +199,7 @@ async def test_figures(http: httpx2.AsyncClient, queue: Queue) -> None:
     """Shares of what was sent, too high only where chance does not explain it; domains that throttle."""
     client = Client(http, queue)
     path = f"/provider/{(await account(queue))[1]}/health"
-    empty = (await client.send("GET", path)).json()
+    empty = await client.ok("GET", path)
     assert (0, None, None, False) == (
         *(empty["sent"], empty["last_sent_time"]),
         *(empty["bounces"]["share"], empty["bounces"]["is_high"]),
@@ -221,7 +217,7 @@ async def test_figures(http: httpx2.AsyncClient, queue: Queue) -> None:
            values ($1, $2, 'slow.example', 0.5, 2)""",
         *await account(queue),
     )
-    found = (await client.send("GET", path)).json()
+    found = await client.ok("GET", path)
     assert (12, 5, 1) == (found["sent"], found["bounces"]["count"], found["complaints"]["count"])
     assert (True, 0.05) == (found["bounces"]["is_high"], found["bounces"]["share_max"])
     assert found["bounces"]["low"] < found["bounces"]["share"] == pytest.approx(5 / 12)

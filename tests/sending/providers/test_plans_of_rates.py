@@ -83,7 +83,7 @@ def check(plan: dict[str, Any], *, rows_max: int = ROWS_MAX) -> int:
 async def test_by_key(throttled: Queue, tell: Tell) -> None:
     """Whatever is asked of one account or domain finds it by its key; the log is read from its end."""
     organization_id = throttled.house.organization_id
-    account_id = await throttled.value("select account_id from pipeline where pipeline_id = $1", throttled.pipeline_id)
+    account_id = await throttled.account_id()
     one = {"organization_id": organization_id, "account_id": account_id}
     domain = {**one, "domain": "mail1.example"}
     keys = [((organization_id, account_id, f"mail{n}.example"), 5) for n in range(1, 51)]

@@ -2,10 +2,10 @@
 
 import random
 import uuid
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx2
 import pytest
@@ -13,7 +13,8 @@ import pytest
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.core.wire.times import Moment
 from afterword.kit import db
-from afterword.kit.transport.base import Outcome
+from afterword.kit.transport.base import Outcome, Sent
+from afterword.kit.transport.mime import Report
 from afterword.kit.web.fields import MetadataGroups
 from afterword.run.app import create_app
 from afterword.sending.pipelines import service as pipelines
@@ -25,6 +26,7 @@ from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Lease, Result
 from afterword.sending.queue.service import NewItem
+from afterword.sending.receipts import service as receipts
 from tests.conftest import House
 from tests.making import make_token
 
@@ -32,10 +34,10 @@ EMAIL, SMS, LINK, OUTBOX = 1, 2, 4, 5
 LEASE_SECONDS = 60.0
 MARGIN_SECONDS = 5.0
 BODY = {"responder_channel_identifier": "ann@example.com"}
-
-
-def any_version(version: int) -> None:
-    """No If-Match was sent."""
+OK = Sent("reference", 250, "ok")
+MAIL = {"channel_id": EMAIL, "title": "Other", "message_subject": "Well?", "message_body": "Tell us."}
+P = ParamSpec("P")
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -70,8 +72,7 @@ class Worker:
         return list(prepared.dispatches)
 
     async def begin(self, *dispatches: Dispatch) -> list[Dispatch]:
-        async with db.transaction(self.queue.pool) as database:
-            begun = await sending.begin(database, dispatches=dispatches, lease=self.lease)
+        begun = await self.queue.run(sending.begin, dispatches=dispatches, lease=self.lease)
         return [dispatch for dispatch in dispatches if dispatch.item.lease_key in begun]
 
     async def settle(self, outcome: Outcome, *dispatches: Dispatch, waits: Waits = Waits()) -> None:  # noqa: B008
@@ -87,13 +88,11 @@ class Worker:
         return dispatches
 
     async def hand_back(self, *dispatches: Dispatch) -> None:
-        async with db.transaction(self.queue.pool) as database:
-            await sending.hand_back(database, items=[dispatch.item for dispatch in dispatches])
+        await self.queue.run(sending.hand_back, items=[dispatch.item for dispatch in dispatches])
 
     async def renew(self, *dispatches: Dispatch) -> int:
-        async with db.transaction(self.queue.pool) as database:
-            lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
-            return len(await sending.renew(database, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
+        lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
+        return len(await self.queue.run(sending.renew, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
 
 
 @dataclass
@@ -122,7 +121,8 @@ class Queue:
                 database,
                 organization_id=self.house.organization_id,
                 now=database.clock.now(),
-                **{"message_subject": "Well?", "message_body": "Tell us.", **fields},  # pyrefly: ignore[bad-argument-type]
+                questionnaire_id=self.house.questionnaire_id,
+                **{**MAIL, **fields},  # pyrefly: ignore[bad-argument-type]
             )
         return replace(self, pipeline_id=made.pipeline_id)
 
@@ -161,27 +161,51 @@ class Queue:
                 secret=self.secret,
             )
 
+    async def sent(self, address: str = "ann@example.com", outcome: Outcome = OK) -> QueueItemRecord:
+        """An item that a worker has sent, with this outcome."""
+        item = await self.schedule(address)
+        await self.worker().send(outcome)
+        return item
+
     async def cancel(self, item: QueueItemRecord, result: str | None = None) -> QueueItemRecord:
         return await self.change(item, QueueItemUpdate(status_id=STATUS_ABORTED, result=result))
 
     async def change(self, item: QueueItemRecord, change: QueueItemUpdate) -> QueueItemRecord:
+        return await self.run(
+            service.change, caller=self.house.caller, item_id=item.item_id, change=change, secret=self.secret
+        )
+
+    async def delete(self, item: QueueItemRecord) -> None:
+        await self.run(service.delete, caller=self.house.caller, item_id=item.item_id)
+
+    async def resolve(self, item: QueueItemRecord, *, is_sent: bool) -> QueueItemRecord:
+        return await self.run(service.resolve, caller=self.house.caller, item_id=item.item_id, is_sent=is_sent)
+
+    async def take(self, *said: Report, account_id: str | None = None, house: House | None = None) -> int:
+        """Take reports about messages, as those of an account."""
+        account_id = account_id or await self.account_id()
         async with db.transaction(self.pool) as database:
-            return await service.change(
+            return await receipts.take(
                 database,
-                caller=self.house.caller,
-                item_id=item.item_id,
-                change=change,
-                expect=any_version,
+                organization_id=(house or self.house).organization_id,
+                account_id=account_id,
+                reports=said,
+                now=database.clock.now(),
                 secret=self.secret,
             )
 
-    async def delete(self, item: QueueItemRecord) -> None:
-        async with db.transaction(self.pool) as database:
-            await service.delete(database, caller=self.house.caller, item_id=item.item_id, expect=any_version)
+    async def account_id(self) -> str:
+        return await self.value("select account_id from pipeline where pipeline_id = $1", self.pipeline_id)
 
     async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008
+        return await self.run(sending.reap, limit=500, waits=waits)
+
+    async def run(
+        self, work: Callable[Concatenate[db.Database, P], Awaitable[Found]], *values: P.args, **named: P.kwargs
+    ) -> Found:
+        """Call a service in a transaction of its own."""
         async with db.transaction(self.pool) as database:
-            return await sending.reap(database, limit=500, waits=waits)
+            return await work(database, *values, **named)
 
     async def now(self) -> datetime:
         return await self.value("select now()")
@@ -247,10 +271,20 @@ class Client:
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         return await self.http.request(method, path, json=body, headers={**self.headers, **names})
 
-    async def create(self, **body: object) -> dict[str, Any]:
-        response = await self.send("POST", self.items, {**BODY, **body})
-        assert 201 == response.status_code, response.text
+    async def ok(self, method: str, path: str, body: object = None, *, status: int = 200, **headers: str) -> Any:
+        """The document of an answer that has this status."""
+        response = await self.send(method, path, body, **headers)
+        assert status == response.status_code, response.text
         return response.json()
+
+    async def create(self, **body: object) -> dict[str, Any]:
+        return await self.ok("POST", self.items, {**BODY, **body}, status=201)
+
+    async def sent(self, outcome: Outcome = OK, **body: object) -> dict[str, Any]:
+        """An item that a worker has sent, with this outcome."""
+        item = await self.create(**body)
+        await self.queue.worker().send(outcome)
+        return item
 
     async def with_token(self, scopes: frozenset[str], **limits: Any) -> "Client":
         text = await make_token(self.queue.pool, self.queue.house.organization_id, scopes=scopes, **limits)

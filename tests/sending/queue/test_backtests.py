@@ -5,15 +5,13 @@ from typing import Any
 
 from afterword.core.organizations.access import installation
 from afterword.kit import db
-from afterword.kit.transport.base import Sent
 from afterword.sending.queue import backtests
 from tests.sending.queue.conftest import Client, codes
 
 
 async def sent(client: Client, days_ago: int, name: str = "ann", **more: Any) -> str:
     """The id of an item that was sent so long ago."""
-    item = await client.create(responder_channel_identifier=f"{name}@example.com", **more)
-    await client.queue.worker().send(Sent("reference", 250, "ok"))
+    item = await client.sent(responder_channel_identifier=f"{name}@example.com", **more)
     await client.queue.execute(
         """update queue_item set send_time = now() - make_interval(days => $2, secs => 1), not_after = now()
            where item_id = $1""",
@@ -99,7 +97,7 @@ class TestRoute:
         """Both outcomes beside each other, and nothing of the change is stored."""
         for days in (9, 7, 1):
             await sent(client, days)
-        before = (await client.send("GET", client.pipeline)).json()
+        before = await client.ok("GET", client.pipeline)
         reply = await client.send("POST", self.path(client), {"frequency_cap_days": 3, "paused": True})
         assert (200, {"items": 3, "moved": 1}) == (
             reply.status_code, {name: reply.json()[name] for name in ("items", "moved")},
@@ -108,7 +106,7 @@ class TestRoute:
             {"reason": None, "before": 3, "after": 2},
             {"reason": "frequency_cap", "before": 0, "after": 1},
         ] == reply.json()["outcomes"]
-        assert before == (await client.send("GET", client.pipeline)).json()
+        assert before == await client.ok("GET", client.pipeline)
 
     async def test_held_beyond_now(self, client: Client) -> None:
         """An invitation that the changed hours would still hold is decided at the time when they open."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from afterword.core.organizations.access import SCOPES
-from afterword.kit import db
 from afterword.kit.db.leases import LeaseLost
 from afterword.kit.transport.base import Refused, Sent, Unknown
 from afterword.run.worker.long_work import BatchWorker
@@ -33,9 +32,7 @@ async def imported(client: Client, *addresses: str) -> str:
 
 
 async def start(client: Client, **body: Any) -> dict[str, Any]:
-    response = await client.send("POST", BATCHES, body)
-    assert 201 == response.status_code, response.text
-    return response.json()
+    return await client.ok("POST", BATCHES, body, status=201)
 
 
 async def work(client: Client, *, turns: int = 10) -> None:
@@ -47,7 +44,7 @@ async def work(client: Client, *, turns: int = 10) -> None:
 
 async def ended(client: Client, batch_id: str) -> tuple[Any, ...]:
     await work(client)
-    found = (await client.send("GET", f"{BATCHES}/{batch_id}")).json()
+    found = await client.ok("GET", f"{BATCHES}/{batch_id}")
     return tuple(found[name] for name in ("state", "items_changed", "items_held", "items_skipped", "items_refused"))
 
 
@@ -85,8 +82,7 @@ class TestWork:
         await client.queue.execute("update queue_item set resend_after_seconds = null")
         await client.queue.worker().send(Unknown("silence"))
         for name in ("ann", "bob", "eve"):
-            await client.create(responder_channel_identifier=f"{name}@example.com")
-        await client.queue.worker().send(Refused("no"))
+            await client.sent(Refused("no"), responder_channel_identifier=f"{name}@example.com")
         await client.create(send_time=LATER)
         await client.send("POST", "/suppression", {"channel_id": 1, "identifier": "bob@example.com"})
         made = await start(client, action="repeat", dry_run=True)
@@ -168,14 +164,12 @@ class TestWork:
         """A worker that overslept leaves neither items nor counts behind."""
         await client.create(send_time=LATER)
         made = await start(client, action="cancel")
-        async with db.transaction(client.queue.pool) as database:
-            job = await BATCHES_LEASES.claim(database, owner=uuid.uuid4(), now=database.clock.now())
+        job = await client.queue.run(BATCHES_LEASES.claim, owner=uuid.uuid4(), now=await client.queue.now())
         assert job is not None
         with pytest.raises(LeaseLost):
-            async with db.transaction(client.queue.pool) as database:
-                await batches.work(
-                    database, job=job, owner=uuid.uuid4(), secret=client.queue.secret, now=database.clock.now()
-                )
+            await client.queue.run(
+                batches.work, job=job, owner=uuid.uuid4(), secret=client.queue.secret, now=await client.queue.now()
+            )
         assert 0 == await client.queue.value("select count(*) from queue_item where status = 7")
         await client.queue.execute("update queue_batch set lease_until = now() - interval '1 second'")
         assert ("done", 1, 0, 0, 0) == await ended(client, made["batch_id"])

@@ -49,8 +49,7 @@ async def keep_counts(queue: Queue) -> None:
         await rollups.survey(database, after="", now=now)
         await rollups.follow(database, now=now)
     for _ in range(20):
-        async with db.transaction(queue.pool) as database:
-            await rollups.keep(database, now=now)
+        await queue.run(rollups.keep, now=now)
 
 
 async def figures(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> Figures:
@@ -92,7 +91,7 @@ async def figures(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> Figures:
 
 
 async def test_figures_are_equal_once_items_are_removed(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    outbox = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=OUTBOX, title="Outbox")
+    outbox = await queue.pipeline(channel_id=OUTBOX, title="Outbox")
     await answered(queue, 3)
     await answered(outbox, 2)
     await keep_counts(queue)

@@ -1,4 +1,4 @@
-"""Credits used up: lanes close, what is due waits as it is and says so, and goes out when credits return."""
+"""Credits used up, or an application switched off: lanes close, and items wait as they are until sending goes on."""
 
 import random
 from datetime import timedelta
@@ -9,22 +9,27 @@ import pytest
 
 from afterword.core.scheduling.lanes import START
 from afterword.kit import db
-from afterword.kit.transport.base import Sent
 from afterword.sending.queue import lanes as lanes_store
 from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.tenants.organizations import plans
-from tests.sending.queue.conftest import Queue
+from tests.sending.queue.conftest import OK, Queue
 from tests.sending.queue.test_lanes import lanes
 
 SCHEDULED, IGNORED = 1, 8
-OK = Sent("reference", 250, "ok")
 MINUTE = timedelta(minutes=1)
+ITEMS = "/q/questionnaire/{q}/pipeline/{p}/queue/item"
+ITEM = {"responder_channel_identifier": "ann@example.com"}
 
 
 @pytest.fixture
 async def unpaid(queue: Queue) -> Queue:
     """A house whose plan has no credits left."""
+    await end_credits(queue)
+    return queue
+
+
+async def end_credits(queue: Queue) -> None:
     async with db.transaction(queue.pool) as database:
         now = database.clock.now()
         await plans.add_plan(
@@ -37,7 +42,6 @@ async def unpaid(queue: Queue) -> Queue:
             now=now,
         )
     await set_credits(queue, 0)
-    return queue
 
 
 async def set_credits(queue: Queue, remaining: int) -> None:
@@ -62,11 +66,8 @@ async def expire(queue: Queue) -> int:
 
 async def shown(queue: Queue, http: httpx2.AsyncClient, item_id: str) -> dict[str, Any]:
     """The item as both addresses and the list show it."""
-    list_path = f"/q/questionnaire/{queue.house.questionnaire_id}/pipeline/{queue.pipeline_id}/queue/item"
-    found = [
-        (await http.get(path, headers=queue.house.headers)).json()
-        for path in (f"/q/queue/item/{item_id}", f"{list_path}/{item_id}", list_path)
-    ]
+    paths = (f"/q/queue/item/{item_id}", f"{ITEMS}/{item_id}", ITEMS)
+    found = [(await send(queue, http, path)).json() for path in paths]
     assert found[0] == found[1]
     [listed] = [each for each in found[2] if each["item_id"] == item_id]
     assert found[0] == listed
@@ -92,15 +93,12 @@ class TestClosed:
 
     async def test_filter(self, unpaid: Queue, http: httpx2.AsyncClient) -> None:
         item = await unpaid.schedule(send_time=await unpaid.now())
-        path = f"/q/questionnaire/{unpaid.house.questionnaire_id}/pipeline/{unpaid.pipeline_id}/queue/item"
         query = "filter_by[EQUAL][Result]=waiting_credits"
-        found = (await http.get(f"{path}?{query}", headers=unpaid.house.headers)).json()
+        found = (await send(unpaid, http, f"{ITEMS}?{query}")).json()
         assert [item.item_id] == [each["item_id"] for each in found]
 
     async def test_a_new_item_has_no_result(self, unpaid: Queue, http: httpx2.AsyncClient) -> None:
-        path = f"/q/questionnaire/{unpaid.house.questionnaire_id}/pipeline/{unpaid.pipeline_id}/queue/item"
-        document = {"responder_channel_identifier": "ann@example.com"}
-        reply = await http.post(path, headers=unpaid.house.headers, json=document)
+        reply = await send(unpaid, http, ITEMS, ITEM)
         assert (201, 1, None) == (reply.status_code, reply.json()["status_id"], reply.json()["result"])
 
     async def test_too_late(self, unpaid: Queue) -> None:
@@ -150,7 +148,7 @@ class TestHeld:
         item = await queue.schedule()
         worker = queue.worker()
         await worker.hand_back(*await worker.claim())
-        await self.end_credits(queue)
+        await end_credits(queue)
         now = await queue.now()
 
         assert [] == await worker.claim()
@@ -170,24 +168,80 @@ class TestHeld:
     async def test_shortly_before_its_end(self, queue: Queue) -> None:
         """It is not given up while credits may return in time."""
         item = await queue.schedule()
-        await self.end_credits(queue)
+        await end_credits(queue)
         await queue.execute("update queue_item set not_after = now() + interval '20 seconds'")
         assert [] == await queue.worker().claim()
         row = await queue.row(item)
         assert (SCHEDULED, "no_credits") == (row["status"], row["reason"])
         assert row["due_time"] < row["not_after"]
 
-    @staticmethod
-    async def end_credits(queue: Queue) -> None:
-        async with db.transaction(queue.pool) as database:
-            now = database.clock.now()
-            await plans.add_plan(
-                database,
-                organization_id=queue.house.organization_id,
-                title="Plan",
-                kind="once",
-                credits=10,
-                start_time=now - MINUTE,
-                now=now,
-            )
-        await set_credits(queue, 0)
+
+async def set_active(queue: Queue, *, active: bool) -> None:
+    await queue.execute("update application set active = $1, version = version + 1", active)
+
+
+async def send(queue: Queue, http: httpx2.AsyncClient, path: str, body: Any = None) -> httpx2.Response:
+    path = path.format(q=queue.house.questionnaire_id, p=queue.pipeline_id)
+    method = "GET" if body is None else "POST"
+    return await http.request(method, path, headers=queue.house.headers, json=body)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            (ITEMS, ITEM),
+            (f"{ITEMS}/batch", [ITEM]),
+            ("/q/questionnaire/{q}/instance", {}),
+        ],
+    )
+    async def test_what_is_new(self, queue: Queue, http: httpx2.AsyncClient, path: str, body: Any) -> None:
+        await set_active(queue, active=False)
+        refused = await send(queue, http, path, body)
+        assert (409, "application_inactive") == (refused.status_code, refused.json()["code"])
+        assert 0 == await queue.value("select (select count(*) from queue_item) + count(*) from questionnaire_instance")
+        await set_active(queue, active=True)
+        assert (await send(queue, http, path, body)).is_success
+
+
+class TestWaits:
+    async def test_no_row_is_rewritten(self, queue: Queue) -> None:
+        item = await queue.schedule()
+        before = await queue.row(item)
+        await set_active(queue, active=False)
+        assert [] == await lanes(queue)
+        assert 0 == await expire(queue)
+        assert before == await queue.row(item)
+        await set_active(queue, active=True)
+        assert 1 == len(await lanes(queue))
+        assert 1 == len(await queue.worker().send(OK))
+
+    async def test_what_was_claimed_at_that_moment(self, queue: Queue) -> None:
+        """Settings that were remembered do not hide it."""
+        item, worker = await queue.schedule(), queue.worker()
+        await worker.hand_back(*await worker.claim())
+        await set_active(queue, active=False)
+        now = await queue.now()
+        assert [] == await worker.claim()
+        row = await queue.row(item)
+        expected = (SCHEDULED, 0, "application_inactive", "Held: the application is not active")
+        assert expected == (row["status"], row["attempts"], row["reason"], row["result"])
+        assert now < row["due_time"] < now + 2 * MINUTE
+        await set_active(queue, active=True)
+        await queue.shift(2 * MINUTE)
+        assert 1 == len(await worker.send(OK))
+
+    async def test_it_says_so(self, queue: Queue, http: httpx2.AsyncClient) -> None:
+        item = await queue.schedule()
+        await set_active(queue, active=False)
+        trace = (await send(queue, http, f"/q/queue/item/{item.item_id}/trace")).json()
+        assert ("hold", "application_inactive") == (trace["verdict"], trace["reason"])
+
+    async def test_not_for_ever(self, queue: Queue) -> None:
+        item = await queue.schedule()
+        await set_active(queue, active=False)
+        await queue.execute("update queue_item set not_after = now()")
+        assert 1 == await expire(queue)
+        row = await queue.row(item)
+        assert (IGNORED, "too_late") == (row["status"], row["reason"])
+        assert row["result"].endswith("held by: an application that is not active")

@@ -7,41 +7,34 @@ from typing import Final
 import pytest
 
 from afterword.core.scheduling.statuses import Item
-from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
 from afterword.kit.transport.mime import Report
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import SuppressionInput
 from afterword.sending.intake import references
 from afterword.sending.intake.references import Reference
-from afterword.sending.queue import service
 from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
-from afterword.sending.receipts import service as reports
 from tests.bar import Tell
-from tests.sending.queue.conftest import EMAIL, Queue, any_version
+from tests.sending.queue.conftest import EMAIL, Queue
 
 SENT: Final = Sent("reference-1", 250, "2.0.0 Ok")
 End = Callable[[Queue], Awaitable[QueueItemRecord]]
 
 
 async def sent(queue: Queue) -> QueueItemRecord:
-    item = await queue.schedule()
-    await queue.worker().send(SENT)
-    return item
+    return await queue.sent(outcome=SENT)
 
 
 async def reported(queue: Queue) -> QueueItemRecord:
     item = await retried_after_silence(queue)
-    await report(queue, item, "delivered")
+    await queue.take(Report(kind="delivered", item_id=item.item_id))
     return item
 
 
 async def refused(queue: Queue) -> QueueItemRecord:
-    item = await queue.schedule()
-    await queue.worker().send(Refused("550 5.1.1 no", 550, suppress=True))
-    return item
+    return await queue.sent(outcome=Refused("550 5.1.1 no", 550, suppress=True))
 
 
 async def used_up(queue: Queue) -> QueueItemRecord:
@@ -76,10 +69,7 @@ async def cannot_be_made(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set attempts_max = 1")
     [dispatch] = await queue.worker().claim()
-    async with db.transaction(queue.pool) as database:
-        await sending.give_up(
-            database, item=dispatch.item, cause="no template", waits=Waits(), now=database.clock.now()
-        )
+    await queue.run(sending.give_up, item=dispatch.item, cause="no template", waits=Waits(), now=await queue.now())
     return item
 
 
@@ -129,8 +119,7 @@ async def cancelled_by_reference(queue: Queue) -> QueueItemRecord:
         pipeline_id=queue.pipeline_id,
         external_reference="order-1042",
     )
-    async with db.transaction(queue.pool) as database:
-        await references.cancel(database, reference=reference, expect=any_version)
+    await queue.run(references.cancel, reference=reference)
     return item
 
 
@@ -143,14 +132,13 @@ async def too_late(queue: Queue) -> QueueItemRecord:
 
 async def suppressed(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
-    async with db.transaction(queue.pool) as database:
-        await suppressions.add(
-            database,
-            caller=queue.house.caller,
-            request=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
-            secret=queue.secret,
-            now=database.clock.now(),
-        )
+    await queue.run(
+        suppressions.add,
+        caller=queue.house.caller,
+        request=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
+        secret=queue.secret,
+        now=await queue.now(),
+    )
     await queue.worker().claim()
     return item
 
@@ -191,7 +179,7 @@ async def test_one_terminal_event(queue: Queue, end: End, tell: Tell) -> None:
     assert ENDS[end] == await queue.status(item)
     at_first = await terminal(queue, item)
     for kind in ("accepted", "delivered", "bounced", "complained"):  # whatever comes afterwards
-        await report(queue, item, kind)
+        await queue.take(Report(kind=kind, item_id=item.item_id))
     await queue.reap()
     await queue.worker().claim()
     found = await terminal(queue, item)
@@ -211,22 +199,6 @@ async def terminal(queue: Queue, item: QueueItemRecord) -> int:
     return await queue.value("select count(*) from event where subject_id = $1 and is_terminal", item.item_id)
 
 
-async def report(queue: Queue, item: QueueItemRecord, kind: str) -> None:
-    account_id = await queue.value("select account_id from pipeline where pipeline_id = $1", queue.pipeline_id)
-    said: dict[str, Report] = {
-        name: Report(kind=name, item_id=item.item_id) for name in ("accepted", "delivered", "bounced", "complained")
-    }
-    async with db.transaction(queue.pool) as database:
-        await reports.take(
-            database,
-            organization_id=queue.house.organization_id,
-            account_id=account_id,
-            reports=[said[kind]],
-            now=database.clock.now(),
-            secret=queue.secret,
-        )
-
-
 async def retried_after_silence(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule()
     await queue.execute("update queue_item set resend_after_seconds = 600")
@@ -237,8 +209,7 @@ async def retried_after_silence(queue: Queue) -> QueueItemRecord:
 
 async def resolved(queue: Queue, *, is_sent: bool) -> QueueItemRecord:
     item = await uncertain(queue)
-    async with db.transaction(queue.pool) as database:
-        await service.resolve(database, caller=queue.house.caller, item_id=item.item_id, is_sent=is_sent)
+    await queue.resolve(item, is_sent=is_sent)
     return item
 
 

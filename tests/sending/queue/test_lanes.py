@@ -1,4 +1,4 @@
-"""Which lanes are open, on a real PostgreSQL."""
+"""Open lanes on a real PostgreSQL; the statements of a batch, which pays for no rule that its lane does not have."""
 
 from datetime import timedelta
 
@@ -8,15 +8,14 @@ from afterword.core.scheduling.lanes import START
 from afterword.kit import db
 from afterword.sending.queue import lanes as queue_lanes
 from afterword.sending.queue.lanes import Lane
-from tests.sending.queue.conftest import EMAIL, LINK, Queue
+from tests.sending.queue.conftest import EMAIL, LINK, OK, Queue
 
 END = ("~", "~")
 MINUTE = timedelta(minutes=1)
 
 
 async def lanes(queue: Queue, **values: object) -> list[Lane]:
-    async with db.connection(queue.pool) as database:
-        return await list_lanes(database, **values)
+    return await queue.run(list_lanes, **values)
 
 
 async def list_lanes(database: db.Database, **values: object) -> list[Lane]:
@@ -25,8 +24,7 @@ async def list_lanes(database: db.Database, **values: object) -> list[Lane]:
 
 
 async def account(queue: Queue) -> tuple[str, str]:
-    account_id = await queue.value("select account_id from pipeline where pipeline_id = $1", queue.pipeline_id)
-    return queue.house.organization_id, account_id
+    return queue.house.organization_id, await queue.account_id()
 
 
 class TestListLanes:
@@ -62,9 +60,7 @@ class TestListLanes:
 
     async def test_ok(self, queue: Queue) -> None:
         await queue.schedule()
-        other = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id, channel_id=LINK, title="Link", priority=0
-        )
+        other = await queue.pipeline(channel_id=LINK, title="Link", priority=0)
         await other.schedule("key")
 
         found = await lanes(queue)
@@ -113,3 +109,46 @@ class TestSettingsCache:
         cache.keep(list(settings.values()))
 
         assert [queue.lane] == list(cache.kept)
+
+
+BATCH = 6
+
+
+async def batch(queue: Queue, statements: list[str], prefix: str) -> tuple[list[str], list[str], list[str]]:
+    """The statements of claiming, beginning and settling a batch to known people; settings are cached."""
+    worker = queue.worker()
+    for _ in range(2):
+        for number in range(BATCH):
+            await queue.schedule(f"{prefix}{number}@example.com")
+    assert BATCH == len(await worker.send(OK, BATCH))
+    statements.clear()
+    dispatches = await worker.claim(BATCH)
+    claimed = statements.copy()
+    statements.clear()
+    assert BATCH == len(await worker.begin(*dispatches))
+    begun = statements.copy()
+    statements.clear()
+    await worker.settle(OK, *dispatches)
+    return claimed, begun, statements.copy()
+
+
+def counts(found: tuple[list[str], list[str], list[str]]) -> tuple[int, ...]:
+    return tuple(len(one) for one in found)
+
+
+async def test_statements_of_a_batch(queue: Queue, statements: list[str]) -> None:
+    """Its items, stamps, people with suppressions, questionnaire, instances; its intent; its outcomes."""
+    assert (5, 1, 2) == counts(await batch(queue, statements, "a"))
+
+    await queue.change_pipeline(
+        """reminders = '[{"delay_days": 3, "delay_hours": 0, "delay_minutes": 0, "messages": {}}]'"""
+    )
+    assert (5, 1, 2 + 3) == counts(await batch(queue, statements, "b"))
+
+    # Others that wait; people asked lately, locked; the places that are taken.
+    await queue.execute(
+        """insert into contact_policy (organization_id, enabled, enabled_time, invitations_max)
+           values ($1, true, '2020-01-01', 100)""",
+        queue.house.organization_id,
+    )
+    assert (5 + 3, 1, 2 + 3) == counts(await batch(queue, statements, "c"))

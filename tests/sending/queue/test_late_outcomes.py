@@ -2,8 +2,9 @@
 
 from afterword.kit.transport.base import Refused
 from afterword.sending.queue.records import QueueItemRecord
+from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
-from tests.sending.queue.conftest import SMS, Queue
+from tests.sending.queue.conftest import SMS, Queue, Worker
 from tests.sending.queue.test_moves import ABORTED, FAILED, LOST, OK, SENDING, SENT
 
 
@@ -17,12 +18,8 @@ class TestLateTruth:
         assert await queue.value("select sent_time is not null from questionnaire_instance")
 
     async def test_claimed_again(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        worker, other = queue.worker(), queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
-        await queue.shift(LOST)
-        await queue.reap(Waits(factor=0))
+        item, worker, dispatch = await lost(queue)
+        other = queue.worker()
         [theirs] = await other.claim()
 
         await worker.settle(OK, dispatch)
@@ -32,12 +29,8 @@ class TestLateTruth:
         assert ["created", "retried", "sent!"] == await queue.told(item)
 
     async def test_sending_again(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        worker, other = queue.worker(), queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
-        await queue.shift(LOST)
-        await queue.reap(Waits(factor=0))
+        item, worker, dispatch = await lost(queue)
+        other = queue.worker()
         [theirs] = await other.claim()
         await other.begin(theirs)
 
@@ -50,7 +43,7 @@ class TestLateTruth:
         assert ["created", "retried", "sent!"] == await queue.told(item)
 
     async def test_uncertain(self, queue: Queue) -> None:
-        sms = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS")
+        sms = await queue.pipeline(channel_id=SMS)
         item = await self.fenced(sms, "+306912345678")
 
         assert SENT == await queue.status(item)
@@ -64,12 +57,7 @@ class TestLateTruth:
         assert ["created", "failed!", "sent"] == await queue.told(item)
 
     async def test_failed_for_another_reason(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        worker = queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
-        await queue.shift(LOST)
-        await queue.reap(Waits(factor=0))
+        item, worker, dispatch = await lost(queue)
         await queue.worker().send(Refused("550 no"))
 
         await worker.settle(OK, dispatch)
@@ -78,12 +66,7 @@ class TestLateTruth:
         assert ["accepted_late", "refused"] == await queue.attempts(item)
 
     async def test_aborted_stays_aborted(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        worker = queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
-        await queue.shift(LOST)
-        await queue.reap()
+        item, worker, dispatch = await lost(queue)
         cancelled = await queue.cancel(item)
 
         await worker.settle(OK, dispatch)
@@ -95,11 +78,16 @@ class TestLateTruth:
 
     async def fenced(self, queue: Queue, address: str = "ann@example.com") -> QueueItemRecord:
         """An item whose worker hears 250 after the reaper has taken it."""
-        item = await queue.schedule(address)
-        worker = queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
-        await queue.shift(LOST)
-        await queue.reap()
+        item, worker, dispatch = await lost(queue, address)
         await worker.settle(OK, dispatch)
         return item
+
+
+async def lost(queue: Queue, address: str = "ann@example.com") -> tuple[QueueItemRecord, Worker, Dispatch]:
+    """An item that the reaper took from its worker, due again at once where it is sent again."""
+    item = await queue.schedule(address)
+    worker = queue.worker()
+    [dispatch] = await worker.begin(*await worker.claim())
+    await queue.shift(LOST)
+    await queue.reap(Waits(factor=0))
+    return item, worker, dispatch

@@ -41,12 +41,11 @@ from afterword.sending.queue.records import QueueItemUpdate
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.service import COPY_NOTE
-from afterword.sending.receipts import service as reports
 from tests.bar import Tell
 from tests.conftest import build_house
 from tests.databases import fresh_database
 from tests.sending.queue import mutants
-from tests.sending.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
+from tests.sending.queue.conftest import MARGIN_SECONDS, Queue, Worker
 from tests.sizes import FULL, one_of, size
 
 EXAMPLES, STEPS = size(10, 2_000), size(20, 60)
@@ -55,6 +54,7 @@ HARDEST = ("settle ignores the epoch", "late acceptance forgotten")  # to notice
 WORKERS, ITEMS_MAX = 2, 3
 ATTEMPTS_MAX = 3
 TURNS_MAX = 10
+TABLES = ("event", "attempt", "contact", "suppression", "delivery_report", "questionnaire_instance", "queue_item")
 # Answers of the channel, and the times that the receiving side took the message with each.
 ANSWERS: dict[str, tuple[Outcome, int]] = {
     "250": (Sent("reference", 250, "ok"), 1),
@@ -226,7 +226,7 @@ class Machine(RuleBasedStateMachine):
         async def act() -> errors.Refusal | None:
             try:
                 async with db.transaction(self.queue.pool) as database:
-                    await service.delete(database, caller=self.queue.house.caller, item_id=item_id, expect=any_version)
+                    await service.delete(database, caller=self.queue.house.caller, item_id=item_id)
             except (errors.Conflict, errors.NotFound) as refusal:
                 return refusal
             return None
@@ -415,14 +415,12 @@ class Machine(RuleBasedStateMachine):
         known = self.known[item_id]
         row, outcomes = known.row, known.row["outcomes"]
 
-        async def act() -> int:
-            async with db.transaction(self.queue.pool) as database:
-                return await reports.take(
-                    database, organization_id=self.queue.house.organization_id, account_id=self.ground.account_id,
-                    reports=[Report(kind=kind, item_id=item_id)], now=database.clock.now(), secret=self.queue.secret,
-                )  # fmt: skip
-
-        told = self.do(act, statuses.LATE_ACCEPTANCE, statuses.LATE_ACCEPTANCE_NOTED)
+        report = Report(kind=kind, item_id=item_id)
+        told = self.do(
+            lambda: self.queue.take(report, account_id=self.ground.account_id),
+            statuses.LATE_ACCEPTANCE,
+            statuses.LATE_ACCEPTANCE_NOTED,
+        )
         # Of what its host refused, though a report says that it left, further reports are not heard.
         may_have_left = any(outcome in {None, "accepted", "accepted_late", "unknown"} for outcome in outcomes)
         assert told == (kind not in known.said and may_have_left), "a report counts once"
@@ -543,7 +541,7 @@ class Machine(RuleBasedStateMachine):
                 async with db.transaction(self.queue.pool) as database:
                     item = await service.change(
                         database, caller=self.queue.house.caller, item_id=item_id, change=change,
-                        expect=any_version, secret=self.queue.secret,
+                        secret=self.queue.secret,
                     )  # fmt: skip
             except (errors.Conflict, errors.NotFound) as refusal:
                 return refusal
@@ -579,15 +577,7 @@ class Machine(RuleBasedStateMachine):
 
     async def _empty(self) -> None:
         async with db.transaction(self.queue.pool) as database:
-            for table in (
-                "event",
-                "attempt",
-                "contact",
-                "suppression",
-                "delivery_report",
-                "questionnaire_instance",
-                "queue_item",
-            ):
+            for table in TABLES:
                 await database._connection.execute(f"delete from {table}")
 
 
@@ -603,8 +593,7 @@ def ground(server_url: str) -> Iterator[Ground]:
             admin: Any = await asyncpg.connect(server_url)
             stack.push_async_callback(admin.close)
             queue = Queue(pool, house, house.pipeline_id)
-            account_id = await queue.value("select account_id from pipeline where pipeline_id = $1", house.pipeline_id)
-            return Ground(runner, queue, admin, account_id)
+            return Ground(runner, queue, admin, await queue.account_id())
 
         Machine.ground = runner.run(set_up())
         try:

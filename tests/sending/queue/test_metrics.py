@@ -1,6 +1,5 @@
 """The queue's figures for /metrics."""
 
-from afterword.kit import db
 from afterword.kit.transport.base import Refused, Sent
 from afterword.sending.queue import metrics as queue_metrics
 from tests.sending.queue.conftest import Queue
@@ -18,8 +17,7 @@ async def test_figures(queue: Queue) -> None:
     await worker.begin(*await worker.claim(1))
     await worker.claim(2)
 
-    async with db.connection(queue.pool) as database:
-        figures = await queue_metrics.samples(database)
+    figures = await queue.run(queue_metrics.samples)
 
     by_state = {"".join(value for _, value in figure.labels) or figure.name: figure.value for figure in figures}
     assert (1, 1, 0) == (by_state["accepted"], by_state["refused"], by_state["unknown"])

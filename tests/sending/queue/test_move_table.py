@@ -54,14 +54,17 @@ class Case:
     dispatch: Dispatch
     variant: Variant
 
+    @property
+    def item_id(self) -> str:
+        return self.dispatch.item.item_id
+
     async def settle(self, outcome: Outcome) -> None:
         async with db.transaction(self.queue.pool) as database:
             result = Result(self.dispatch, outcome, WAITS)
             await sending.settle(database, results=[result], now=database.clock.now())
 
     async def settle_claimed(self, settlement: store.Settlement) -> None:
-        async with db.transaction(self.queue.pool) as database:
-            await store.settle_claimed_items(database, settlements=[settlement])
+        await self.queue.run(store.settle_claimed_items, settlements=[settlement])
 
     async def decide(self, verdict: Any) -> None:
         now = await self.queue.now()
@@ -74,10 +77,8 @@ class Case:
             await sending.release(database, results=[result], now=database.clock.now())
 
     async def give_up(self) -> None:
-        async with db.transaction(self.queue.pool) as database:
-            await sending.give_up(
-                database, item=self.dispatch.item, cause="broken", waits=WAITS, now=database.clock.now()
-            )
+        now = await self.queue.now()
+        await self.queue.run(sending.give_up, item=self.dispatch.item, cause="broken", waits=WAITS, now=now)
 
     async def reap(self) -> None:
         await self.queue.execute("update queue_item set lease_until = lease_until - interval '1 day'")
@@ -91,24 +92,15 @@ class Case:
             await late_outcomes.record_acceptances(database, acceptances=[acceptance], now=now)
 
     async def change(self, change: QueueItemUpdate) -> None:
-        async with db.transaction(self.queue.pool) as database:
-            await service.change(
-                database, caller=self.queue.house.caller, item_id=self.dispatch.item.item_id,
-                change=change, secret=self.queue.secret,
-            )  # fmt: skip
+        caller, secret = self.queue.house.caller, self.queue.secret
+        await self.queue.run(service.change, caller=caller, item_id=self.item_id, change=change, secret=secret)
 
     async def delete(self) -> None:
-        async with db.transaction(self.queue.pool) as database:
-            await service.delete(database, caller=self.queue.house.caller, item_id=self.dispatch.item.item_id)
+        await self.queue.run(service.delete, caller=self.queue.house.caller, item_id=self.item_id)
 
     async def resolve(self) -> None:
-        async with db.transaction(self.queue.pool) as database:
-            await service.resolve(
-                database,
-                caller=self.queue.house.caller,
-                item_id=self.dispatch.item.item_id,
-                is_sent=self.variant.is_sent,
-            )
+        caller, is_sent = self.queue.house.caller, self.variant.is_sent
+        await self.queue.run(service.resolve, caller=caller, item_id=self.item_id, is_sent=is_sent)
 
 
 Act = Callable[[Case], Awaitable[object]]
@@ -225,7 +217,7 @@ async def _attempt(case: Case, epoch: int, outcome: str | None) -> None:
         """insert into attempt (organization_id, item_id, epoch, owner, outcome, finish_time)
            values ($1, $2, $3, $4, $5::text, case when $5::text is not null then now() end)""",
         case.dispatch.item.organization_id,
-        case.dispatch.item.item_id,
+        case.item_id,
         epoch,
         case.worker.lease.owner,
         outcome,
@@ -238,7 +230,7 @@ async def _row(case: Case) -> dict[str, Any]:
         """select q.*, (select array_agg(a.outcome order by epoch) from attempt a
                         where a.organization_id = q.organization_id and a.item_id = q.item_id) as outcomes
            from queue_item q where q.item_id = $1""",
-        case.dispatch.item.item_id,
+        case.item_id,
     )
     return dict(row)
 

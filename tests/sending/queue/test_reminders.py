@@ -8,17 +8,16 @@ import pytest
 
 from afterword.core.text.locales import normalise
 from afterword.kit import db
-from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
+from afterword.kit.transport.base import Refused, Retry, Unknown
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import MessageContext
-from afterword.sending.queue import reminders, service
+from afterword.sending.queue import reminders
 from afterword.sending.queue.records import QueueItemRecord
 from afterword.sending.queue.sending.dispatches import Dispatch
 from tests.conftest import settled
-from tests.sending.queue.conftest import Queue
+from tests.sending.queue.conftest import OK, Queue
 
 SCHEDULED, SENT, ABORTED, IGNORED = 1, 4, 7, 8
-OK = Sent("reference", 250, "ok")
 DAY = timedelta(days=1)
 
 
@@ -55,14 +54,12 @@ class TestMade:
         "outcome", [Refused("no"), Retry("recipient", "busy"), Retry("throttle", "slow"), Unknown("?")]
     )
     async def test_not_before_it_is_sent(self, reminding: Queue, outcome: Any) -> None:
-        item = await reminding.schedule()
-        await reminding.worker().send(outcome)
+        item = await reminding.sent(outcome=outcome)
 
         assert [] == await reminders_of(reminding, item)
 
     async def test_not_where_there_is_none(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        await queue.worker().send(OK)
+        item = await queue.sent()
 
         assert [] == await reminders_of(queue, item)
 
@@ -78,8 +75,7 @@ class TestMade:
 
     async def test_not_when_it_can_no_longer_be_answered(self, reminding: Queue) -> None:
         await reminding.execute("update questionnaire set valid_days = 2, version = version + 1")
-        item = await reminding.schedule()
-        await reminding.worker().send(OK)
+        item = await reminding.sent()
 
         assert [] == await reminders_of(reminding, item)
 
@@ -106,8 +102,7 @@ class TestMade:
 
     async def test_expires_with_the_instance(self, reminding: Queue) -> None:
         await reminding.execute("update questionnaire set valid_days = 3, version = version + 1")
-        item = await reminding.schedule()
-        await reminding.worker().send(OK)
+        item = await reminding.sent()
 
         [found] = await reminders_of(reminding, item)
         sent_time = await reminding.value("select sent_time from questionnaire_instance")
@@ -128,8 +123,7 @@ class TestMade:
         assert item.item_id == chain[1]["previous_item_id"]
 
     async def test_twice_makes_one(self, reminding: Queue) -> None:
-        item = await reminding.schedule()
-        await reminding.worker().send(OK)
+        item = await reminding.sent()
         async with db.transaction(reminding.pool) as database:
             key = item.organization_id, item.item_id
             await reminders.schedule_next(database, sent=[key, key], now=database.clock.now())
@@ -153,9 +147,7 @@ class TestMade:
         item = await reminding.schedule()
         await reminding.execute("update queue_item set resend_after_seconds = null")
         await reminding.worker().send(Unknown("?"))
-        async with db.transaction(reminding.pool) as database:
-            caller = reminding.house.caller
-            await service.resolve(database, caller=caller, item_id=item.item_id, is_sent=True)
+        await reminding.resolve(item, is_sent=True)
 
         assert 1 == len(await reminders_of(reminding, item))
 
@@ -185,8 +177,7 @@ class TestEnded:
 
     @pytest.mark.parametrize("answered", ANSWERED)
     async def test_by_an_answer_even_if_nobody_heard_of_it(self, reminding: Queue, answered: LiteralString) -> None:
-        item = await reminding.schedule()
-        await reminding.worker().send(OK)
+        item = await reminding.sent()
         await reminding.execute(answered)
         await let_it_be_due(reminding)
 
@@ -210,8 +201,7 @@ class TestEnded:
         ],
     )
     async def test_by_a_rule(self, reminding: Queue, statement: str, reason: str) -> None:
-        item = await reminding.schedule()
-        await reminding.worker().send(OK)
+        item = await reminding.sent()
         await reminding.execute(statement)
         await let_it_be_due(reminding)
 
@@ -221,8 +211,7 @@ class TestEnded:
         assert 2 == await reminding.value("select count(*) from queue_item")  # and no further one
 
     async def test_by_a_cancel(self, reminding: Queue) -> None:
-        await reminding.schedule()
-        await reminding.worker().send(OK)
+        await reminding.sent()
         await reminding.execute("update queue_item set status = 7 where status = 1")
         await let_it_be_due(reminding)
 
@@ -230,8 +219,7 @@ class TestEnded:
 
     async def test_not_by_the_frequency_cap(self, reminding: Queue) -> None:
         await reminding.change_pipeline("frequency_cap_days = 30")
-        await reminding.schedule()
-        await reminding.worker().send(OK)
+        await reminding.sent()
         await let_it_be_due(reminding)
 
         assert 1 == len(await reminding.worker().send(OK))

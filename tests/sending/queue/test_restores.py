@@ -11,13 +11,11 @@ from tests.sending.queue.conftest import Queue
 
 
 async def look(queue: Queue, mark: SendingMark | None = None, *, is_first: bool = True) -> View:
-    async with db.transaction(queue.pool) as database:
-        return await restores.check_log(database, mark=mark, is_first=is_first)
+    return await queue.run(restores.check_log, mark=mark, is_first=is_first)
 
 
 async def confirm(queue: Queue) -> bool:
-    async with db.transaction(queue.pool) as database:
-        return await restores.confirm(database)
+    return await queue.run(restores.confirm)
 
 
 async def remembered(queue: Queue) -> SendingMark:

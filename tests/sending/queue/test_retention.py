@@ -42,8 +42,7 @@ async def left(queue: Queue) -> list[int]:
 
 
 async def test_what_has_ended_long_ago_goes_with_its_attempts(read: Queue) -> None:
-    await read.schedule()
-    await read.worker().send(Sent())
+    await read.sent(outcome=Sent())
     waiting = await read.schedule("bob@example.com")
     await prune(read, later=DAYS - 1)
     assert [Item.SENT, Item.SCHEDULED] == await left(read)
@@ -52,8 +51,7 @@ async def test_what_has_ended_long_ago_goes_with_its_attempts(read: Queue) -> No
     await prune(read)
     assert [waiting.item_id] == [row["item_id"] for row in await read.fetch("select item_id from queue_item")]
     assert 0 == await read.value("select count(*) from attempt")
-    async with db.connection(read.pool) as database:
-        assert {Item.SENT: 1} == await retention.count_pruned(database)
+    assert {Item.SENT: 1} == await read.run(retention.count_pruned)
 
 
 @pytest.mark.parametrize("end", DEAD, ids=lambda end: end.__name__)
@@ -64,8 +62,7 @@ async def test_a_dead_letter_stays_for_thirty_days(read: Queue, end: End, tell: 
     kept = len(await left(read))
     await prune(read, days=1, later=FAILED_DAYS_MIN + HOUR)
     removed = kept - len(await left(read))
-    async with db.connection(read.pool) as database:
-        counted = await retention.count_pruned(database)
+    counted = await read.run(retention.count_pruned)
     tell(
         "{dead} dead letters: {kept} kept before 30 days, {removed} removed after, {counted} counted as removed",
         dead=1, kept=kept, removed=removed, counted=sum(counted.values()), whole=len(DEAD),
@@ -76,16 +73,14 @@ async def test_a_dead_letter_stays_for_thirty_days(read: Queue, end: End, tell: 
 
 
 async def test_an_open_attempt_keeps_its_item(read: Queue) -> None:
-    await read.schedule()
-    await read.worker().send(Sent())
+    await read.sent(outcome=Sent())
     await read.execute("update attempt set outcome = null, finish_time = null")
     await prune(read)
     assert [Item.SENT] == await left(read)
 
 
 async def test_an_unread_event_keeps_its_item(queue: Queue) -> None:
-    await queue.schedule()
-    await queue.worker().send(Sent())
+    await queue.sent(outcome=Sent())
     await queue.execute("insert into event_cursor (reader) values ('behind'), ('all')")
     await queue.execute("update event_cursor set xid = '9223372036854775807' where reader = 'all'")
     await prune(queue)

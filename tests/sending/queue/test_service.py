@@ -11,18 +11,16 @@ from msgspec import structs
 
 from afterword import errors
 from afterword.core.wire.times import Moment
-from afterword.kit import db
-from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
+from afterword.kit.transport.base import Refused, Retry, Unknown
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.queue import service
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest, QueueItemUpdate
 from afterword.sending.queue.service import NewItem
-from tests.sending.queue.conftest import EMAIL, LEASE_SECONDS, SMS, Queue
+from tests.sending.queue.conftest import LEASE_SECONDS, OK, SMS, Queue
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
 MINUTE = timedelta(minutes=1)
 LOST = timedelta(seconds=LEASE_SECONDS + 1)
-OK = Sent("reference", 250, "ok")
 NOTE = "(an earlier attempt may have delivered a copy)"
 
 
@@ -32,13 +30,6 @@ class TestSchedule:
 
         with pytest.raises(errors.NotFound):
             await wrong.schedule()
-
-    async def test_application_closed_to_the_caller(self, queue: Queue) -> None:
-        caller = replace(queue.house.caller, application_ids=("0" * 22,))
-
-        with pytest.raises(errors.NotFound):
-            async with db.transaction(queue.pool) as database:
-                await service.schedule(database, new=new_item(queue, caller=caller), secret=queue.secret)
 
     async def test_never_published(self, queue: Queue) -> None:
         await queue.execute("update questionnaire set published_version_id = null")
@@ -54,13 +45,6 @@ class TestSchedule:
         [error] = refusal.value.errors
         assert ("/responder_channel_identifier", "invalid_address") == (error.pointer, error.code)
         assert address not in refusal.value.detail + error.message
-
-    async def test_taken_reference(self, queue: Queue) -> None:
-        await queue.schedule(external_reference="order 7")
-
-        with pytest.raises(service.ReferenceTaken) as refusal:
-            await queue.schedule("bob@example.com", external_reference="order 7")
-        assert (409, "already_exists") == (refusal.value.status, refusal.value.code)
 
     async def test_reference_of_an_aborted_or_deleted_item_is_free(self, queue: Queue) -> None:
         for end in (queue.cancel, queue.delete):
@@ -119,9 +103,7 @@ class TestSchedule:
         assert item.created_time + timedelta(days=1) == item.not_after
 
     async def test_sms(self, queue: Queue) -> None:
-        sms = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS", locale="el"
-        )
+        sms = await queue.pipeline(channel_id=SMS, locale="el")
 
         item = await sms.schedule("691 234 5678")
 
@@ -141,8 +123,7 @@ class TestSchedule:
             structs.replace(good, request=requested(external_reference="twice")),
         ]
 
-        async with db.transaction(queue.pool) as database:
-            outcomes = await service.schedule_all(database, wanted=wanted, secret=queue.secret)
+        outcomes = await queue.run(service.schedule_all, wanted=wanted, secret=queue.secret)
 
         assert isinstance(outcomes[0], QueueItemRecord)
         codes = [outcome.code if isinstance(outcome, errors.Refusal) else "" for outcome in outcomes]
@@ -322,23 +303,6 @@ class TestChange:
         assert code == refusal.value.code
         assert before == await queue.row(item)
 
-    async def test_edit_of_an_old_version(self, queue: Queue) -> None:
-        item = await queue.schedule()
-
-        def expect(version: int) -> None:
-            raise errors.Stale(str(version))
-
-        with pytest.raises(errors.Stale):
-            async with db.transaction(queue.pool) as database:
-                await service.change(
-                    database,
-                    caller=queue.house.caller,
-                    item_id=item.item_id,
-                    change=EDIT,
-                    expect=expect,
-                    secret=queue.secret,
-                )
-
     async def test_edit(self, queue: Queue) -> None:
         item = await queue.schedule(metadata={"questionnaire": {"a": "1", "b": "2"}, "responder": {"c": "3"}})
         send_time = (item.send_time + timedelta(days=9)).replace(microsecond=0)
@@ -373,8 +337,7 @@ class TestChange:
         assert edited.due_time <= await queue.now()
 
     async def test_edit_between_attempts_keeps_the_wait(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        await queue.worker().send(Retry("recipient", "busy", after_seconds=600))
+        item = await queue.sent(outcome=Retry("recipient", "busy", after_seconds=600))
         before = await queue.row(item)
 
         edited = await queue.change(item, QueueItemUpdate(send_time=Moment(item.send_time - MINUTE, 0)))
@@ -412,16 +375,6 @@ class TestDelete:
         assert code == refusal.value.code
         assert before == await queue.row(item)
 
-    async def test_of_an_old_version(self, queue: Queue) -> None:
-        item = await queue.schedule()
-
-        def expect(version: int) -> None:
-            raise errors.Stale(str(version))
-
-        with pytest.raises(errors.Stale):
-            async with db.transaction(queue.pool) as database:
-                await service.delete(database, caller=queue.house.caller, item_id=item.item_id, expect=expect)
-
     @pytest.mark.parametrize(
         ("prepare", "status", "told"),
         [
@@ -454,13 +407,13 @@ class TestResolve:
         await prepare(queue, item)
 
         with pytest.raises(service.ItemClosed):
-            await self.resolve(queue, item, is_sent=True)
+            await queue.resolve(item, is_sent=True)
 
     async def test_sent(self, queue: Queue) -> None:
         item = await queue.schedule()
         await uncertain(queue, item)
 
-        resolved = await self.resolve(queue, item, is_sent=True)
+        resolved = await queue.resolve(item, is_sent=True)
 
         assert (3, "Resolved by a person: it was sent") == (resolved.status_id, resolved.result)
         assert ["created", "failed!", "sent"] == await queue.told(item)
@@ -470,24 +423,10 @@ class TestResolve:
         item = await queue.schedule()
         await uncertain(queue, item)
 
-        resolved = await self.resolve(queue, item, is_sent=False)
+        resolved = await queue.resolve(item, is_sent=False)
 
         assert (FAILED, 4) == (resolved.status, resolved.status_id)
         assert ["created", "failed!", "updated"] == await queue.told(item)
-
-    async def resolve(self, queue: Queue, item: QueueItemRecord, *, is_sent: bool) -> QueueItemRecord:
-        async with db.transaction(queue.pool) as database:
-            return await service.resolve(database, caller=queue.house.caller, item_id=item.item_id, is_sent=is_sent)
-
-
-class TestGet:
-    async def test_a_token_for_tests_sees_test_items_only(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        caller = replace(queue.house.caller, test=True)
-
-        with pytest.raises(errors.NotFound):
-            async with db.connection(queue.pool) as database:
-                await service.get(database, caller=caller, item_id=item.item_id)
 
 
 def requested(address: str = "ann@example.com", *, external_reference: str | None = None) -> QueueItemRequest:
@@ -502,31 +441,3 @@ def new_item(queue: Queue, **values: object) -> NewItem:
         "request": requested(),
     }
     return NewItem(**{**known, **values})  # pyrefly: ignore[bad-argument-type]
-
-
-class TestCreatePipeline:
-    @pytest.mark.parametrize(
-        ("fields", "pointer"),
-        [
-            ({"time_zone": "Mars/Base"}, "/time_zone"),
-            ({"weekdays": []}, "/weekdays"),
-            ({"conditions": {"subject": "question:x", "operator": "equal", "value": 1}}, "/conditions/subject"),
-        ],
-    )
-    async def test_invalid(self, queue: Queue, fields: dict[str, object], pointer: str) -> None:
-        with pytest.raises(errors.Invalid) as refusal:
-            await queue.pipeline(
-                questionnaire_id=queue.house.questionnaire_id,
-                channel_id=EMAIL,
-                title="Wrong",
-                **fields,
-            )
-        assert [pointer] == [error.pointer for error in refusal.value.errors]
-
-    async def test_one_account_for_each_channel(self, queue: Queue) -> None:
-        for channel_id in (EMAIL, EMAIL, SMS):
-            await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=channel_id, title="More")
-
-        assert [EMAIL, SMS] == [
-            row["channel_id"] for row in await queue.fetch("select channel_id from channel_account order by channel_id")
-        ]

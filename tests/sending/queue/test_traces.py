@@ -6,11 +6,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
+from afterword.kit.transport.base import Outcome, Refused, Retry, Unknown
 from tests.dates import YEAR
-from tests.sending.queue.conftest import Client
+from tests.sending.queue.conftest import OK, Client
 
-OK = Sent("reference", 250, "ok")
 UNMET = """conditions = '{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}'"""
 
 
@@ -48,8 +47,7 @@ class TestTrace:
 
     async def test_held(self, client: Client) -> None:
         await client.queue.change_pipeline("frequency_cap_days = 2, if_capped = 'wait'")
-        await client.create()
-        await client.queue.worker().send(OK)
+        await client.sent()
         item = await client.create()
         before = await trace(client, item)
         await client.queue.worker().claim()
@@ -76,8 +74,7 @@ class TestTrace:
         )
 
     async def test_sent(self, client: Client) -> None:
-        item = await client.create()
-        await client.queue.worker().send(OK)
+        item = await client.sent()
         found = await trace(client, item)
         assert (3, "done") == (found["status_id"], found["verdict"])
         assert datetime.fromisoformat(item["send_time"]) == datetime.fromisoformat(found["planned_time"])
@@ -135,8 +132,7 @@ class TestTrace:
         assert "go" == (await trace(client, await client.create(send_time=send_time)))["verdict"]
 
     async def test_the_language_of_the_responder(self, client: Client) -> None:
-        await client.create()
-        await client.queue.worker().send(OK)
+        await client.sent()
         await client.queue.execute("update responder set locale = 'el'")
         await client.queue.execute("update pipeline set locale = null")
 
@@ -192,23 +188,21 @@ class TestRepeat:
         assert [item[name] for name in same] == [new[name] for name in same]
         metadata = await client.queue.fetch("select metadata from queue_item order by item_id")
         assert metadata[0] == metadata[1]
-        assert 4 == (await client.send("GET", f"/q/queue/item/{item['item_id']}")).json()["status_id"]
+        assert 4 == (await client.ok("GET", f"/q/queue/item/{item['item_id']}"))["status_id"]
 
     async def test_that_of_a_test_is_one(self, client: Client) -> None:
-        item = await client.create()
-        await client.queue.worker().send(Refused("no"))
+        item = await client.sent(Refused("no"))
         await client.queue.execute("update queue_item set test = true")
         new = (await ask(client, item, "repetition", "POST")).json()
         assert await client.queue.value("select test from queue_item where item_id = $1", new["item_id"])
 
     async def test_it_goes_out(self, client: Client) -> None:
         """It is no reminder: that the item before it was not sent does not keep it."""
-        item = await client.create()
-        await client.queue.worker().send(Refused("no"))
+        item = await client.sent(Refused("no"))
         new = (await ask(client, item, "repetition", "POST")).json()
         [dispatch] = await client.queue.worker().send(OK)
         assert new["item_id"] == dispatch.item.item_id
-        assert 3 == (await client.send("GET", f"/q/queue/item/{new['item_id']}")).json()["status_id"]
+        assert 3 == (await client.ok("GET", f"/q/queue/item/{new['item_id']}"))["status_id"]
 
     async def test_ignored(self, client: Client) -> None:
         await client.queue.change_pipeline(UNMET)

@@ -22,7 +22,6 @@ from cryptography.x509.oid import NameOID
 
 from afterword import errors
 from afterword.core.messaging.reply_text import ITEM_HEADER, item_proof
-from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.sending.providers import service
@@ -95,49 +94,45 @@ async def state(queue: Queue) -> list[Any]:
 
 
 async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItemRecord:
-    item = await queue.schedule(address)
-    await queue.worker().send(Sent("reference-1", 250, "2.0.0 Ok"))
-    return item
+    return await queue.sent(address, outcome=Sent("reference-1", 250, "2.0.0 Ok"))
 
 
 async def opened(queue: Queue, adapter: Adapter = "standard", **pinned: str) -> tuple[str, str]:
     """The path of an endpoint, and its key if it has one."""
-    account_id = await queue.value("select account_id from pipeline where pipeline_id = $1", queue.pipeline_id)
-    async with db.transaction(queue.pool) as database:
-        inbound_id, key = await inbound.open_endpoint(
-            database,
-            organization_id=queue.house.organization_id,
-            account_id=account_id,
-            adapter=adapter,
-            site=queue.house.site,
-            now=database.clock.now(),
-            **pinned,
-        )
+    account_id = await queue.account_id()
+    inbound_id, key = await queue.run(
+        inbound.open_endpoint,
+        organization_id=queue.house.organization_id,
+        account_id=account_id,
+        adapter=adapter,
+        site=queue.house.site,
+        now=await queue.now(),
+        **pinned,
+    )
     return f"/inbound/{inbound_id}", key or ""
+
+
+async def pinned(queue: Queue, signer: Signer) -> str:
+    """The path of an endpoint that is pinned to our topic."""
+    path, _ = await opened(queue, "sns", topic=TOPIC, certificate=signer[1])
+    return path
 
 
 async def called_back(queue: Queue, receipt: Mapping[str, Any]) -> str:
     """The path of a new account at a gateway whose receipts read so."""
     url = "https://sms.gateway.example/send?to={to_digits}&text={text}&ref={id}"
-    async with db.transaction(queue.pool) as database:
-        account, _ = await service.add_account(
-            database,
-            organization_id=queue.house.organization_id,
-            kind="sms_http",
-            title=None,
-            settings={"url": url, "method": "GET", "form": "none", "receipt": receipt},
-            is_default=True,
-            site=queue.house.site,
-            now=database.clock.now(),
-        )
+    account, _ = await queue.run(
+        service.add_account,
+        organization_id=queue.house.organization_id,
+        kind="sms_http",
+        title=None,
+        settings={"url": url, "method": "GET", "form": "none", "receipt": receipt},
+        is_default=True,
+        site=queue.house.site,
+        now=await queue.now(),
+    )
     return "/inbound/" + await queue.value(
         "select inbound_id from inbound_endpoint where account_id = $1", account.account_id
-    )
-
-
-async def texts(queue: Queue) -> Queue:
-    return await queue.pipeline(
-        questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="Texts", message_body="{{ link }}"
     )
 
 
@@ -203,10 +198,6 @@ class Scene:
     queue: Queue
     neighbour: House
     signer: Signer
-
-    async def topic(self) -> str:
-        """The path of an endpoint that is pinned to our topic."""
-        return (await opened(self.queue, "sns", topic=TOPIC, certificate=self.signer[1]))[0]
 
 
 @dataclass(frozen=True)
@@ -278,7 +269,7 @@ async def of_an_account_without_callbacks(scene: Scene) -> list[Callback]:
 
 
 async def forged_notifications(scene: Scene) -> list[Callback]:
-    item, path, signer = await sent(scene.queue), await scene.topic(), scene.signer
+    item, path, signer = await sent(scene.queue), await pinned(scene.queue, scene.signer), scene.signer
     notice = mail_bounce(item)
     other = rsa.generate_private_key(65537, 2048), ""
     good = notification(signer, notice)
@@ -307,7 +298,7 @@ async def forged_notifications(scene: Scene) -> list[Callback]:
 
 async def notifications_that_say_nothing(scene: Scene) -> list[Callback]:
     await sent(scene.queue)
-    path = await scene.topic()
+    path = await pinned(scene.queue, scene.signer)
     notices: list[object] = [
         "You have chosen to subscribe", "7", "null", {},
         {"notificationType": "Bounce"}, {"notificationType": ["x"]},
@@ -319,7 +310,7 @@ async def notifications_that_say_nothing(scene: Scene) -> list[Callback]:
 
 
 async def confirmations_of_other_addresses(scene: Scene) -> list[Callback]:
-    path = await scene.topic()
+    path = await pinned(scene.queue, scene.signer)
     urls = (
         METADATA, "http://sns.example.com/", "https://user@sns.example.com/", "https://[::1]/", "javascript:x",
         "https://1.2.3",
@@ -438,7 +429,7 @@ class TestByGet:
     async def test_other_forms(self, http: httpx2.AsyncClient, queue: Queue, signer: Signer, method: str) -> None:
         paths = [
             (await opened(queue))[0],
-            (await opened(queue, "sns", topic=TOPIC, certificate=signer[1]))[0],
+            await pinned(queue, signer),
             await called_back(
                 queue, {**BY_GET, "form": "form", "signature": {"header": "X", "secret": GATEWAY_SECRET}}
             ),
@@ -449,7 +440,7 @@ class TestByGet:
 
     async def test_a_scanner_changes_nothing(self, http: httpx2.AsyncClient, queue: Queue) -> None:
         path = await called_back(queue, BY_GET)
-        item = await sent(await texts(queue), "+306900000000")
+        item = await sent(await queue.pipeline(channel_id=SMS), "+306900000000")
         before = await state(queue)
         about = {"ref": item.item_id, "status": "16"}
         asked = [("GET", path, {}), ("GET", path, about), ("GET", path, {**about, "token": "x"})]
@@ -463,7 +454,7 @@ class TestByGet:
 
     async def test_a_receipt_counts_once(self, http: httpx2.AsyncClient, queue: Queue) -> None:
         path = await called_back(queue, BY_GET)
-        item = await sent(await texts(queue), "+306900000000")
+        item = await sent(await queue.pipeline(channel_id=SMS), "+306900000000")
         query = {"ref": item.item_id, "status": "16", "token": GATEWAY_SECRET}
         for _ in range(2):
             reply = await http.get(f"https://answers.example{path}", params=query)
@@ -477,7 +468,7 @@ class TestNotifications:
         self, http: httpx2.AsyncClient, queue: Queue, signer: Signer, outgoing: list[object], tell: Tell
     ) -> None:
         item = await sent(queue)
-        path, _ = await opened(queue, "sns", topic=TOPIC, certificate=signer[1])
+        path = await pinned(queue, signer)
         body = json.dumps(notification(signer, mail_bounce(item))).encode()
         await counts_once(http, queue, item, [Callback(204, path, body)] * 2, tell)
         assert [] == outgoing
@@ -504,7 +495,7 @@ class TestNotifications:
         suppressed: str | None,
     ) -> None:
         item = await sent(queue)
-        path, _ = await opened(queue, "sns", topic=TOPIC, certificate=signer[1])
+        path = await pinned(queue, signer)
         assert 204 == await post(http, path, json.dumps(notification(signer, notice(item))).encode())
         assert ["created", "sent!", told] == await queue.told(item)
         assert suppressed == await queue.value("select reason from suppression")
@@ -512,11 +503,10 @@ class TestNotifications:
     async def test_a_confirmation_is_shown_and_never_called(
         self, http: httpx2.AsyncClient, queue: Queue, signer: Signer, outgoing: list[object]
     ) -> None:
-        path, _ = await opened(queue, "sns", topic=TOPIC, certificate=signer[1])
+        path = await pinned(queue, signer)
         body = json.dumps(notification(signer, "", kind="SubscriptionConfirmation")).encode()
         assert 204 == await post(http, path, body)
-        async with db.connection(queue.pool) as database:
-            [endpoint] = await inbound.list_endpoints(database, organization_id=queue.house.organization_id)
+        [endpoint] = await queue.run(inbound.list_endpoints, organization_id=queue.house.organization_id)
         assert "https://sns.example.com/?Action=ConfirmSubscription" == endpoint.confirm_url
         assert [] == outgoing
 
@@ -526,12 +516,6 @@ class TestOverHttp:
         client = Client(http, queue)
         account_id = await queue.value("select account_id from channel_account")
         body = {"account_id": account_id, "adapter": "standard"}
-        for narrow in (
-            await client.with_token(frozenset(SCOPES - {"Inbound.Create"})),
-            await client.with_token(SCOPES, application_ids=[queue.house.application_id]),
-            await client.with_token(SCOPES, test=True),
-        ):
-            assert 403 == (await narrow.send("POST", "/inbound", body)).status_code
         for wrong, place in (
             ({**body, "account_id": "z" * 22}, ("/account_id", "unknown_id")),
             ({**body, "adapter": "provider"}, ("/adapter", "unknown_value")),
@@ -539,7 +523,6 @@ class TestOverHttp:
             ({**body, "adapter": "sns", "topic": TOPIC, "certificate": "x"}, ("/certificate", "invalid_format")),
         ):
             assert [place] == codes(await client.send("POST", "/inbound", wrong))
-        assert 404 == (await client.send("GET", f"/inbound/{'z' * 22}")).status_code
 
     async def test_opened_used_and_closed(self, http: httpx2.AsyncClient, queue: Queue) -> None:
         """The key is shown this once, and works."""
@@ -555,7 +538,7 @@ class TestOverHttp:
         assert 409 == (await client.send("POST", "/inbound", body)).status_code
         report = bounce(await sent(queue))
         assert 204 == await post(http, path, report, headers_of(report, key))
-        assert (await client.send("GET", path)).json()["last_time"] is not None
+        assert (await client.ok("GET", path))["last_time"] is not None
         assert 204 == (await client.send("DELETE", path)).status_code
         assert 404 == await post(http, path, report, headers_of(report, key))
 

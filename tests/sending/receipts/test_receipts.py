@@ -26,31 +26,12 @@ SENT: Final = Sent("reference-1", 250, "2.0.0 Ok")
 GONE: Final = Report(kind="bounced", is_hard=True, code="5.1.1", text="550 5.1.1 <ann@example.com>: User unknown")
 
 
-async def account_of(queue: Queue) -> str:
-    return await queue.value("select account_id from pipeline where pipeline_id = $1", queue.pipeline_id)
-
-
-async def take(queue: Queue, *said: Report, account_id: str | None = None, house: House | None = None) -> int:
-    account_id = account_id or await account_of(queue)
-    async with db.transaction(queue.pool) as database:
-        return await service.take(
-            database,
-            organization_id=(house or queue.house).organization_id,
-            account_id=account_id,
-            reports=said,
-            now=database.clock.now(),
-            secret=queue.secret,
-        )
-
-
 async def take_mail(queue: Queue, *said: Report) -> int:
-    async with db.transaction(queue.pool) as database:
-        return await service.take_mail(database, reports=said, now=database.clock.now(), secret=queue.secret)
+    return await queue.run(service.take_mail, reports=said, now=await queue.now(), secret=queue.secret)
 
 
 async def sent(queue: Queue, address: str = "ann@example.com") -> QueueItemRecord:
-    item = await queue.schedule(address)
-    await queue.worker().send(SENT)
+    item = await queue.sent(address, outcome=SENT)
     assert 4 == await queue.status(item)
     return item
 
@@ -86,16 +67,16 @@ class TestRefusals:
             replace(GONE, recipient="no address\r\n"),
             GONE,
         ]
-        assert 0 == await take(queue, *strange)
+        assert 0 == await queue.take(*strange)
         assert before == await state(queue)
 
     async def test_another_accounts_and_another_organizations(self, queue: Queue, neighbour: House) -> None:
         item = await sent(queue)
         before = await state(queue)
-        theirs = await queue.value("select account_id from pipeline where pipeline_id = $1", neighbour.pipeline_id)
+        theirs = await Queue(queue.pool, neighbour, neighbour.pipeline_id).account_id()
         report = replace(GONE, item_id=item.item_id, recipient="ann@example.com")
-        assert 0 == await take(queue, report, account_id="0" * 22)
-        assert 0 == await take(queue, report, account_id=theirs, house=neighbour)
+        assert 0 == await queue.take(report, account_id="0" * 22)
+        assert 0 == await queue.take(report, account_id=theirs, house=neighbour)
         assert before == await state(queue)
 
     async def test_what_never_left(self, queue: Queue) -> None:
@@ -106,7 +87,7 @@ class TestRefusals:
         await worker.begin(bob)
         await worker.settle(Refused("550 no"), bob)
         before = await state(queue)
-        assert 0 == await take(queue, replace(GONE, item_id=waiting.item_id), replace(GONE, item_id=refused.item_id))
+        assert 0 == await queue.take(replace(GONE, item_id=waiting.item_id), replace(GONE, item_id=refused.item_id))
         assert before == await state(queue)
 
     async def test_what_left_long_ago(self, queue: Queue) -> None:
@@ -114,7 +95,7 @@ class TestRefusals:
         await queue.execute("update attempt set begin_time = begin_time - interval '31 days'")
         await queue.execute("update queue_item set dispatched_time = dispatched_time - interval '31 days'")
         before = await state(queue)
-        assert 0 == await take(queue, replace(GONE, item_id=item.item_id), replace(GONE, recipient="ann@example.com"))
+        assert 0 == await queue.take(replace(GONE, item_id=item.item_id), replace(GONE, recipient="ann@example.com"))
         assert before == await state(queue)
 
 
@@ -126,16 +107,16 @@ class TestProviders:
     async def test_is_told_once(self, queue: Queue, kind: Kind, event: str) -> None:
         item = await sent(queue)
         report = Report(kind=kind, item_id=item.item_id, code="x", text="to ann@example.com")
-        assert 1 == await take(queue, report, report)
+        assert 1 == await queue.take(report, report)
         after = await state(queue)
-        assert 0 == await take(queue, replace(report, text="again"))
+        assert 0 == await queue.take(replace(report, text="again"))
         assert after == await state(queue)
         assert ["created", "sent!", event] == await queue.told(item)
         assert 4 == await queue.status(item)
 
     async def test_the_event_tells_item_and_report(self, queue: Queue) -> None:
         item = await sent(queue)
-        await take(queue, replace(GONE, item_id=item.item_id))
+        await queue.take(replace(GONE, item_id=item.item_id))
         [row] = await queue.fetch("select * from event where type = 'queue_item.bounced'")
         assert await queue.value("select bounced_time from questionnaire_instance") is not None
         assert (item.item_id, "gateway", 4) == (row["subject_id"], row["actor_kind"], row["data"]["status"])
@@ -151,9 +132,9 @@ class TestProviders:
 
     async def test_only_an_address_that_does_not_exist_is_left_alone(self, queue: Queue) -> None:
         item = await sent(queue)
-        assert 1 == await take(queue, replace(GONE, item_id=item.item_id, is_hard=False, code="5.2.2"))
+        assert 1 == await queue.take(replace(GONE, item_id=item.item_id, is_hard=False, code="5.2.2"))
         assert [] == await suppressions(queue)
-        assert 1 == await take(queue, replace(GONE, item_id=item.item_id))  # and now for good: that is news
+        assert 1 == await queue.take(replace(GONE, item_id=item.item_id))  # and now for good: that is news
         assert [("ann@example.com", "hard_bounce")] == await suppressions(queue)
         assert ["created", "sent!", "bounced", "bounced"] == await queue.told(item)
         again = await queue.schedule("Ann@EXAMPLE.com")
@@ -163,38 +144,32 @@ class TestProviders:
     async def test_a_complaint_is_left_alone_and_outlasts_a_bounce(self, queue: Queue) -> None:
         item = await sent(queue)
         complaint = Report(kind="complained", item_id=item.item_id, code="abuse")
-        assert 2 == await take(queue, complaint, replace(GONE, item_id=item.item_id))
+        assert 2 == await queue.take(complaint, replace(GONE, item_id=item.item_id))
         assert [("ann@example.com", "complaint")] == await suppressions(queue)
 
     async def test_the_mailbox_behind_the_address_is_another_matter(self, queue: Queue) -> None:
         item = await sent(queue)
-        assert 1 == await take(queue, replace(GONE, item_id=item.item_id, recipient="ann.other@example.net"))
+        assert 1 == await queue.take(replace(GONE, item_id=item.item_id, recipient="ann.other@example.net"))
         assert [] == await suppressions(queue)
-        assert 1 == await take(queue, replace(GONE, item_id=item.item_id, recipient="ANN@example.com."))
+        assert 1 == await queue.take(replace(GONE, item_id=item.item_id, recipient="ANN@example.com."))
         assert [("ann@example.com", "hard_bounce")] == await suppressions(queue)
 
     async def test_by_recipient_it_is_the_last_one(self, queue: Queue) -> None:
         first = await sent(queue)
         await queue.execute("update queue_item set dispatched_time = dispatched_time - interval '1 hour'")
         last = await sent(queue)
-        assert 1 == await take(queue, replace(GONE, recipient="ann@example.com"))
+        assert 1 == await queue.take(replace(GONE, recipient="ann@example.com"))
         assert (["created", "sent!"], ["created", "sent!", "bounced"]) == (
             await queue.told(first), await queue.told(last),
         )  # fmt: skip
 
     async def test_by_the_providers_own_name(self, queue: Queue) -> None:
-        texts = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id,
-            channel_id=SMS,
-            title="Texts",
-            message_body="How was it? {{ link }}",
-        )
-        item = await texts.schedule("+306900000000")
-        await texts.worker().send(Sent("SM123", 201, "queued"))
+        texts = await queue.pipeline(channel_id=SMS)
+        item = await texts.sent("+306900000000", outcome=Sent("SM123", 201, "queued"))
         receipt = Report(kind="delivered", provider_reference="SM123")
-        assert 1 == await take(texts, receipt)
-        assert 0 == await take(texts, receipt)
-        assert 0 == await take(queue, receipt)  # another account may use the same names
+        assert 1 == await texts.take(receipt)
+        assert 0 == await texts.take(receipt)
+        assert 0 == await queue.take(receipt)  # another account may use the same names
         assert ["created", "sent!", "delivered"] == await queue.told(item)
 
     @pytest.mark.parametrize(
@@ -202,47 +177,42 @@ class TestProviders:
         [("3FB", "3fb"), ("3fb", "3FB"), ("1020", "0000001020"), ("0000001020", "1020"), ("00A0", "a0"), ("0", "00")],
     )
     async def test_by_another_spelling_of_that_name(self, queue: Queue, told: str, spelt: str) -> None:
-        texts = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="Texts", message_body="{{ link }}"
-        )
-        await texts.schedule("+306900000000")
-        await texts.worker().send(Sent(told, 0, "submit_sm_resp"))
-        assert 0 == await take(texts, Report(kind="delivered", provider_reference="1" + spelt))
-        assert 1 == await take(texts, Report(kind="delivered", provider_reference=spelt))
+        texts = await queue.pipeline(channel_id=SMS)
+        await texts.sent("+306900000000", outcome=Sent(told, 0, "submit_sm_resp"))
+        assert 0 == await texts.take(Report(kind="delivered", provider_reference="1" + spelt))
+        assert 1 == await texts.take(Report(kind="delivered", provider_reference=spelt))
 
     async def test_names_that_differ_in_case_alone(self, queue: Queue) -> None:
-        texts = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="Texts", message_body="{{ link }}"
-        )
+        texts = await queue.pipeline(channel_id=SMS)
         names = ("aB1", "Ab1", "ab1")
         items: list[QueueItemRecord] = []
         for number, name in enumerate(names):
             items.append(await texts.schedule(f"+30690000000{number}"))
             await texts.worker().send(Sent(name, 0, "submit_sm_resp"))
         for name in names:
-            assert 1 == await take(texts, Report(kind="delivered", provider_reference=name))
+            assert 1 == await texts.take(Report(kind="delivered", provider_reference=name))
         assert [["created", "sent!", "delivered"]] * 3 == [await queue.told(item) for item in items]
 
     async def test_receipts_outlive_a_change_of_account(self, queue: Queue) -> None:
         """The pipeline sends through another account by now; the old one's provider still reports."""
-        item, old = await sent(queue), await account_of(queue)
+        item, old = await sent(queue), await queue.account_id()
         await queue.execute(
             """insert into channel_account (organization_id, account_id, channel_id)
                values ($1, $2, 1)""",
             *(queue.house.organization_id, "n" * 22),
         )
         await queue.change_pipeline(f"account_id = '{'n' * 22}'")
-        assert 1 == await take(queue, replace(GONE, item_id=item.item_id), account_id=old)
+        assert 1 == await queue.take(replace(GONE, item_id=item.item_id), account_id=old)
 
     async def test_the_first_delivery_counts(self, queue: Queue) -> None:
         item = await sent(queue)
         row = await queue.row(item)
         later = Report(kind="delivered", item_id=item.item_id, time=row["dispatched_time"] + timedelta(days=400))
-        assert 1 == await take(queue, later)
+        assert 1 == await queue.take(later)
         instance = "select delivered_time from questionnaire_instance where instance_id = $1"
         delivered = await queue.value(instance, row["questionnaire_instance_id"])
         assert row["dispatched_time"] <= delivered <= await queue.now()  # clocks of others are not believed
-        assert 0 == await take(queue, replace(later, time=row["dispatched_time"]))
+        assert 0 == await queue.take(replace(later, time=row["dispatched_time"]))
         assert delivered == await queue.value(instance, row["questionnaire_instance_id"])
 
     async def test_a_reminders_delivery_is_not_the_invitations(self, queue: Queue) -> None:
@@ -263,7 +233,7 @@ class TestProviders:
     ) -> None:
         item = await unknown(queue, resend_after_seconds=resend_after_seconds)
         assert await queue.status(item) in {1, 6}
-        assert 1 == await take(queue, Report(kind=kind, item_id=item.item_id))
+        assert 1 == await queue.take(Report(kind=kind, item_id=item.item_id))
         assert 4 == await queue.status(item)
         assert ["accepted_late"] == await queue.attempts(item)
         assert 1 == len([told for told in await queue.told(item) if told.endswith("!")])
@@ -273,7 +243,7 @@ class TestProviders:
         item = await queue.schedule("ann@example.com")
         worker = queue.worker()
         begun = await worker.begin(*await worker.claim())
-        assert 1 == await take(queue, Report(kind="delivered", item_id=item.item_id))
+        assert 1 == await queue.take(Report(kind="delivered", item_id=item.item_id))
         await worker.settle(SENT, *begun)
         assert (4, ["created", "delivered", "sent!"]) == (await queue.status(item), await queue.told(item))
 
@@ -295,7 +265,7 @@ class TestProviders:
         await queue.execute("update queue_item set resend_after_seconds = $1", resend_after_seconds)
         worker = queue.worker()
         begun = await worker.begin(*await worker.claim())
-        assert 1 == await take(queue, Report(kind="delivered", item_id=item.item_id))
+        assert 1 == await queue.take(Report(kind="delivered", item_id=item.item_id))
         assert 3 == await queue.status(item)
         if outcome is None:
             await queue.shift(timedelta(seconds=61))
@@ -322,7 +292,7 @@ class TestProviders:
         async with db.transaction(queue.pool) as database:
             result = Result(begun[0], Unknown("silence"), Waits())
             await sending.settle(database, results=[result], now=database.clock.now())
-            said = asyncio.create_task(take(queue, Report(kind="delivered", item_id=item.item_id)))
+            said = asyncio.create_task(queue.take(Report(kind="delivered", item_id=item.item_id)))
             await until(lambda: _waits_for_a_lock(queue), seconds=10, what="the report waits")
         assert 1 == await said
         assert (4, ["accepted_late"]) == (await queue.status(item), await queue.attempts(item))
@@ -330,14 +300,14 @@ class TestProviders:
     async def test_an_aborted_one_stays_aborted(self, queue: Queue) -> None:
         item = await unknown(queue)
         await queue.cancel(item)
-        assert 1 == await take(queue, Report(kind="delivered", item_id=item.item_id))
+        assert 1 == await queue.take(Report(kind="delivered", item_id=item.item_id))
         assert 7 == await queue.status(item)
 
     async def test_many_at_once(self, queue: Queue) -> None:
         items = [await queue.schedule(f"person{number}@example.com") for number in range(30)]
         await queue.worker().send(SENT, count=30)
         said = [replace(GONE, item_id=item.item_id) for item in items]
-        assert 30 == await take(queue, *said, *said)
+        assert 30 == await queue.take(*said, *said)
         assert 30 == len(await suppressions(queue))
 
 
@@ -384,14 +354,8 @@ class TestMails:
         assert [] == await suppressions(queue)
 
     async def test_a_mail_says_nothing_of_texts(self, queue: Queue) -> None:
-        texts = await queue.pipeline(
-            questionnaire_id=queue.house.questionnaire_id,
-            channel_id=SMS,
-            title="Texts",
-            message_body="How was it? {{ link }}",
-        )
-        item = await texts.schedule("+306900000000")
-        await texts.worker().send(Sent("SM123", 201, "queued"))
+        texts = await queue.pipeline(channel_id=SMS)
+        item = await texts.sent("+306900000000", outcome=Sent("SM123", 201, "queued"))
         assert 0 == await take_mail(queue, replace(GONE, item_id=item.item_id))
 
     async def test_two_houses_are_told_apart(self, queue: Queue, pool: db.Pool, neighbour: House) -> None:
@@ -407,10 +371,10 @@ class TestMails:
 
 async def test_a_lifted_one_is_written_to_again(queue: Queue) -> None:
     item = await sent(queue)
-    await take(queue, replace(GONE, item_id=item.item_id))
+    await queue.take(replace(GONE, item_id=item.item_id))
     await queue.execute("delete from suppression")
     again = await sent(queue)
-    assert 1 == await take(queue, replace(GONE, item_id=again.item_id))
+    assert 1 == await queue.take(replace(GONE, item_id=again.item_id))
     assert [("ann@example.com", "hard_bounce")] == await suppressions(queue)
 
 

@@ -1,12 +1,10 @@
 """The contact policy and the suppressed addresses in the console."""
 
+import httpx2
+
 from tests.sending.queue.conftest import Client
-from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sending.screens.conftest import plain
 from tests.sending.screens.test_pipelines import version_of
-from tests.sending.screens.test_queue_items import client as client  # noqa: PLC0414  a fixture
-from tests.sending.screens.test_queue_items import plain
-from tests.tenants.logins.conftest import browser_of, log_in
 
 POLICY = "/console/settings/policy"
 SUPPRESSIONS = "/console/settings/suppressions"
@@ -18,40 +16,36 @@ FORM = {"enabled": "1", "invitations_max": "2", "window_days": "14", "response_w
 SUPPRESSION = {"channel_id": "1", "identifier": "stop@example.com", "reason": "unsubscribed", "note": "She called."}
 
 
-async def test_policy(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        page = await browser.get(POLICY)
-        form = {**FORM, "version": version_of(page)}
-        for name, value in (("invitations_max", "0"), ("quiet_end_time", ""), ("holiday_country", "XX"),
-                            ("holidays", "tomorrow"), ("if_exceeded", "beg")):  # fmt: skip
-            wrong = await browser.post(POLICY, data={**form, name: value})
-            assert 422 == wrong.status_code, name
-            assert f'href="#{name}"' in wrong.text
-            assert "2029-12-31" in wrong.text or name == "holidays"
-        assert 303 == (await browser.post(POLICY, data=form)).status_code
-        stored = (await client.send("GET", "/policy/contact")).json()
-        assert (True, 2, "21:00", ["2029-12-24", "2029-12-31"]) == (
-            stored["enabled"], stored["invitations_max"], stored["quiet_start_time"], stored["holidays"]
-        )  # fmt: skip
-        stale = await browser.post(POLICY, data={**form, "window_days": "7"})
-        assert 412 == stale.status_code
-        assert "<dd>14</dd>" in stale.text
+async def test_policy(client: Client, browser: httpx2.AsyncClient) -> None:
+    page = await browser.get(POLICY)
+    form = {**FORM, "version": version_of(page)}
+    for name, value in (("invitations_max", "0"), ("quiet_end_time", ""), ("holiday_country", "XX"),
+                        ("holidays", "tomorrow"), ("if_exceeded", "beg")):  # fmt: skip
+        wrong = await browser.post(POLICY, data={**form, name: value})
+        assert 422 == wrong.status_code, name
+        assert f'href="#{name}"' in wrong.text
+        assert "2029-12-31" in wrong.text or name == "holidays"
+    assert 303 == (await browser.post(POLICY, data=form)).status_code
+    stored = await client.ok("GET", "/policy/contact")
+    assert (True, 2, "21:00", ["2029-12-24", "2029-12-31"]) == (
+        stored["enabled"], stored["invitations_max"], stored["quiet_start_time"], stored["holidays"]
+    )  # fmt: skip
+    stale = await browser.post(POLICY, data={**form, "window_days": "7"})
+    assert 412 == stale.status_code
+    assert "<dd>14</dd>" in stale.text
 
 
-async def test_suppressions(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        wrong = await browser.post(SUPPRESSIONS, data={**SUPPRESSION, "identifier": "nobody"})
-        assert 422 == wrong.status_code
-        assert 'value="nobody"' in wrong.text
-        assert 303 == (await browser.post(SUPPRESSIONS, data=SUPPRESSION)).status_code
-        assert 409 == (await browser.post(SUPPRESSIONS, data=SUPPRESSION)).status_code
-        page = (await browser.get(SUPPRESSIONS)).text
-        assert "stop@example.com" in page
-        assert "unsubscribed · She called." in plain(page)
-        [one] = (await client.send("GET", "/suppression")).json()["results"]
-        path = f"{SUPPRESSIONS}/{one['suppression_id']}/lifting"
-        assert "The reason was: unsubscribed." in plain((await browser.get(path)).text)
-        assert 303 == (await browser.post(path)).status_code
-        assert "stop@example.com" not in (await browser.get(SUPPRESSIONS)).text
+async def test_suppressions(client: Client, browser: httpx2.AsyncClient) -> None:
+    wrong = await browser.post(SUPPRESSIONS, data={**SUPPRESSION, "identifier": "nobody"})
+    assert 422 == wrong.status_code
+    assert 'value="nobody"' in wrong.text
+    assert 303 == (await browser.post(SUPPRESSIONS, data=SUPPRESSION)).status_code
+    assert 409 == (await browser.post(SUPPRESSIONS, data=SUPPRESSION)).status_code
+    page = (await browser.get(SUPPRESSIONS)).text
+    assert "stop@example.com" in page
+    assert "unsubscribed · She called." in plain(page)
+    [one] = (await client.ok("GET", "/suppression"))["results"]
+    path = f"{SUPPRESSIONS}/{one['suppression_id']}/lifting"
+    assert "The reason was: unsubscribed." in plain((await browser.get(path)).text)
+    assert 303 == (await browser.post(path)).status_code
+    assert "stop@example.com" not in (await browser.get(SUPPRESSIONS)).text

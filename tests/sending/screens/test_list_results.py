@@ -1,20 +1,23 @@
-"""Lists: a check whose counts add up, faulty rows corrected, the confirmation, the result and what can be resumed."""
+"""Lists: a check whose counts add up, repairs, problems in the reader's language, the confirmation, the result."""
 
 import hashlib
 import html
 import re
+from typing import Any
 
+import httpx2
 import pytest
 
 from afterword.core.wire import imports as core_imports
-from tests.sending.queue.conftest import Client
-from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from afterword.core.wire.imports import NO_TIME
+from afterword.core.wire.tables import BROKEN
+from afterword.core.wire.times import EXPECTED
+from afterword.kit import texts
+from tests.dates import YEAR
+from tests.sending.queue.conftest import SMS, Client
+from tests.sending.screens.conftest import plain
 from tests.sending.screens.test_address_lists import LISTS, choices, upload, work
-from tests.sending.screens.test_queue_items import client as client  # noqa: PLC0414  a fixture
-from tests.sending.screens.test_queue_items import plain
 from tests.sizes import size
-from tests.tenants.logins.conftest import browser_of, log_in
 
 FILE = (
     "Πελάτης;E-mail;Order ID;Notes\n"
@@ -27,139 +30,131 @@ FILE = (
 )
 
 
-async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, browser: httpx2.AsyncClient) -> None:
     """Of a file in pieces of two rows: where a row stands changes nothing of the counts."""
     monkeypatch.setattr(core_imports, "PIECE_ROWS", 2)
     await client.queue.execute("update pipeline set frequency_cap_days = 30, capped_time = now()")
     await client.send("POST", "/suppression", {"channel_id": 1, "identifier": "eve@example.com"})
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        here = await upload(browser, client, FILE.encode("windows-1253"))
-        page = (await browser.get(f"{here}/columns")).text
-        chosen = choices(page)
-        assert ("windows-1253", ";", "1") == (chosen["encoding"], chosen["separator"], chosen["header"])
-        assert ["", "responder_channel_identifier", "external_reference", ""] == [
-            chosen[f"column{place}"] for place in range(4)
-        ]
-        assert "Πελάτης" in page
-        refused = await browser.post(f"{here}/columns", data={"column2": "external_reference"})
-        assert "No column says who is written to." in plain(refused.text)
-        assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
-        assert "are not read yet" in plain((await browser.get(f"{here}/check")).text)
-        await work(client)
+    here = await upload(browser, client, FILE.encode("windows-1253"))
+    page = (await browser.get(f"{here}/columns")).text
+    chosen = choices(page)
+    assert ("windows-1253", ";", "1") == (chosen["encoding"], chosen["separator"], chosen["header"])
+    assert ["", "responder_channel_identifier", "external_reference", ""] == [
+        chosen[f"column{place}"] for place in range(4)
+    ]
+    assert "Πελάτης" in page
+    refused = await browser.post(f"{here}/columns", data={"column2": "external_reference"})
+    assert "No column says who is written to." in plain(refused.text)
+    assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
+    assert "are not read yet" in plain((await browser.get(f"{here}/check")).text)
+    await work(client)
 
-        page = plain((await browser.get(f"{here}/check")).text)
-        for told in (
-            "will not be asked: asked lately by this pipeline", "6 rows in the file 1will be asked",
-            "will not be asked: the address is blocked",
-            "1are there already, or belong to the message of an earlier row",
-            "1 row has an address that an earlier row has", "2 faulty rows", "1Column “E-mail”: This is not",
-            "1This row has 3 cells, and the header 4", "4 Column “E-mail”: This is not",
-            "5 This row has 3 cells, and the header 4",
-        ):  # fmt: skip
-            assert told in page, page[page.index("Step 3") :][:900]
-        assert f"SHA-256: {hashlib.sha256(FILE.encode('windows-1253')).hexdigest()}" in page
-        assert "Uploaded" in page
-        assert "by olga@kalamata.example. SHA-256" in page
-        faulty = (await browser.get(f"{here}/faulty")).text
-        assert ["Πελάτης;E-mail;Order ID;Notes;problem", "Νίκος;nobody;8"] == [
-            faulty.lstrip("\ufeff").split("\n")[0], faulty.split("\n")[1][:14],
-        ]  # fmt: skip
+    page = plain((await browser.get(f"{here}/check")).text)
+    for told in (
+        "will not be asked: asked lately by this pipeline", "6 rows in the file 1will be asked",
+        "will not be asked: the address is blocked",
+        "1are there already, or belong to the message of an earlier row",
+        "1 row has an address that an earlier row has", "2 faulty rows", "1Column “E-mail”: This is not",
+        "1This row has 3 cells, and the header 4", "4 Column “E-mail”: This is not",
+        "5 This row has 3 cells, and the header 4",
+    ):  # fmt: skip
+        assert told in page, page[page.index("Step 3") :][:900]
+    assert f"SHA-256: {hashlib.sha256(FILE.encode('windows-1253')).hexdigest()}" in page
+    assert "Uploaded" in page
+    assert "by olga@kalamata.example. SHA-256" in page
+    faulty = (await browser.get(f"{here}/faulty")).text
+    assert ["Πελάτης;E-mail;Order ID;Notes;problem", "Νίκος;nobody;8"] == [
+        faulty.lstrip("\ufeff").split("\n")[0], faulty.split("\n")[1][:14],
+    ]  # fmt: skip
 
-        corrected = faulty.replace("nobody", "nikos@example.com").replace(";7;", ";12;").encode()
-        sent = await browser.post(f"{here}/repair", files={"file": ("corrected.csv", corrected, "text/csv")})
-        assert 303 == sent.status_code, plain(sent.text)
-        await work(client)
-        page = plain((await browser.get(f"{here}/check")).text)
-        assert "faulty" not in page
-        assert 0 == await client.queue.value("select count(*) from queue_item")
-        confirm = plain((await browser.get(f"{here}/confirm")).text)
-        assert "Schedule 3 messages" in confirm
-        assert "The first message leaves" in confirm
-        assert f"{here}/result" == (await browser.post(f"{here}/confirm")).headers["location"]
-        assert 409 == (await browser.post(f"{here}/confirm")).status_code
-        await work(client)
-        assert f"{here}/result" == (await browser.get(f"{here}/columns")).headers["location"]
-        assert "5are scheduled" in plain((await browser.get(f"{here}/result")).text)
-        assert 5 == await client.queue.value("select count(*) from queue_item")
-        remembered = await upload(browser, client, b"Notes,E-mail\nx,ann@example.com\n")
-        assert "responder_channel_identifier" == choices((await browser.get(f"{remembered}/columns")).text)["column1"]
-        assert "imported" in plain((await browser.get(LISTS)).text)
+    corrected = faulty.replace("nobody", "nikos@example.com").replace(";7;", ";12;").encode()
+    sent = await browser.post(f"{here}/repair", files={"file": ("corrected.csv", corrected, "text/csv")})
+    assert 303 == sent.status_code, plain(sent.text)
+    await work(client)
+    page = plain((await browser.get(f"{here}/check")).text)
+    assert "faulty" not in page
+    assert 0 == await client.queue.value("select count(*) from queue_item")
+    confirm = plain((await browser.get(f"{here}/confirm")).text)
+    assert "Schedule 3 messages" in confirm
+    assert "The first message leaves" in confirm
+    assert f"{here}/result" == (await browser.post(f"{here}/confirm")).headers["location"]
+    assert 409 == (await browser.post(f"{here}/confirm")).status_code
+    await work(client)
+    assert f"{here}/result" == (await browser.get(f"{here}/columns")).headers["location"]
+    assert "5are scheduled" in plain((await browser.get(f"{here}/result")).text)
+    assert 5 == await client.queue.value("select count(*) from queue_item")
+    remembered = await upload(browser, client, b"Notes,E-mail\nx,ann@example.com\n")
+    assert "responder_channel_identifier" == choices((await browser.get(f"{remembered}/columns")).text)["column1"]
+    assert "imported" in plain((await browser.get(LISTS)).text)
 
 
-async def test_nothing_to_confirm(client: Client) -> None:
+async def test_nothing_to_confirm(client: Client, browser: httpx2.AsyncClient) -> None:
     """A list without a good row leads back, not on; of two columns of one name each has its own meaning."""
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        here = await upload(browser, client, b"E-mail,Note,Note\nnobody,a,b\n")
-        page = (await browser.get(f"{here}/columns")).text
-        assert "Note (2)" in page
-        chosen = {**choices(page), "column2": "external_reference"}
-        assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
-        await work(client)
-        page = html.unescape((await browser.get(f"{here}/check")).text)
-        assert "1 faulty row" in plain(page)
-        assert f"{here}/columns" in page
-        assert f"{here}/confirm" not in page
+    here = await upload(browser, client, b"E-mail,Note,Note\nnobody,a,b\n")
+    page = (await browser.get(f"{here}/columns")).text
+    assert "Note (2)" in page
+    chosen = {**choices(page), "column2": "external_reference"}
+    assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
+    await work(client)
+    page = html.unescape((await browser.get(f"{here}/check")).text)
+    assert "1 faulty row" in plain(page)
+    assert f"{here}/columns" in page
+    assert f"{here}/confirm" not in page
 
 
-async def test_many_rows(client: Client) -> None:
+async def test_many_rows(client: Client, browser: httpx2.AsyncClient) -> None:
     """77 bad rows among many are corrected alone; an import that failed goes on where it stopped."""
     rows, bad = size(400, 100_000), 77
     lines = [f"person{n}@example.com,{n}" if n % (rows // bad) or n >= bad * (rows // bad) else f"nobody,{n}"
              for n in range(rows)]  # fmt: skip
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        here = await upload(browser, client, "\n".join(["E-mail,Order", *lines, ""]).encode())
-        await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
-        await work(client)
-        page = (await browser.get(f"{here}/check")).text
-        assert f"{rows - bad:,}will be asked{bad}have a problem" in plain(page)
-        second = re.search(r'href="([^"]*after=\d+)#faulty"', page.replace("&#x2f;", "/"))
-        assert second is not None
-        assert 27 + 1 == (await browser.get(second[1])).text.count("This is not an e-mail address")
-        faulty = (await browser.get(f"{here}/faulty")).text
-        assert bad + 2 == len(faulty.split("\n"))
-        corrected = re.sub(r"^nobody,(\d+)", r"corrected\1@example.com,\1", faulty, flags=re.MULTILINE)
-        await browser.post(f"{here}/repair", files={"file": ("corrected.csv", corrected.encode(), "text/csv")})
-        await work(client)
-        assert f"Schedule {rows:,} messages" in plain((await browser.get(f"{here}/confirm")).text)
-        await browser.post(f"{here}/confirm")
-        await client.queue.execute(
-            "update queue_import set state = 'failed', error = 'It stopped.', finished_time = now() where not dry_run"
-        )
-        assert "It stopped." in (await browser.get(f"{here}/result")).text
-        assert 303 == (await browser.post(f"{here}/resume")).status_code
-        await work(client)
-        assert f"{rows:,}are scheduled" in plain((await browser.get(f"{here}/result")).text)
+    here = await upload(browser, client, "\n".join(["E-mail,Order", *lines, ""]).encode())
+    await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
+    await work(client)
+    page = (await browser.get(f"{here}/check")).text
+    assert f"{rows - bad:,}will be asked{bad}have a problem" in plain(page)
+    second = re.search(r'href="([^"]*after=\d+)#faulty"', page.replace("&#x2f;", "/"))
+    assert second is not None
+    assert 27 + 1 == (await browser.get(second[1])).text.count("This is not an e-mail address")
+    faulty = (await browser.get(f"{here}/faulty")).text
+    assert bad + 2 == len(faulty.split("\n"))
+    corrected = re.sub(r"^nobody,(\d+)", r"corrected\1@example.com,\1", faulty, flags=re.MULTILINE)
+    await browser.post(f"{here}/repair", files={"file": ("corrected.csv", corrected.encode(), "text/csv")})
+    await work(client)
+    assert f"Schedule {rows:,} messages" in plain((await browser.get(f"{here}/confirm")).text)
+    await browser.post(f"{here}/confirm")
+    await client.queue.execute(
+        "update queue_import set state = 'failed', error = 'It stopped.', finished_time = now() where not dry_run"
+    )
+    assert "It stopped." in (await browser.get(f"{here}/result")).text
+    assert 303 == (await browser.post(f"{here}/resume")).status_code
+    await work(client)
+    assert f"{rows:,}are scheduled" in plain((await browser.get(f"{here}/result")).text)
     assert rows == await client.queue.value("select count(distinct external_reference) from queue_item")
 
 
-async def test_stopped_and_late_corrections(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        here = await upload(browser, client, b"E-mail,Order\nann@example.com,1\nnobody,2\n")
-        await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
-        assert f"{here}/check" == (await browser.get(f"{here}/confirm")).headers["location"]
-        assert 409 == (await browser.post(f"{here}/confirm")).status_code
-        await work(client)
-        wrong = await browser.post(f"{here}/repair", files={"file": ("a.csv", b"Mail\na@b.example\n", "text/csv")})
-        assert "lack the column" in plain(wrong.text)
-        await browser.post(f"{here}/confirm")
-        await work(client)
-        late = {"file": ("late.csv", b"E-mail,Order,problem\nben@example.com,2,x\n", "text/csv")}
-        new = (await browser.post(f"{here}/repair", files=late)).headers["location"]
-        assert f"{here}/columns" != new
-        assert "responder_channel_identifier" == choices((await browser.get(new)).text)["column0"]
-        await client.queue.execute("update queue_list set content = null")
-        assert 409 == (await browser.get(f"{here}/faulty")).status_code
-        await client.queue.execute("update queue_import set state = 'queued', finished_time = null, next_piece = 0")
-        assert "Stop the import?" in (await browser.get(f"{here}/stop")).text
-        await browser.post(f"{here}/stop")
-        assert "This import was stopped." in (await browser.get(f"{here}/result")).text
+async def test_stopped_and_late_corrections(client: Client, browser: httpx2.AsyncClient) -> None:
+    here = await upload(browser, client, b"E-mail,Order\nann@example.com,1\nnobody,2\n")
+    await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
+    assert f"{here}/check" == (await browser.get(f"{here}/confirm")).headers["location"]
+    assert 409 == (await browser.post(f"{here}/confirm")).status_code
+    await work(client)
+    wrong = await browser.post(f"{here}/repair", files={"file": ("a.csv", b"Mail\na@b.example\n", "text/csv")})
+    assert "lack the column" in plain(wrong.text)
+    await browser.post(f"{here}/confirm")
+    await work(client)
+    late = {"file": ("late.csv", b"E-mail,Order,problem\nben@example.com,2,x\n", "text/csv")}
+    new = (await browser.post(f"{here}/repair", files=late)).headers["location"]
+    assert f"{here}/columns" != new
+    assert "responder_channel_identifier" == choices((await browser.get(new)).text)["column0"]
+    await client.queue.execute("update queue_list set content = null")
+    assert 409 == (await browser.get(f"{here}/faulty")).status_code
+    await client.queue.execute("update queue_import set state = 'queued', finished_time = null, next_piece = 0")
+    assert "Stop the import?" in (await browser.get(f"{here}/stop")).text
+    await browser.post(f"{here}/stop")
+    assert "This import was stopped." in (await browser.get(f"{here}/result")).text
 
 
-async def test_formats(client: Client) -> None:
+async def test_formats(client: Client, browser: httpx2.AsyncClient) -> None:
     """Order of dates and decimal sign: seen in the rows and said how surely; what no row proves is asked."""
     house = client.queue.house
     for name, kind in (("paid", "number"), ("bought", "date")):
@@ -167,29 +162,205 @@ async def test_formats(client: Client) -> None:
         assert 201 == (await client.send("POST", "/q/metadata/questionnaire", declared)).status_code
     rows = ["E-mail;metadata.questionnaire.paid;metadata.questionnaire.bought"]
     rows += ["a@b.example;1.234,50;3/4/2026", "c@d.example;7;5/6/2026", "e@f.example;1.5;31-12-26", "g@h.example;2;"]
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        here = await upload(browser, client, "\n".join(rows[:3]).encode())
-        page = (await browser.get(f"{here}/columns")).text
-        assert "1 of 1 can only have a decimal comma." in plain(page)
-        assert "All 2 can be read both ways." in plain(page)
-        chosen = choices(page)
-        assert ("comma", "") == (chosen["format1"], chosen["format2"])
-        refused = await browser.post(f"{here}/columns", data=chosen)
-        assert "say whether the day or the month comes first." in plain(refused.text)
-        assert "comma" == choices(refused.text)["format1"]
-        assert 303 == (await browser.post(f"{here}/columns", data={**chosen, "format2": "month"})).status_code
-        await work(client)
-        assert "month" == choices((await browser.get(f"{here}/columns")).text)["format2"]
-        await browser.post(f"{here}/confirm")
-        await work(client)
-        stored = "select metadata -> 'questionnaire' from queue_item where responder_channel_identifier = 'a@b.example'"
-        assert {"paid": "1234.50", "bought": "2026-03-04"} == await client.queue.value(stored)
-        here = await upload(browser, client, "\n".join(rows).encode())
-        page = (await browser.get(f"{here}/columns")).text
-        assert "1 of 2 can only have a decimal comma. 1 of 2 can only have a decimal point." in plain(page)
-        assert "1 of 3 can only be day before month." in plain(page)
-        assert "day" == choices(page)["format2"]
-        await browser.post(f"{here}/columns", data={**choices(page), "format1": "comma"})
-        await work(client)
-        assert "3will be asked1have a problem" in plain((await browser.get(f"{here}/check")).text)
+    here = await upload(browser, client, "\n".join(rows[:3]).encode())
+    page = (await browser.get(f"{here}/columns")).text
+    assert "1 of 1 can only have a decimal comma." in plain(page)
+    assert "All 2 can be read both ways." in plain(page)
+    chosen = choices(page)
+    assert ("comma", "") == (chosen["format1"], chosen["format2"])
+    refused = await browser.post(f"{here}/columns", data=chosen)
+    assert "say whether the day or the month comes first." in plain(refused.text)
+    assert "comma" == choices(refused.text)["format1"]
+    assert 303 == (await browser.post(f"{here}/columns", data={**chosen, "format2": "month"})).status_code
+    await work(client)
+    assert "month" == choices((await browser.get(f"{here}/columns")).text)["format2"]
+    await browser.post(f"{here}/confirm")
+    await work(client)
+    stored = "select metadata -> 'questionnaire' from queue_item where responder_channel_identifier = 'a@b.example'"
+    assert {"paid": "1234.50", "bought": "2026-03-04"} == await client.queue.value(stored)
+    here = await upload(browser, client, "\n".join(rows).encode())
+    page = (await browser.get(f"{here}/columns")).text
+    assert "1 of 2 can only have a decimal comma. 1 of 2 can only have a decimal point." in plain(page)
+    assert "1 of 3 can only be day before month." in plain(page)
+    assert "day" == choices(page)["format2"]
+    await browser.post(f"{here}/columns", data={**choices(page), "format1": "comma"})
+    await work(client)
+    assert "3will be asked1have a problem" in plain((await browser.get(f"{here}/check")).text)
+
+
+async def checked(browser: httpx2.AsyncClient, client: Client, content: bytes) -> str:
+    """Send a file and check it; the address of the list."""
+    here = await upload(browser, client, content)
+    sent = await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
+    assert 303 == sent.status_code, plain(sent.text)
+    await work(client)
+    return here
+
+
+async def problems(browser: httpx2.AsyncClient, here: str) -> list[str]:
+    """The addresses of the repairs that the check offers, the most frequent problem first."""
+    page = html.unescape((await browser.get(f"{here}/check")).text)
+    return re.findall(rf'href="({here}/alike\?kind=\w+)"', page)
+
+
+async def test_countries_of_phones(client: Client, browser: httpx2.AsyncClient) -> None:
+    """Of all numbers without a country; one that does not exist there stays, with its own problem."""
+    sms = await client.queue.pipeline(channel_id=SMS)
+    client = Client(client.http, sms)
+    rows = ["Phone;Order", *(f"21012345{n:02};{n}" for n in range(30)), "+44 20 7946 0958;30", "12345;31"]
+    here = await checked(browser, client, "\n".join(rows).encode())
+    [one] = await problems(browser, here)
+    page = (await browser.get(one)).text
+    assert "Repair 31 rows" in plain(page)
+    assert "11 other values are not shown." in plain(page)
+    assert 'name="every"' not in page
+    assert "Greece" in page
+    for country, told in (("", "This changes no row."), ("XX", "Choose a country of the list.")):
+        refused = await browser.post(one, data={"country": country})
+        assert 422 == refused.status_code
+        assert told in plain(refused.text)
+    assert 303 == (await browser.post(one, data={"country": "GR"})).status_code
+    assert 409 == (await browser.post(one, data={"country": "GR"})).status_code
+    await work(client)
+    page = plain((await browser.get(f"{here}/check")).text)
+    assert "31will be asked1have a problem" in page
+    assert "33 Column “Phone”" in page
+    assert [one] == await problems(browser, here)
+    assert "Repair 1 row" in plain((await browser.get(one)).text)
+    await browser.post(one, data={"wrong0": "12345", "right0": "+30 210 7654321"})
+    await work(client)
+    assert "32will be asked" in plain((await browser.get(f"{here}/check")).text)
+    assert 404 == (await browser.get(one)).status_code
+    await browser.post(f"{here}/confirm")
+    assert 409 == (await browser.post(one, data={"country": "GR"})).status_code
+    await work(client)
+    assert 31 == await client.queue.value(
+        "select count(*) from queue_item where responder_channel_identifier like '+30%'"
+    )
+
+
+async def test_values(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A wrong value has its right one, all others have one; what a browser changes on the way is not offered."""
+    rows = ["E-mail,Language,Order"]
+    rows += [f"p{n}@example.com,{'martian!' if n < 3 else 'el' if n < 6 else '?'},{n}" for n in range(8)]
+    rows += ['p8@example.com,"a\nb",8', "nobody,el,9", "p10@example.com", 'p11@example.com,<b>"x"</b>,11']
+    here = await checked(browser, client, "\n".join(rows).encode("utf-16"))
+    first, second = await problems(browser, here)
+    page = (await browser.get(first)).text
+    assert "Repair 7 rows" in plain(page)
+    assert "martian! 3" in plain(page)
+    assert "1 other value is not shown." in plain(page)
+    assert "<b>" not in page
+    assert 'name="country"' not in page
+    refused = await browser.post(first, data={"every": "x" * 201, "wrong0": "martian!", "right0": "el"})
+    assert "at most 200 characters" in plain(refused.text)
+    assert 'name="right0" value="el"' in refused.text
+    await browser.post(first, data={"every": "en", "wrong0": "martian!", "right0": "el"})
+    await work(client)
+    page = plain((await browser.get(f"{here}/check")).text)
+    assert "10will be asked2have a problem" in page
+    assert "This row has 1 cells, and the header 3" in page
+    assert [second] == await problems(browser, here)
+    assert 'name="every"' not in (await browser.get(second)).text
+    await browser.post(f"{here}/confirm")
+    await work(client)
+    counts = await client.queue.value(
+        "select jsonb_object_agg(locale, n) from (select locale, count(*) as n from queue_item group by 1) l"
+    )
+    assert {"el": 6, "en": 4} == counts
+
+
+async def test_agent(client: Client, browser: httpx2.AsyncClient, agent: httpx2.AsyncClient) -> None:
+    """Whoever only reads sees no repair, and none of what stands in the rows."""
+    here = await checked(browser, client, b"E-mail,Order\nnobody,1\n")
+    [one] = await problems(browser, here)
+    assert 404 == (await browser.get(f"{here}/alike?kind=0")).status_code
+    assert [] == await problems(agent, here)
+    assert 403 == (await agent.get(one)).status_code
+    assert 403 == (await agent.post(one, data={"wrong0": "nobody", "right0": "a@b.example"})).status_code
+
+
+GREEK = {"accept-language": "el"}
+words = texts.texts("console", "el")
+HEADER = (
+    "responder_channel_identifier,locale,send_time,external_reference,metadata.questionnaire.transaction_id,"
+    "metadata.questionnaire.score,metadata.questionnaire.transaction_date,metadata.questionnaire.store_pickup"
+)
+AT = f"{YEAR}-12-05 10:00"
+GOOD = f"ann@example.com,el,{AT},1,,,,"
+ROWS = {
+    f"nobody,,{AT},,,,,": "This is not an e-mail address, such as ann@example.com.",
+    f",,{AT},2,,,,": "This is required.",
+    f"a\x01b@example.com,,{AT},,,,,": "An address has no control characters and no line breaks.",
+    f"{'a' * 321}@b.example,,{AT},,,,,": "At most {n} characters are allowed.",
+    f"b@example.com,!!,{AT},,,,,": "A language tag is expected, such as el or en-US.",
+    "b2@example.com,,,,,,,": NO_TIME,
+    "c@example.com,,tomorrow,,,,,": EXPECTED,
+    "c2@example.com,,2027-02-30 10:00,,,,,": "There is no such day, or no such time of the day.",
+    "d@example.com,,2999-01-01 10:00,,,,,": "The date must lie between {first} and {last}.",
+    "e@example.com,,2026-01-01T10:00+15:00,,,,,": "The offset must lie between -14:00 and +14:00.",
+    "f@example.com,,2026-01-01T23:59:60Z,,,,,": "Leap seconds are not taken; use the second before or after.",
+    f"g@example.com,,{AT},1,,,,": "An item of this pipeline that is not aborted has this external reference.",
+    f"i@example.com,,{AT},,{'x' * 4097},,,": "A metadata value has at most {n} characters.",
+    f"j@example.com,,{AT},,,many,,": "This is not a number.",
+    f"k@example.com,,{AT},,,,monday,": "This is not a date.",
+    f"l@example.com,,{AT},,,,,perhaps": "This is not a boolean.",
+    "m@example.com": "This row has {cells} cells, and the header {columns}.",
+    f'n@example.com,"a"b,{AT},,,,,': BROKEN,
+    f"o@example.com,\x00,{AT},,,,,": "The character NUL is not allowed.",
+    f"p@example.com,{'x' * 65_536},{AT},,,,,": "A row may have {n} bytes.",
+}
+PHONES = {
+    "x12": "A phone number has digits, and + with the country code in front.",
+    "210 123 4567": "A phone number without + and country code needs a locale that names its country.",
+    "+999 1234567": "This is not a phone number, such as +30 210 123 4567.",
+    "+30 12": "A phone number with these digits does not exist in that country.",
+}
+
+
+@pytest.mark.parametrize("is_of_phones", [False, True])
+async def test_each_kind_in_greek(client: Client, browser: httpx2.AsyncClient, *, is_of_phones: bool) -> None:
+    """On the page, on that of a repair, and in the file of faulty rows; the API says them in English."""
+    rows, content = ROWS, "\n".join([HEADER, GOOD, *ROWS])
+    if is_of_phones:
+        sms = await client.queue.pipeline(channel_id=SMS)
+        rows, content, client = PHONES, "\n".join(["responder_channel_identifier", *PHONES]), Client(client.http, sms)
+    here = await checked(browser, client, f"{content}\n".encode())
+    kept = await client.queue.fetch("select problem from queue_import_row where state = 'failed' order by row")
+    kept_problems: list[dict[str, Any]] = [row["problem"] for row in kept]
+    kinds = [problem["kinds"][0] for problem in kept_problems]
+    assert [*rows.values()] == [kind["text"] for kind in kinds]
+    english = plain((await browser.get(f"{here}/check")).text)
+    greek = plain((await browser.get(f"{here}/check", headers=GREEK)).text)
+    faulty = (await browser.get(f"{here}/faulty", headers=GREEK)).text
+    for problem, kind in zip(kept_problems, kinds, strict=True):
+        translated = words(kind["text"])
+        assert not translated.isascii(), kind["text"]
+        start = translated.partition("{")[0]
+        assert start in greek
+        assert start in faulty
+        [first, *_] = problem["errors"] or [{"message": problem["detail"]}]
+        assert first["message"].partition(": ")[2] or first["message"] in english
+    [one, *_] = await problems(browser, here)
+    assert "Στήλη «" in plain((await browser.get(one, headers=GREEK)).text)
+
+
+async def test_rows_of_an_earlier_release(client: Client, browser: httpx2.AsyncClient) -> None:
+    """They have their English sentences alone, which no repair of all alike is offered for."""
+    here = await checked(browser, client, b"E-mail,Order\nnobody,1\nann@example.com,2\nben@example.com,2\n")
+    await client.queue.execute("update queue_import_row set problem = problem - 'kinds'")
+    page = (await browser.get(f"{here}/check", headers=GREEK)).text
+    assert "Row 1, column “E-mail”: This is not an e-mail address" in plain(page)
+    assert "An item of this pipeline that is not aborted" not in plain(page)
+    assert [] == await problems(browser, here)
+    assert 'nobody,1,"Row 1, column “E-mail”: This is not' in (await browser.get(f"{here}/faulty")).text
+
+
+async def test_refusals_in_greek(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A refused form says its sentence, with numbers as they are written there."""
+    here = await checked(browser, client, b"E-mail,Order\nnobody,1\n")
+    [one] = await problems(browser, here)
+    refused = await browser.post(one, data={"wrong0": "nobody", "right0": "x" * 201}, headers=GREEK)
+    assert " 200 χαρακτήρες." in plain(refused.text)
+    gone = await browser.get(f"/console/sending/lists/{'0' * 22}/check", headers=GREEK)
+    assert words("There is no such list.") in plain(gone.text)

@@ -4,52 +4,46 @@ import html
 
 import httpx2
 
-from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Sent
 from afterword.run.worker import captured
 from afterword.run.worker.messages import Notices
 from afterword.sending.queue import outbox
 from tests.sending.providers.test_accounts import add as add_account
-from tests.sending.queue.conftest import Client, http, queue
+from tests.sending.queue.conftest import Client
 from tests.sending.queue.outbox.test_api import capture
-from tests.sending.screens.test_queue_items import client
 from tests.tenants.logins.conftest import SITE, browser_of, log_in
-
-__all__ = ["client", "http", "queue"]
 
 OUTBOX = "/console/sending/outbox"
 
 
-async def test_from_form_to_content(client: Client) -> None:
+async def test_from_form_to_content(client: Client, browser: httpx2.AsyncClient) -> None:
     house = client.queue.house
     pipeline = f"{house.questionnaire_id}/{house.pipeline_id}"
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        wrong = await browser.post(OUTBOX, data={"pipeline": pipeline, "recipient": "nobody"})
-        assert 422 == wrong.status_code
-        assert 'value="nobody"' in wrong.text
-        made = await browser.post(OUTBOX, data={"pipeline": pipeline, "recipient": "ann@example.org"})
-        here = made.headers["location"].partition("?")[0]
-        item_id = here.rpartition("/")[2]
-        assert await client.queue.value("select test from queue_item where item_id = $1", item_id)
-        await client.queue.worker().send(Sent("captured"))
-        await capture(client.queue, item_id)
-        assert f"{OUTBOX}/{item_id}" in await text_of(browser, here)
-        shown = await text_of(browser, OUTBOX)
-        assert "How was it?" in shown
-        assert "ann@example.org" in shown
-        for query, is_there in (
-            ("q=ann@example.org", True),
-            ("q=ben@x.example", False),
-            (f"pipeline={'0' * 22}", False),
-        ):
-            assert is_there is (f"{OUTBOX}/{item_id}" in await text_of(browser, f"{OUTBOX}?{query}")), query
-        page = await text_of(browser, f"{OUTBOX}/{item_id}")
-        assert f"{SITE.public_url}/a/" in page
-        assert "Answer as the recipient" in page
-        frame = await browser.get(f"{OUTBOX}/{item_id}/mail")
-        assert "<p>How was it?</p>" in frame.text
-        assert frame.headers["content-security-policy"].startswith("sandbox")
+    wrong = await browser.post(OUTBOX, data={"pipeline": pipeline, "recipient": "nobody"})
+    assert 422 == wrong.status_code
+    assert 'value="nobody"' in wrong.text
+    made = await browser.post(OUTBOX, data={"pipeline": pipeline, "recipient": "ann@example.org"})
+    here = made.headers["location"].partition("?")[0]
+    item_id = here.rpartition("/")[2]
+    assert await client.queue.value("select test from queue_item where item_id = $1", item_id)
+    await client.queue.worker().send(Sent("captured"))
+    await capture(client.queue, item_id)
+    assert f"{OUTBOX}/{item_id}" in await text_of(browser, here)
+    shown = await text_of(browser, OUTBOX)
+    assert "How was it?" in shown
+    assert "ann@example.org" in shown
+    for query, is_there in (
+        ("q=ann@example.org", True),
+        ("q=ben@x.example", False),
+        (f"pipeline={'0' * 22}", False),
+    ):
+        assert is_there is (f"{OUTBOX}/{item_id}" in await text_of(browser, f"{OUTBOX}?{query}")), query
+    page = await text_of(browser, f"{OUTBOX}/{item_id}")
+    assert f"{SITE.public_url}/a/" in page
+    assert "Answer as the recipient" in page
+    frame = await browser.get(f"{OUTBOX}/{item_id}/mail")
+    assert "<p>How was it?</p>" in frame.text
+    assert frame.headers["content-security-policy"].startswith("sandbox")
 
 
 async def test_mails_to_users_are_the_operators(client: Client) -> None:
@@ -74,25 +68,20 @@ async def test_mails_to_users_are_the_operators(client: Client) -> None:
                 for path in ("", "/mail"):
                     assert 404 == (await browser.get(f"{OUTBOX}/{one}{path}")).status_code
                 assert 404 == (await client.send("GET", f"/q/outbox/{one}")).status_code
-        assert [] == (await client.send("GET", "/q/outbox")).json()["results"]
-        async with db.transaction(queue.pool) as database:
-            assert {message_id, "7" * 22} == {
-                one.message_id for one in await outbox.list_message_records(database, limit=5)
-            }
+        assert [] == (await client.ok("GET", "/q/outbox"))["results"]
+        assert {message_id, "7" * 22} == {
+            one.message_id for one in await queue.run(outbox.list_message_records, limit=5)
+        }
 
 
-async def test_clock(client: Client) -> None:
+async def test_clock(client: Client, agent: httpx2.AsyncClient, browser: httpx2.AsyncClient) -> None:
     ahead = "select test_clock_seconds from organization where organization_id = $1"
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert 403 == (await browser.post(f"{OUTBOX}/clock")).status_code
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        assert "Tests go by the real time." in await text_of(browser, OUTBOX)
-        for form, seconds, text in (({"hours": "48"}, 172_800, "For tests it is "), ({"act": "back"}, 0, "real time")):
-            assert 303 == (await browser.post(f"{OUTBOX}/clock", data=form)).status_code
-            assert seconds == await client.queue.value(ahead, client.queue.house.organization_id)
-            assert text in await text_of(browser, OUTBOX)
+    assert 403 == (await agent.post(f"{OUTBOX}/clock")).status_code
+    assert "Tests go by the real time." in await text_of(browser, OUTBOX)
+    for form, seconds, text in (({"hours": "48"}, 172_800, "For tests it is "), ({"act": "back"}, 0, "real time")):
+        assert 303 == (await browser.post(f"{OUTBOX}/clock", data=form)).status_code
+        assert seconds == await client.queue.value(ahead, client.queue.house.organization_id)
+        assert text in await text_of(browser, OUTBOX)
 
 
 async def text_of(browser: httpx2.AsyncClient, path: str) -> str:

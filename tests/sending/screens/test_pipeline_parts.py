@@ -2,16 +2,13 @@
 
 import re
 
+import httpx2
 import pytest
 
 from afterword.kit.transport.base import Sent
 from tests.sending.queue.conftest import Client
-from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sending.screens.conftest import plain
 from tests.sending.screens.test_pipelines import path_of, version_of
-from tests.sending.screens.test_queue_items import client as client  # noqa: PLC0414  a fixture
-from tests.sending.screens.test_queue_items import plain
-from tests.tenants.logins.conftest import browser_of, log_in
 
 HOURS = {"weekdays": ["1", "2", "3", "4", "5", "6"], "dispatch_start_time": "09:00", "dispatch_end_time": "20:00",
          "zone_of": "recipient", "time_zone": "", "if_outside": "wait", "on_holidays": "wait"}  # fmt: skip
@@ -52,35 +49,31 @@ WRONG = (
 )  # fmt: skip
 
 
-async def test_saved_and_told(client: Client) -> None:
+async def test_saved_and_told(client: Client, browser: httpx2.AsyncClient) -> None:
     path = path_of(client)
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        for part, (form, sentence) in CASES.items():
-            version = version_of(await browser.get(f"{path}/{part}"))
-            saved = await browser.post(f"{path}/{part}", data={**form, "version": version})
-            assert 303 == saved.status_code, part
-            assert sentence in plain((await browser.get(path)).text).replace("\u202f", " ") or part == "name"
-        assert "Second &lt;b&gt;" in (await browser.get(path)).text
-        page = (await browser.get(f"{path}/hours")).text
-        assert 'value="09:00"' in page
-        assert 'name="weekdays" value="7" checked' not in page
-        assert 404 == (await browser.get(f"{path}/target")).status_code
-        assert 404 == (await browser.post(f"{path}/nothing", data={"version": "1"})).status_code
+    for part, (form, sentence) in CASES.items():
+        version = version_of(await browser.get(f"{path}/{part}"))
+        saved = await browser.post(f"{path}/{part}", data={**form, "version": version})
+        assert 303 == saved.status_code, part
+        assert sentence in plain((await browser.get(path)).text).replace("\u202f", " ") or part == "name"
+    assert "Second &lt;b&gt;" in (await browser.get(path)).text
+    page = (await browser.get(f"{path}/hours")).text
+    assert 'value="09:00"' in page
+    assert 'name="weekdays" value="7" checked' not in page
+    assert 404 == (await browser.get(f"{path}/target")).status_code
+    assert 404 == (await browser.post(f"{path}/nothing", data={"version": "1"})).status_code
 
 
-async def test_wrong(client: Client) -> None:
+async def test_wrong(client: Client, browser: httpx2.AsyncClient) -> None:
     path = path_of(client)
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        for part, form, field in WRONG:
-            version = version_of(await browser.get(f"{path}/{part}"))
-            refused = await browser.post(f"{path}/{part}", data={**form, "version": version})
-            assert 422 == refused.status_code, (part, form)
-            assert f'href="#{field}"' in refused.text, (part, refused.text[:2000])
+    for part, form, field in WRONG:
+        version = version_of(await browser.get(f"{path}/{part}"))
+        refused = await browser.post(f"{path}/{part}", data={**form, "version": version})
+        assert 422 == refused.status_code, (part, form)
+        assert f'href="#{field}"' in refused.text, (part, refused.text[:2000])
 
 
-async def test_conditions(client: Client) -> None:
+async def test_conditions(client: Client, browser: httpx2.AsyncClient) -> None:
     path = path_of(client)
     definition = {
         "name": "store",
@@ -88,41 +81,36 @@ async def test_conditions(client: Client) -> None:
         "type": "number",
         "application_id": client.queue.house.application_id,
     }
-    made = await client.send("POST", "/q/metadata/questionnaire", definition)
-    assert 201 == made.status_code, made.text
+    await client.ok("POST", "/q/metadata/questionnaire", definition, status=201)
     row = {"group": "any", "subject-0": "questionnaire_metadata:store", "operator-0": "greater", "value-0": "7"}
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        page = await browser.get(f"{path}/conditions")
-        refused = await browser.post(f"{path}/conditions", data={**row, "value-0": "x", "version": version_of(page)})
-        assert 422 == refused.status_code
-        assert 'href="#value-0"' in refused.text
-        saved = await browser.post(f"{path}/conditions", data={**row, "version": version_of(page)})
-        assert 303 == saved.status_code
-        assert "Only those are asked where “Store” is more than 7." in plain((await browser.get(path)).text)
-        pipeline = (await client.send("GET", client.pipeline)).json()
-        assert "Only those are asked where “store” is more than 7." in pipeline["summary"]
+    page = await browser.get(f"{path}/conditions")
+    refused = await browser.post(f"{path}/conditions", data={**row, "value-0": "x", "version": version_of(page)})
+    assert 422 == refused.status_code
+    assert 'href="#value-0"' in refused.text
+    saved = await browser.post(f"{path}/conditions", data={**row, "version": version_of(page)})
+    assert 303 == saved.status_code
+    assert "Only those are asked where “Store” is more than 7." in plain((await browser.get(path)).text)
+    pipeline = await client.ok("GET", client.pipeline)
+    assert "Only those are asked where “store” is more than 7." in pipeline["summary"]
 
 
 @pytest.mark.parametrize("part", ["delay", "reminders", "conditions"])
-async def test_changed_meanwhile(client: Client, part: str) -> None:
+async def test_changed_meanwhile(client: Client, part: str, browser: httpx2.AsyncClient) -> None:
     path = path_of(client)
     form = {"delay_cap_days": "9", "days-0": "9", "group": "all"}
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        version = version_of(await browser.get(f"{path}/{part}"))
-        await client.queue.execute("update pipeline set delay_cap_days = 4, version = version + 1")
-        stale = await browser.post(f"{path}/{part}", data={**form, "version": version})
-        assert 412 == stale.status_code
-        assert "Stored meanwhile" in stale.text
-        if part == "delay":
-            assert "<dd>4</dd>" in stale.text
-            assert 'value="9"' in stale.text
-        again = await browser.post(f"{path}/{part}", data={**form, "version": version_of(stale)})
-        assert 303 == again.status_code
+    version = version_of(await browser.get(f"{path}/{part}"))
+    await client.queue.execute("update pipeline set delay_cap_days = 4, version = version + 1")
+    stale = await browser.post(f"{path}/{part}", data={**form, "version": version})
+    assert 412 == stale.status_code
+    assert "Stored meanwhile" in stale.text
+    if part == "delay":
+        assert "<dd>4</dd>" in stale.text
+        assert 'value="9"' in stale.text
+    again = await browser.post(f"{path}/{part}", data={**form, "version": version_of(stale)})
+    assert 303 == again.status_code
 
 
-async def test_changed_while_messages_wait(client: Client) -> None:
+async def test_changed_while_messages_wait(client: Client, browser: httpx2.AsyncClient) -> None:
     """The form says what becomes of them; they follow or stay as it says, and the one under way ends as it began."""
     path, queue = path_of(client), client.queue
     made = await client.send(
@@ -149,27 +137,25 @@ async def test_changed_while_messages_wait(client: Client) -> None:
         "reminders": ({"days-0": "3"}, "Once they are sent"),
         "conditions": (condition, "2 messages wait. They follow the change"),
     }
-    async with browser_of(queue.pool) as browser:
-        await log_in(browser)
-        assert "wait" not in (await browser.get(f"{path}/name")).text
-        for part, (form, said) in changes.items():
-            page = await browser.get(f"{path}/{part}")
-            assert said in page.text, part
-            assert "that is being sent ends as it began" in page.text
-            saved = await browser.post(f"{path}/{part}", data={**form, "version": version_of(page)})
-            assert 303 == saved.status_code, (part, saved.text)
+    assert "wait" not in (await browser.get(f"{path}/name")).text
+    for part, (form, said) in changes.items():
+        page = await browser.get(f"{path}/{part}")
+        assert said in page.text, part
+        assert "that is being sent ends as it began" in page.text
+        saved = await browser.post(f"{path}/{part}", data={**form, "version": version_of(page)})
+        assert 303 == saved.status_code, (part, saved.text)
     await worker.settle(Sent("reference", 250, "ok"), *dispatches)
     sent = await queue.worker().send(Sent("reference", 250, "ok"))
     assert [waiting["sent"]["item_id"]] == [one.item.item_id for one in sent]
     after = {
-        name: (await client.send("GET", f"/q/queue/item/{item['item_id']}")).json()
+        name: await client.ok("GET", f"/q/queue/item/{item['item_id']}")
         for name, item in {"begun": begun, **waiting}.items()
     }
     assert {"begun": 3, "sent": 3, "ignored": 6} == {name: item["status_id"] for name, item in after.items()}
     assert "Ignored: condition not met: store" in after["ignored"]["result"]
 
 
-async def test_tried_on_the_last_days(client: Client) -> None:
+async def test_tried_on_the_last_days(client: Client, browser: httpx2.AsyncClient) -> None:
     """The form says what the change would have done with real items; nothing is stored, what is wrong is refused."""
     path, house = path_of(client), client.queue.house
     for name in ("ann", "bob", "eve"):
@@ -180,22 +166,20 @@ async def test_tried_on_the_last_days(client: Client) -> None:
     row = {"group": "all", "subject-0": "questionnaire_metadata:store", "operator-0": "not_equal", "value-0": "bob"}
     stored = "select version from pipeline where pipeline_id = $1"
     before = await client.queue.value(stored, house.pipeline_id)
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        assert "Try it" not in (await browser.get(f"{path}/sender")).text
-        page = await browser.get(f"{path}/conditions")
-        assert "Try it on the last 30 days" in page.text
-        form = {**row, "then": "try", "version": version_of(page)}
-        tried = await browser.post(f"{path}/conditions", data=form)
-        assert 200 == tried.status_code, tried.text
-        text = plain(tried.text)
-        assert "3 invitations of the last 30 days, decided anew" in text
-        assert "1 comes out differently." in text
-        assert re.search(r"asked 3 2", re.sub(r"<[^>]+>", " ", tried.text.replace("\n", "")).replace("  ", " "))
-        assert "not asked: the conditions are not met" in text
-        assert 'value="bob"' in tried.text
-        wrong = await browser.post(f"{path}/conditions", data={**form, "operator-0": "greater"})
-        assert (422, True) == (wrong.status_code, 'href="#operator-0"' in wrong.text)
-        assert before == await client.queue.value(stored, house.pipeline_id)
-        saved = await browser.post(f"{path}/conditions", data={**form, "then": ""})
-        assert 303 == saved.status_code
+    assert "Try it" not in (await browser.get(f"{path}/sender")).text
+    page = await browser.get(f"{path}/conditions")
+    assert "Try it on the last 30 days" in page.text
+    form = {**row, "then": "try", "version": version_of(page)}
+    tried = await browser.post(f"{path}/conditions", data=form)
+    assert 200 == tried.status_code, tried.text
+    text = plain(tried.text)
+    assert "3 invitations of the last 30 days, decided anew" in text
+    assert "1 comes out differently." in text
+    assert re.search(r"asked 3 2", re.sub(r"<[^>]+>", " ", tried.text.replace("\n", "")).replace("  ", " "))
+    assert "not asked: the conditions are not met" in text
+    assert 'value="bob"' in tried.text
+    wrong = await browser.post(f"{path}/conditions", data={**form, "operator-0": "greater"})
+    assert (422, True) == (wrong.status_code, 'href="#operator-0"' in wrong.text)
+    assert before == await client.queue.value(stored, house.pipeline_id)
+    saved = await browser.post(f"{path}/conditions", data={**form, "then": ""})
+    assert 303 == saved.status_code

@@ -1,25 +1,21 @@
 """Sending accounts in the console: one with its figures, pause, test message, default, removal."""
 
-import asyncio
-
+import httpx2
 import pytest
 
 from afterword.asking.questionnaires import service as questionnaires
 from afterword.asking.questionnaires.library import service as library
 from afterword.kit import db
-from afterword.kit.transport.base import EMAIL
-from afterword.run import worker
-from afterword.run.worker import messages
-from afterword.run.worker.channels import ChannelRegistry
 from afterword.sending.intake import test_messages as intake_test_messages
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.providers import service
 from afterword.sending.screens.providers import PROVIDERS
+from tests.sending.intake.test_test_messages import sending_of
 from tests.sending.screens.test_provider_forms import NEW
-from tests.tenants.logins.conftest import SITE, Office, browser_of, log_in
+from tests.tenants.logins.conftest import SITE, Office
 
 
-async def test_the_operator_s(office: Office) -> None:
+async def test_the_operator_s(office: Office, owner: httpx2.AsyncClient) -> None:
     async with db.transaction(office.pool) as database:
         ours, _ = await service.add_account(
             database, organization_id=office.organization_id, kind="smtp", title="Theirs",
@@ -27,61 +23,55 @@ async def test_the_operator_s(office: Office) -> None:
         )  # fmt: skip
         await service.pause_account(database, account_id=ours.account_id, reason="not paid")
     path = f"{PROVIDERS}/{ours.account_id}"
-    async with browser_of(office.pool) as owner:
-        await log_in(owner)
-        page = (await owner.get(path)).text
-        assert ("not paid" in page, "10.0.0.9" in page, "/edit" in page) == (True, False, False)
-        for way in ("edit", "removal"):
-            assert 403 == (await owner.get(f"{path}/{way}")).status_code
-        assert ("alone resumes it" in page, "/resume" in page) == (True, False)
-        assert 403 == (await owner.post(f"{path}/resume")).status_code
+    page = (await owner.get(path)).text
+    assert ("not paid" in page, "10.0.0.9" in page, "/edit" in page) == (True, False, False)
+    for way in ("edit", "removal"):
+        assert 403 == (await owner.get(f"{path}/{way}")).status_code
+    assert ("alone resumes it" in page, "/resume" in page) == (True, False)
+    assert 403 == (await owner.post(f"{path}/resume")).status_code
 
 
-async def test_paused_resumed_and_removed(office: Office) -> None:
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        assert "No account yet." in (await client.get(PROVIDERS)).text
-        path = (await client.post(f"{PROVIDERS}/new", data=NEW)).headers["location"].partition("?")[0]
-        assert "Our relay" in (await client.get(PROVIDERS)).text
-        assert 422 == (await client.post(f"{path}/pause", data={"reason": ""})).status_code
-        paused = await client.post(f"{path}/pause", data={"reason": "moving house"})
-        assert "moving house" in (await client.get(paused.headers["location"])).text
-        assert "Resume" not in (await client.get((await client.post(f"{path}/resume")).headers["location"])).text
-        assert "“Our relay”" in (await client.get(f"{path}/removal")).text.replace("\u2068", "").replace("\u2069", "")
-        assert f"{PROVIDERS}?done=removed" == (await client.post(f"{path}/removal")).headers["location"]
-        assert 404 == (await client.get(path)).status_code
+async def test_paused_resumed_and_removed(office: Office, owner: httpx2.AsyncClient) -> None:
+    assert "No account yet." in (await owner.get(PROVIDERS)).text
+    path = (await owner.post(f"{PROVIDERS}/new", data=NEW)).headers["location"].partition("?")[0]
+    assert "Our relay" in (await owner.get(PROVIDERS)).text
+    assert 422 == (await owner.post(f"{path}/pause", data={"reason": ""})).status_code
+    paused = await owner.post(f"{path}/pause", data={"reason": "moving house"})
+    assert "moving house" in (await owner.get(paused.headers["location"])).text
+    assert "Resume" not in (await owner.get((await owner.post(f"{path}/resume")).headers["location"])).text
+    assert "“Our relay”" in (await owner.get(f"{path}/removal")).text.replace("\u2068", "").replace("\u2069", "")
+    assert f"{PROVIDERS}?done=removed" == (await owner.post(f"{path}/removal")).headers["location"]
+    assert 404 == (await owner.get(path)).status_code
 
 
-async def test_in_use(office: Office) -> None:
+async def test_in_use(office: Office, owner: httpx2.AsyncClient) -> None:
     """The pipelines that move are counted, and stand on the page that refuses to remove."""
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        async with db.transaction(office.pool) as database:
-            now = database.clock.now()
-            imported = await questionnaires.import_file(
-                database,
-                organization_id=office.organization_id,
-                application_id=office.application_id,
-                text=library.text("relationship"),
-                slug="in_use",
-                now=now,
-            )
-            await pipelines.create_pipeline(
-                database,
-                organization_id=office.organization_id,
-                now=now,
-                questionnaire_id=imported.questionnaire.questionnaire_id,
-                channel_id=1,
-                title="After delivery",
-            )
-        path = (await client.post(f"{PROVIDERS}/new", data=NEW)).headers["location"].partition("?")[0]
-        assert "1 pipeline moves to it at once." in (await client.get(f"{path}/default")).text
-        await client.post(f"{path}/default")
-        page = await client.get(f"{path}/removal")
-        assert ("After delivery" in page.text, 'action="' + path in page.text) == (True, False)
+    async with db.transaction(office.pool) as database:
+        now = database.clock.now()
+        imported = await questionnaires.import_file(
+            database,
+            organization_id=office.organization_id,
+            application_id=office.application_id,
+            text=library.text("relationship"),
+            slug="in_use",
+            now=now,
+        )
+        await pipelines.create_pipeline(
+            database,
+            organization_id=office.organization_id,
+            now=now,
+            questionnaire_id=imported.questionnaire.questionnaire_id,
+            channel_id=1,
+            title="After delivery",
+        )
+    path = (await owner.post(f"{PROVIDERS}/new", data=NEW)).headers["location"].partition("?")[0]
+    assert "1 pipeline moves to it at once." in (await owner.get(f"{path}/default")).text
+    await owner.post(f"{path}/default")
+    page = await owner.get(f"{path}/removal")
+    assert ("After delivery" in page.text, 'action="' + path in page.text) == (True, False)
 
 
-async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch, owner: httpx2.AsyncClient) -> None:
     monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 0.1)
     async with db.transaction(office.pool) as database:
         await database.execute(
@@ -89,20 +79,10 @@ async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
             *(office.organization_id, "d" * 22),
         )
     path, body = f"{PROVIDERS}/{'d' * 22}", {"responder_channel_identifier": "ann@example.com"}
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        assert 'value="olga@kalamata.example"' in (await client.get(path)).text
-        assert 422 == (await client.post(f"{path}/test", data={"responder_channel_identifier": "ann"})).status_code
-        assert 503 == (await client.post(f"{path}/test", data=body)).status_code  # nobody sends
-        monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 5.0)
-        registry = ChannelRegistry(
-            pool=office.pool, site=SITE, defaults=worker.captured(office.pool, [EMAIL]), versions={}
-        )
-        sender = messages.TestMessages(pool=office.pool, site=SITE, channels=registry, mail_from="a@shop.example")
-        stop = asyncio.Event()
-        running = asyncio.create_task(sender.run(stop))
-        page = await client.post(f"{path}/test", data=body)
-        stop.set()
-        await running
-        await registry.close()
-        assert ("The provider took it." in page.text, "captured" in page.text) == (True, True)
+    assert 'value="olga@kalamata.example"' in (await owner.get(path)).text
+    assert 422 == (await owner.post(f"{path}/test", data={"responder_channel_identifier": "ann"})).status_code
+    assert 503 == (await owner.post(f"{path}/test", data=body)).status_code  # nobody sends
+    monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 5.0)
+    async with sending_of(office.pool, SITE):
+        page = await owner.post(f"{path}/test", data=body)
+    assert ("The provider took it." in page.text, "captured" in page.text) == (True, True)

@@ -16,7 +16,7 @@ from afterword.tenants import audit
 from tests.run.test_app import client_of
 from tests.tenants.logins.conftest import SITE, Office, found
 from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
-from tests.tenants.logins.test_api import token_of
+from tests.tenants.logins.test_service import token_of
 
 
 async def listed(office: Office, headers: dict[str, str], query: str = "") -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ SITE = Site("http://testserver", b"s" * 32)
 PASSWORD = "four words make a password"
 EMAIL = "olga@kalamata.example"
 OWN = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
+Browser = httpx2.AsyncClient
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,14 @@ async def browser_of(pool: db.Pool, *, source: str = "192.0.2.1") -> AsyncGenera
     async with client_of(pool, site=SITE, source=source) as client:
         client.headers.update(OWN)
         yield client
+
+
+@pytest.fixture
+async def browser(office: Office) -> AsyncGenerator[Browser]:
+    """A browser in which the owner of the office is logged in."""
+    async with browser_of(office.pool) as browser:
+        await log_in(browser)
+        yield browser
 
 
 async def log_in(client: httpx2.AsyncClient, *, email: str = EMAIL, password: str = PASSWORD) -> httpx2.Response:

@@ -1,15 +1,26 @@
-"""The mail with notices: a single one names itself, several are counted, and a title brings in no line."""
+"""Mails with notices: subjects without a second line, links, and one holder and an end between two workers."""
 
 import html
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from afterword.kit import sealing
+from afterword.kit import db, sealing
 from afterword.kit.texts import LANGUAGES
 from afterword.kit.transport.base import Message
-from afterword.tenants.mails import LINKS, SUBJECT_CHARACTERS_MAX, Mail, Notice, compose, link_context
+from afterword.tenants import mails
+from afterword.tenants.mails import (
+    ATTEMPTS_MAX,
+    LEASE_SECONDS,
+    LINKS,
+    SUBJECT_CHARACTERS_MAX,
+    Mail,
+    Notice,
+    compose,
+    link_context,
+)
+from tests.cases.conftest import Desk
 from tests.conftest import SITE
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -74,3 +85,33 @@ def test_link(purpose: str) -> None:
     assert url in message.text
     assert "\n" not in message.subject
     assert "/settings/" not in message.text
+
+
+async def scheduled(desk: Desk, database: db.Database, now: datetime) -> set[str]:
+    key = (desk.house.organization_id, desk.house.user_id, now)
+    return set((await mails.schedule(database, keys=[key, key], now=now)).values())
+
+
+async def test_one_mail_for_a_user_and_a_time(desk: Desk) -> None:
+    async with db.transaction(desk.pool) as database:
+        now = database.clock.now()
+        assert {} == await mails.schedule(database, keys=[], now=now)
+        first = await scheduled(desk, database, now)
+        assert 1 == len(first)
+        assert first == await scheduled(desk, database, now)
+        assert first != await scheduled(desk, database, now + timedelta(hours=1))
+
+
+async def test_it_has_one_holder_and_is_given_up(desk: Desk) -> None:
+    async with db.transaction(desk.pool) as database:
+        now = database.clock.now()
+        await scheduled(desk, database, now)
+        for attempt in range(1, ATTEMPTS_MAX + 1):
+            [mail] = await mails.claim(database, now=now, limit=9)
+            assert attempt == mail.attempts
+            assert [] == await mails.claim(database, now=now, limit=9)
+            now += timedelta(seconds=LEASE_SECONDS + 1)
+            await mails.settle(database, mail=mail, outcome="retry", reason="later", now=now, jitter=1.0)
+            now += timedelta(days=1)
+        assert [] == await mails.claim(database, now=now, limit=9)
+        assert "failed" == await database.fetch_value("select state from notice_mail")

@@ -4,16 +4,10 @@ import base64
 
 import pytest
 
-from tests.conftest import House
 from tests.tenants.organizations.conftest import Desk
 
 
 class TestOrganization:
-    async def test_list_is_the_tokens_own(self, desk: Desk, neighbour: House) -> None:
-        envelope = (await desk.ask("GET", "/organization")).json()
-        assert (1, 1) == (envelope["total_results"], len(envelope["results"]))
-        assert desk.house.organization_id == envelope["results"][0]["organization_id"]
-
     async def test_ok(self, desk: Desk) -> None:
         path = f"/organization/{desk.house.organization_id}"
         before = await desk.ask("GET", path)

@@ -5,7 +5,6 @@ from typing import Any, Final
 import pytest
 
 from afterword import errors
-from afterword.core.organizations.access import SCOPES, Caller
 from afterword.kit import db
 from afterword.run import migrations
 from afterword.sending.pipelines import service as pipelines
@@ -30,14 +29,10 @@ async def save(pool: db.Pool, house: House, sender_address: str | None, **fields
 
 
 async def change(pool: db.Pool, house: House, pipeline_id: str, **changes: Any) -> None:
-    caller = Caller(
-        organization_id=house.organization_id, token_id=house.token_id, user_id=None, scopes=SCOPES, application_ids=(),
-        domain=house.domain, time_zone="UTC", default_locale="en",
-    )  # fmt: skip
     async with db.transaction(pool) as database:
         await pipelines.change_pipeline(
             database,
-            caller=caller,
+            caller=house.caller,
             questionnaire_id=house.questionnaire_id,
             pipeline_id=pipeline_id,
             changes=changes,

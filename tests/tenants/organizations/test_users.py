@@ -213,11 +213,3 @@ class TestRemove:
         user_id, token = await desk.person("admin")
         assert 204 == (await desk.ask("DELETE", "/user/me", token)).status_code
         assert 404 == (await desk.ask("GET", f"/user/{user_id}")).status_code
-
-
-class TestList:
-    async def test_ok(self, desk: Desk, neighbour: House) -> None:
-        agent, _ = await desk.person("agent")
-        envelope = (await desk.ask("GET", "/user?filter_by[EQUAL][Role]=agent")).json()
-        assert ([agent], 1) == ([each["user_id"] for each in envelope["results"]], envelope["total_results"])
-        assert 2 == (await desk.ask("GET", "/user")).json()["total_results"]

@@ -13,7 +13,7 @@ from afterword.kit.texts import texts
 from afterword.tenants.audit import Entry
 from afterword.tenants.screens import audit
 from afterword.tenants.screens.audit import AUDIT, history_url, sentence_of
-from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
+from tests.tenants.logins.conftest import EMAIL, Browser, Office, browser_of, log_in
 
 WORDS = texts("console", "en")
 NEXT = re.compile(r'rel="next" href="([^"]+)"')
@@ -86,7 +86,7 @@ async def test_log_ins_changes_and_their_filters(office: Office) -> None:
         assert "Nothing of this kind" in (await client.get(f"{AUDIT}?first=2100-01-01")).text
 
 
-async def test_pages_show_each_entry_once(office: Office) -> None:
+async def test_pages_show_each_entry_once(office: Office, browser: Browser) -> None:
     async with db.transaction(office.pool) as database:
         await database.execute(
             """insert into audit_entry (organization_id, created_time, actor_kind, action, thing_kind, thing_name)
@@ -96,25 +96,21 @@ async def test_pages_show_each_entry_once(office: Office) -> None:
             2 * audit.ROWS,
         )
     seen: list[str] = []
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        url = AUDIT + "?kind=sequence"
-        while url:
-            text = (await client.get(url)).text
-            seen += re.findall(r"“(no\. \d+)”", text)
-            found = NEXT.search(text)
-            url = html.unescape(found[1]) if found else ""
+    url = AUDIT + "?kind=sequence"
+    while url:
+        text = (await browser.get(url)).text
+        seen += re.findall(r"“(no\. \d+)”", text)
+        found = NEXT.search(text)
+        url = html.unescape(found[1]) if found else ""
     assert [f"no. {n}" for n in range(2 * audit.ROWS, 0, -1)] == seen
 
 
-async def test_file(office: Office) -> None:
+async def test_file(office: Office, browser: Browser) -> None:
     """The entries of the filter."""
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        page = html.unescape((await client.get(f"{AUDIT}?group=logins&actor={office.user_id}")).text)
-        links = re.findall(r'href="([^"]+/file[^"]+)"', page)
-        assert 2 == len(links)
-        table, lines = [(await client.get(link)).text for link in links]
-        assert ["login"] == [json.loads(line)["thing_kind"] for line in lines.splitlines()]
-        assert 2 == len(table.splitlines())
-        assert "downloaded \u2068the audit log" in (await client.get(AUDIT)).text
+    page = html.unescape((await browser.get(f"{AUDIT}?group=logins&actor={office.user_id}")).text)
+    links = re.findall(r'href="([^"]+/file[^"]+)"', page)
+    assert 2 == len(links)
+    table, lines = [(await browser.get(link)).text for link in links]
+    assert ["login"] == [json.loads(line)["thing_kind"] for line in lines.splitlines()]
+    assert 2 == len(table.splitlines())
+    assert "downloaded \u2068the audit log" in (await browser.get(AUDIT)).text

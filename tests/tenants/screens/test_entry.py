@@ -16,7 +16,7 @@ from afterword.run.cli.setup import setup_url
 from afterword.tenants.logins import service
 from afterword.tenants.mails import link_context
 from afterword.tenants.screens import entry
-from tests.tenants.logins.conftest import EMAIL, PASSWORD, SITE, Office, browser_of, found, log_in
+from tests.tenants.logins.conftest import EMAIL, PASSWORD, SITE, Browser, Office, browser_of, found, log_in
 
 SET_UP: dict[str, Any] = {
     "name": "Olga",
@@ -92,11 +92,9 @@ class TestLogIn:
             thief.cookies.set("afterword", "p" * 22)
             assert 303 == (await thief.get("/console/settings/account")).status_code
 
-    async def test_theft_after_log_out(self, office: Office) -> None:
-        async with browser_of(office.pool) as client:
-            await log_in(client)
-            stolen = client.cookies["afterword"]
-            assert 303 == (await client.post("/console/logout")).status_code
+    async def test_theft_after_log_out(self, office: Office, browser: Browser) -> None:
+        stolen = browser.cookies["afterword"]
+        assert 303 == (await browser.post("/console/logout")).status_code
         async with browser_of(office.pool) as thief:
             thief.cookies.set("afterword", stolen)
             assert 303 == (await thief.get("/console/settings/account")).status_code
@@ -224,38 +222,34 @@ class TestGuessing:
 
 
 class TestSecondFactor:
-    async def test_code_once(self, office: Office) -> None:
-        async with browser_of(office.pool) as client:
-            await log_in(client)
-            shown = await client.post("/console/settings/totp")
-            found = re.search(r"<code>([A-Z2-7 ]+)</code>", shown.text)
-            assert found is not None
-            code = await current_code(office, found[1].replace(" ", ""))
-            codes = await client.post("/console/settings/totp/confirm", data={"code": code})
-            assert 200 == codes.status_code
-            recovery = re.findall(r"<code>([a-z2-9-]{19})</code>", codes.text)
-            assert 10 == len(recovery)
-            await client.post("/console/logout")
-            assert "/console/login/code?next=%2Fconsole" == (await log_in(client)).headers["location"]
-            assert 303 == (await client.get("/console/settings/account")).status_code
-            replayed = await client.post("/console/login/code", data={"code": code})
-            assert 422 == replayed.status_code
-            entered = await client.post("/console/login/code", data={"code": recovery[0].upper()})
-            assert (303, "/console") == (entered.status_code, entered.headers["location"])
-            await client.post("/console/logout")
-            await log_in(client)
-            assert 422 == (await client.post("/console/login/code", data={"code": recovery[0]})).status_code
+    async def test_code_once(self, office: Office, browser: Browser) -> None:
+        shown = await browser.post("/console/settings/totp")
+        found = re.search(r"<code>([A-Z2-7 ]+)</code>", shown.text)
+        assert found is not None
+        code = await current_code(office, found[1].replace(" ", ""))
+        codes = await browser.post("/console/settings/totp/confirm", data={"code": code})
+        assert 200 == codes.status_code
+        recovery = re.findall(r"<code>([a-z2-9-]{19})</code>", codes.text)
+        assert 10 == len(recovery)
+        await browser.post("/console/logout")
+        assert "/console/login/code?next=%2Fconsole" == (await log_in(browser)).headers["location"]
+        assert 303 == (await browser.get("/console/settings/account")).status_code
+        replayed = await browser.post("/console/login/code", data={"code": code})
+        assert 422 == replayed.status_code
+        entered = await browser.post("/console/login/code", data={"code": recovery[0].upper()})
+        assert (303, "/console") == (entered.status_code, entered.headers["location"])
+        await browser.post("/console/logout")
+        await log_in(browser)
+        assert 422 == (await browser.post("/console/login/code", data={"code": recovery[0]})).status_code
 
-    async def test_codes_are_not_guessed(self, office: Office) -> None:
+    async def test_codes_are_not_guessed(self, office: Office, browser: Browser) -> None:
         """After ten wrong ones the right one is refused too; the password does not begin the count anew."""
-        async with browser_of(office.pool) as client:
-            await log_in(client)
-            shown = await client.post("/console/settings/totp")
-            found = re.search(r"<code>([A-Z2-7 ]+)</code>", shown.text)
-            assert found is not None
-            secret = found[1].replace(" ", "")
-            code = await current_code(office, secret)
-            assert 200 == (await client.post("/console/settings/totp/confirm", data={"code": code})).status_code
+        shown = await browser.post("/console/settings/totp")
+        found = re.search(r"<code>([A-Z2-7 ]+)</code>", shown.text)
+        assert found is not None
+        secret = found[1].replace(" ", "")
+        code = await current_code(office, secret)
+        assert 200 == (await browser.post("/console/settings/totp/confirm", data={"code": code})).status_code
         async with browser_of(office.pool, source="198.51.100.7") as thief:
             for _ in range(service.FAILURES_MAX):
                 await log_in(thief)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from afterword.tenants.logins.identities import openid
-from tests.asking.screens.test_builder import begun, text_of
-from tests.tenants.logins.conftest import Office
+from tests.asking.screens.test_builder import text_of
+from tests.tenants.logins.conftest import Browser
 
 PATH = "/console/settings/organization/identity"
 FORM: dict[str, Any] = {
@@ -28,22 +28,21 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openid, "CALL_SECONDS_MAX", 0.001)
 
 
-async def test_identity(office: Office) -> None:
-    async with begun(office) as (client, _):
-        assert f'href="{PATH}"' in text_of(await client.get("/console/settings/organization"))
-        assert "http://testserver/console/login/identity" in text_of(await client.get(PATH))
-        for name, value in {"issuer": "http://login.shop.invalid", "scopes": "a b"}.items():
-            wrong = await client.post(PATH, data={**FORM, name: value})
-            assert (422, True) == (wrong.status_code, f'href="#{name}"' in wrong.text)
-            assert "between us" not in wrong.text
-        assert 303 == (await client.post(PATH, data=FORM)).status_code
-        page = text_of(await client.get(PATH))
-        for text in ("night desk", "One is stored.", "The provider was not reached", "/console/login/with/kalamata"):
-            assert text in page
-        assert "between us" not in page
-        assert 303 == (await client.post(PATH, data={**FORM, "client_secret": "", "is_public": "1"})).status_code
-        assert "Leave this empty for a public client." in text_of(await client.get(PATH))
-        assert 303 == (await client.post(f"{PATH}/check")).status_code
-        assert "Remove the log-in through https://login.shop.invalid?" in text_of(await client.get(f"{PATH}/removal"))
-        assert 303 == (await client.post(f"{PATH}/removal")).status_code
-        assert "One is stored." not in text_of(await client.get(PATH))
+async def test_identity(browser: Browser) -> None:
+    assert f'href="{PATH}"' in text_of(await browser.get("/console/settings/organization"))
+    assert "http://testserver/console/login/identity" in text_of(await browser.get(PATH))
+    for name, value in {"issuer": "http://login.shop.invalid", "scopes": "a b"}.items():
+        wrong = await browser.post(PATH, data={**FORM, name: value})
+        assert (422, True) == (wrong.status_code, f'href="#{name}"' in wrong.text)
+        assert "between us" not in wrong.text
+    assert 303 == (await browser.post(PATH, data=FORM)).status_code
+    page = text_of(await browser.get(PATH))
+    for text in ("night desk", "One is stored.", "The provider was not reached", "/console/login/with/kalamata"):
+        assert text in page
+    assert "between us" not in page
+    assert 303 == (await browser.post(PATH, data={**FORM, "client_secret": "", "is_public": "1"})).status_code
+    assert "Leave this empty for a public client." in text_of(await browser.get(PATH))
+    assert 303 == (await browser.post(f"{PATH}/check")).status_code
+    assert "Remove the log-in through https://login.shop.invalid?" in text_of(await browser.get(f"{PATH}/removal"))
+    assert 303 == (await browser.post(f"{PATH}/removal")).status_code
+    assert "One is stored." not in text_of(await browser.get(PATH))

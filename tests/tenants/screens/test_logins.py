@@ -1,7 +1,7 @@
 """The login policy in the settings."""
 
-from tests.asking.screens.test_builder import begun, text_of
-from tests.tenants.logins.conftest import Office
+from tests.asking.screens.test_builder import text_of
+from tests.tenants.logins.conftest import Browser
 
 PATH = "/console/settings/organization/logins"
 FORM = {
@@ -12,16 +12,15 @@ FORM = {
 }
 
 
-async def test_policy(office: Office) -> None:
-    async with begun(office) as (client, _):
-        assert "People without one set it up" in text_of(await client.get(PATH))
-        assert f'href="{PATH}"' in text_of(await client.get("/console/settings/organization"))
-        assert "Your address is 192.0.2.1." in text_of(await client.get(PATH))
-        form = {**FORM, "version": "1"}
-        wrong = await client.post(PATH, data={**form, "console_networks": "198.51.100.0/24"})
-        assert (422, True) == (wrong.status_code, "you would lock yourself out" in text_of(wrong))
-        assert 303 == (await client.post(PATH, data=form)).status_code
-        for network in ("192.0.2.0/24", "203.0.113.0/24"):
-            assert network in text_of(await client.get(PATH))
-        assert 412 == (await client.post(PATH, data=form)).status_code
-        assert 303 == (await client.post(PATH, data={**form, "version": "2", "console_networks": ""})).status_code
+async def test_policy(browser: Browser) -> None:
+    assert "People without one set it up" in text_of(await browser.get(PATH))
+    assert f'href="{PATH}"' in text_of(await browser.get("/console/settings/organization"))
+    assert "Your address is 192.0.2.1." in text_of(await browser.get(PATH))
+    form = {**FORM, "version": "1"}
+    wrong = await browser.post(PATH, data={**form, "console_networks": "198.51.100.0/24"})
+    assert (422, True) == (wrong.status_code, "you would lock yourself out" in text_of(wrong))
+    assert 303 == (await browser.post(PATH, data=form)).status_code
+    for network in ("192.0.2.0/24", "203.0.113.0/24"):
+        assert network in text_of(await browser.get(PATH))
+    assert 412 == (await browser.post(PATH, data=form)).status_code
+    assert 303 == (await browser.post(PATH, data={**form, "version": "2", "console_networks": ""})).status_code

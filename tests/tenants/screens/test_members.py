@@ -11,7 +11,7 @@ from afterword.tenants.logins.links import LINKS_PER_HOUR
 from afterword.tenants.screens.account import ACCOUNT
 from afterword.tenants.screens.members import PEOPLE, SERVICES
 from tests.making import make_application
-from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
+from tests.tenants.logins.conftest import EMAIL, Browser, Office, browser_of, log_in
 
 
 @pytest.fixture
@@ -23,49 +23,44 @@ class TestPeople:
     async def change(self, client: httpx2.AsyncClient, user_id: str, **data: str) -> httpx2.Response:
         return await client.post(f"{PEOPLE}/{user_id}", data=data)
 
-    async def test_role(self, office: Office, ben: str) -> None:
-        async with browser_of(office.pool) as client:
-            await log_in(client)
-            page = await client.get(f"{PEOPLE}/{ben}")
-            version = re.search(r'name="version" value="(\d+)"', page.text)
-            assert version is not None
-            assert 422 == (await self.change(client, ben, role="boss", version=version[1])).status_code
-            assert 303 == (await self.change(client, ben, role="admin", version=version[1])).status_code
-            stale = await self.change(client, ben, role="owner", version=version[1])
-            assert 412 == stale.status_code
-            assert 403 == (await self.change(client, office.user_id, role="agent", version="1")).status_code
+    async def test_role(self, office: Office, ben: str, browser: Browser) -> None:
+        page = await browser.get(f"{PEOPLE}/{ben}")
+        version = re.search(r'name="version" value="(\d+)"', page.text)
+        assert version is not None
+        assert 422 == (await self.change(browser, ben, role="boss", version=version[1])).status_code
+        assert 303 == (await self.change(browser, ben, role="admin", version=version[1])).status_code
+        stale = await self.change(browser, ben, role="owner", version=version[1])
+        assert 412 == stale.status_code
+        assert 403 == (await self.change(browser, office.user_id, role="agent", version="1")).status_code
 
-    async def test_removed_at_once(self, office: Office, ben: str) -> None:
-        async with browser_of(office.pool) as client, browser_of(office.pool) as bens:
-            await log_in(client)
+    async def test_removed_at_once(self, office: Office, ben: str, browser: Browser) -> None:
+        async with browser_of(office.pool) as bens:
             await log_in(bens, email="ben@kalamata.example")
-            assert f"{PEOPLE}/{ben}/remove" in (await client.get(f"{PEOPLE}/{ben}")).text.replace("&#x2f;", "/")
+            assert f"{PEOPLE}/{ben}/remove" in (await browser.get(f"{PEOPLE}/{ben}")).text.replace("&#x2f;", "/")
             assert "Remove \u2068ben@kalamata.example" in html.unescape(
-                (await client.get(f"{PEOPLE}/{ben}/remove")).text
+                (await browser.get(f"{PEOPLE}/{ben}/remove")).text
             )
-            assert 303 == (await client.post(f"{PEOPLE}/{ben}/remove")).status_code
+            assert 303 == (await browser.post(f"{PEOPLE}/{ben}/remove")).status_code
             assert 303 == (await bens.get(ACCOUNT)).status_code
             assert 403 == (await log_in(bens, email="ben@kalamata.example")).status_code
 
-    async def test_two_applications(self, office: Office) -> None:
+    async def test_two_applications(self, office: Office, browser: Browser) -> None:
         """Which ones a person has is asked, and what was chosen stays when the form is refused."""
         second_id = await make_application(office.pool, office.organization_id, "Second shop")
-        async with browser_of(office.pool) as client:
-            await log_in(client)
-            box = f'name="application" value="{second_id}"'
-            account = {"role": "agent", "application": second_id}
-            for page, action, wrong, right in (
-                (PEOPLE, PEOPLE, {"email": "nobody"}, {"email": "dora@kalamata.example"}),
-                (f"{SERVICES}/new", SERVICES, {"display_name": ""}, {"display_name": "Shop system"}),
-            ):
-                asked = await client.get(page)
-                assert 200 == asked.status_code
-                assert box in asked.text
-                assert f"{box} checked" not in asked.text
-                refused = await client.post(action, data={**account, **wrong})
-                assert 422 == refused.status_code
-                assert f"{box} checked" in refused.text
-                assert 303 == (await client.post(action, data={**account, **right})).status_code
+        box = f'name="application" value="{second_id}"'
+        account = {"role": "agent", "application": second_id}
+        for page, action, wrong, right in (
+            (PEOPLE, PEOPLE, {"email": "nobody"}, {"email": "dora@kalamata.example"}),
+            (f"{SERVICES}/new", SERVICES, {"display_name": ""}, {"display_name": "Shop system"}),
+        ):
+            asked = await browser.get(page)
+            assert 200 == asked.status_code
+            assert box in asked.text
+            assert f"{box} checked" not in asked.text
+            refused = await browser.post(action, data={**account, **wrong})
+            assert 422 == refused.status_code
+            assert f"{box} checked" in refused.text
+            assert 303 == (await browser.post(action, data={**account, **right})).status_code
         async with db.connection(office.pool) as database:
             made = await database.fetch(
                 "select application_ids from organization_user where role = 'agent' and organization_id = $1",
@@ -73,21 +68,15 @@ class TestPeople:
             )
         assert 2 * [[second_id]] == [row["application_ids"] for row in made]
 
-    async def test_invited_again_and_again(self, office: Office) -> None:
+    async def test_invited_again_and_again(self, office: Office, browser: Browser) -> None:
         """The address may be a stranger's."""
-        async with browser_of(office.pool) as client:
-            await log_in(client)
-            await client.post(PEOPLE, data={"email": "zoe@b.example", "role": "agent"})
-            async with db.connection(office.pool) as database:
-                user_id = await database.fetch_value(
-                    "select user_id from organization_user where email = 'zoe@b.example'"
-                )
-            again = [await client.post(f"{PEOPLE}/{user_id}/invitation") for _ in range(LINKS_PER_HOUR)]
+        await browser.post(PEOPLE, data={"email": "zoe@b.example", "role": "agent"})
+        async with db.connection(office.pool) as database:
+            user_id = await database.fetch_value("select user_id from organization_user where email = 'zoe@b.example'")
+        again = [await browser.post(f"{PEOPLE}/{user_id}/invitation") for _ in range(LINKS_PER_HOUR)]
         assert [*(LINKS_PER_HOUR - 1) * [303], 429] == [one.status_code for one in again]
 
-    async def test_invited_twice(self, office: Office, ben: str) -> None:
-        async with browser_of(office.pool) as client:
-            await log_in(client)
-            refused = await client.post(PEOPLE, data={"email": "BEN@kalamata.example", "role": "agent"})
-            assert 409 == refused.status_code
-            assert EMAIL in refused.text
+    async def test_invited_twice(self, ben: str, browser: Browser) -> None:
+        refused = await browser.post(PEOPLE, data={"email": "BEN@kalamata.example", "role": "agent"})
+        assert 409 == refused.status_code
+        assert EMAIL in refused.text

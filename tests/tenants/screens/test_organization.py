@@ -3,7 +3,7 @@
 import re
 
 from tests.sending.screens.test_pipelines import version_of
-from tests.tenants.logins.conftest import EMAIL, Office, browser_of, log_in
+from tests.tenants.logins.conftest import EMAIL, Browser, Office, browser_of, log_in
 
 ORGANIZATION = "/console/settings/organization"
 APPLICATIONS = "/console/settings/applications"
@@ -15,28 +15,26 @@ SHOP = {"display_name": "Second shop", "description": "", "time_zone": "", "defa
 WRONG = (("display_name", ""), ("website_urls", "shop"), ("time_zone", "Moon"))
 
 
-async def test_organization(office: Office) -> None:
-    async with browser_of(office.pool) as browser:
-        await log_in(browser)
-        form = {**FORM, "version": version_of(await browser.get(ORGANIZATION))}
-        for name, value in (
-            ("display_name", ""),
-            ("default_locale", "xx-"),
-            ("time_zone", "Moon"),
-            ("minimum_base", "0"),
-        ):
-            wrong = await browser.post(ORGANIZATION, data={**form, name: value})
-            assert 422 == wrong.status_code, name
-            assert f'href="#{name}"' in wrong.text
-        assert 303 == (await browser.post(ORGANIZATION, data=form)).status_code
-        page = await browser.get(ORGANIZATION)
-        assert "Kalamata &lt;b&gt;" in page.text
-        assert "Main Street 1" in page.text
-        assert ["en", "el"] == re.findall(r'name="locales" value="(\w+)" checked', page.text)
-        assert '<option value="el" selected>Greek</option>' in page.text
-        stale = await browser.post(ORGANIZATION, data={**form, "minimum_base": "9"})
-        assert 412 == stale.status_code
-        assert "<dd>7</dd>" in stale.text
+async def test_organization(browser: Browser) -> None:
+    form = {**FORM, "version": version_of(await browser.get(ORGANIZATION))}
+    for name, value in (
+        ("display_name", ""),
+        ("default_locale", "xx-"),
+        ("time_zone", "Moon"),
+        ("minimum_base", "0"),
+    ):
+        wrong = await browser.post(ORGANIZATION, data={**form, name: value})
+        assert 422 == wrong.status_code, name
+        assert f'href="#{name}"' in wrong.text
+    assert 303 == (await browser.post(ORGANIZATION, data=form)).status_code
+    page = await browser.get(ORGANIZATION)
+    assert "Kalamata &lt;b&gt;" in page.text
+    assert "Main Street 1" in page.text
+    assert ["en", "el"] == re.findall(r'name="locales" value="(\w+)" checked', page.text)
+    assert '<option value="el" selected>Greek</option>' in page.text
+    stale = await browser.post(ORGANIZATION, data={**form, "minimum_base": "9"})
+    assert 412 == stale.status_code
+    assert "<dd>7</dd>" in stale.text
 
 
 async def test_application_that_is_off(office: Office) -> None:

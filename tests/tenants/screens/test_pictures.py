@@ -12,7 +12,7 @@ from afterword.console.screens import Form
 from afterword.tenants.screens import pictures
 from tests.contract.world import PIXEL
 from tests.sending.screens.test_pipelines import version_of
-from tests.tenants.logins.conftest import Office, browser_of, log_in
+from tests.tenants.logins.conftest import Browser
 
 PICTURES = "/console/settings/pictures"
 
@@ -29,30 +29,26 @@ async def test_encoded() -> None:
     assert (640, 160) == (found.width, found.height)
 
 
-async def test_list(office: Office) -> None:
+async def test_list(browser: Browser) -> None:
     """Uploaded, shown with its uses, and removed once nothing uses it."""
-    async with browser_of(office.pool) as client:
-        await log_in(client)
-        for files in ({"file": ("a.png", b"no picture")}, {"other": ("a.png", PIXEL)}):
-            wrong = await client.post(PICTURES, data={"title": "Our logo"}, files=files)
-            assert 422 == wrong.status_code
-            assert 'href="#file"' in wrong.text
-            assert "Our logo" in wrong.text
-        assert (
-            303 == (await client.post(PICTURES, data={"title": "Our logo"}, files={"file": ("a", PIXEL)})).status_code
-        )
-        page = html.unescape((await client.get(PICTURES)).text)
-        [path] = re.findall(rf'href="({PICTURES}/\w{{22}})"', page)
-        [src] = re.findall(r'<img src="(/asset/[^"]+)"', page)
-        assert "Our logo" in (await client.get(path)).text
-        brand = "/console/settings/brand"
-        await client.post(brand, data={"logo": src, "version": version_of(await client.get(brand))})
-        page = await client.get(path)
-        assert "Kalamata Books" in page.text.split("Shown by")[1]
-        assert "Remove the picture" not in page.text
-        assert 409 == (await client.get(f"{path}/removal")).status_code
-        assert 409 == (await client.post(f"{path}/removal")).status_code
-        await client.post(brand, data={"logo": "", "version": version_of(await client.get(brand))})
-        assert "Nothing uses it" in (await client.get(f"{path}/removal")).text
-        assert 303 == (await client.post(f"{path}/removal")).status_code
-        assert 404 == (await client.get(path)).status_code
+    for files in ({"file": ("a.png", b"no picture")}, {"other": ("a.png", PIXEL)}):
+        wrong = await browser.post(PICTURES, data={"title": "Our logo"}, files=files)
+        assert 422 == wrong.status_code
+        assert 'href="#file"' in wrong.text
+        assert "Our logo" in wrong.text
+    assert 303 == (await browser.post(PICTURES, data={"title": "Our logo"}, files={"file": ("a", PIXEL)})).status_code
+    page = html.unescape((await browser.get(PICTURES)).text)
+    [path] = re.findall(rf'href="({PICTURES}/\w{{22}})"', page)
+    [src] = re.findall(r'<img src="(/asset/[^"]+)"', page)
+    assert "Our logo" in (await browser.get(path)).text
+    brand = "/console/settings/brand"
+    await browser.post(brand, data={"logo": src, "version": version_of(await browser.get(brand))})
+    page = await browser.get(path)
+    assert "Kalamata Books" in page.text.split("Shown by")[1]
+    assert "Remove the picture" not in page.text
+    assert 409 == (await browser.get(f"{path}/removal")).status_code
+    assert 409 == (await browser.post(f"{path}/removal")).status_code
+    await browser.post(brand, data={"logo": "", "version": version_of(await browser.get(brand))})
+    assert "Nothing uses it" in (await browser.get(f"{path}/removal")).text
+    assert 303 == (await browser.post(f"{path}/removal")).status_code
+    assert 404 == (await browser.get(path)).status_code

@@ -10,7 +10,6 @@ from afterword.core.answers.values import field_name
 from afterword.kit import db
 from tests.asking.instances.anonymity.test_service import COMMENT, SCORE, Survey
 from tests.asking.instances.anonymity.test_service import survey as survey  # noqa: PLC0414  a fixture
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import FORM
 from tests.browser import markup
 

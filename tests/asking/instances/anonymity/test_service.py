@@ -18,7 +18,6 @@ from afterword.asking.instances import anonymity
 from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.core.answers.values import field_name
 from afterword.kit import db
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import FORM, Api, definition, published
 from tests.browser import markup
 

@@ -13,12 +13,12 @@ import httpx2
 import pytest
 from PIL import Image
 
+from afterword.asking.instances import files
 from afterword.asking.instances import files as instances_files
 from afterword.core.answers.values import field_name
 from afterword.kit import db
 from afterword.privacy import rows
 from afterword.run.app import create_app
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api, definition, published
 from tests.browser import markup
 from tests.core.answers.test_files import PDF
@@ -213,3 +213,64 @@ async def test_scanned_and_in_a_folder(api: Api, pool: db.Pool, tmp_path: Path) 
 
 def on_disk(folder: Path) -> list[str]:
     return [one.name for one in folder.rglob("*") if one.is_file()]
+
+
+async def test_bodies_are_bounded_before_they_are_read(api: Api) -> None:
+    plain, _ = await published(api, definition(OTHER), public_link=True)
+    page = await api.client.get(f"/p/{plain}")
+    refused = await send(api.client, page, ("a.pdf", PDF + b" " * 1_100_000), why="7")
+    assert (413, True) == (refused.status_code, "The files are too large." in shown(refused))
+    with_files, _ = await published(api, definition(ASKED, OTHER), public_link=True)
+    page = await api.client.get(f"/p/{with_files}")
+    told = await send(api.client, page, ("a.pdf", PDF + b" " * 1_100_000), why="7")
+    assert (422, True) == (told.status_code, "“a.pdf” is too large" in shown(told))
+    assert 413 == (await send(api.client, page, ("a.pdf", PDF + b" " * 13_000_000), why="7")).status_code
+
+
+async def test_a_kiosk_asks_for_none(api: Api) -> None:
+    """It answers without a connection, and what is required there does not keep a response from its end."""
+    questionnaire_id, _ = await published(api, definition(ASKED, OTHER))
+    link = (await api.post(f"/q/questionnaire/{questionnaire_id}/link", {"title": "Till", "kiosk": {}})).json()
+    path = link["url"].removeprefix(api.house.site.public_url) + "/kiosk"
+    page = await api.client.get(path)
+    assert ('type="file"' in page.text, "multipart" in page.text, "How often?" in page.text) == (False, False, True)
+    done = await send(api.client, page, go="send", why="7")
+    assert "Thank you" in done.text
+
+
+def test_written_read_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, key = tmp_path / "files", {"organization_id": "a" * 22, "file_id": "f" * 22}
+    assert files.read(root, **key) is None
+    files.delete(root, **key)
+    files.write(root, **key, content=b"one")
+    assert b"one" == files.read(root, **key)
+    assert [root / key["organization_id"] / key["file_id"]] == [one for one in root.rglob("*") if one.is_file()]
+    assert 0 == (root / key["organization_id"]).stat().st_mode & 0o077
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        files.write(root, **{**key, "file_id": "g" * 22}, content=b"two")
+    assert files.read(root, organization_id=key["organization_id"], file_id="g" * 22) is None
+    files.delete(root, **key)
+    assert files.read(root, **key) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        (["true"], "clean"),
+        (["grep", "-qv", "EICAR"], "harmful"),
+        (["grep", "-q", "EICAR"], "clean"),
+        (["sh", "-c", "exit 2"], "unchecked"),
+        (["sh", "-c", "kill -9 $$"], "unchecked"),
+        (["sh", "-c", 'test -z "$AFTERWORD_SECRET"'], "clean"),
+        (["no-such-program-anywhere"], "unchecked"),
+        (["sleep", "60"], "unchecked"),
+    ],
+)
+async def test_results(command: list[str], result: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERWORD_SECRET", "s" * 32)
+    assert result == await files.scan(command, b"EICAR" + b"x" * 200_000, seconds=0.5)

@@ -8,7 +8,6 @@ import pytest
 from afterword.asking.instances import answers
 from afterword.core.answers.values import Given
 from afterword.kit import db
-from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import Api, definition, published
 from tests.sending.previews.test_pages import go
 

@@ -1,7 +1,7 @@
 """Responses that are held back: nothing tells of them until somebody accepts them, and that can be taken back."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from afterword.cases import service
 from afterword.kit import db
 from tests.listening.reports.conftest import NPS, TEXT, House
 from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import now as now  # noqa: PLC0414  a fixture
 from tests.making import make_application
 
 DOUBTFUL = "/q/response/doubtful"
@@ -19,9 +20,7 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-async def held(house: House) -> Instance:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def held(house: House, now: datetime) -> Instance:
     return await house.respond(
         {NPS: 1, TEXT: "Dear sir"}, now=now - timedelta(minutes=5), start=Start(has_hidden_field=True, is_burst=True)
     )
@@ -107,9 +106,7 @@ async def test_nothing_tells_of_it_until_it_is_accepted(house: House, held: Inst
     assert 1 == (await seen(house, held))["figure"]
 
 
-async def test_only_what_was_held_back_is_judged(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
+async def test_only_what_was_held_back_is_judged(house: House, now: datetime) -> None:
     person = await house.respond({NPS: 9}, now=now - DAY)
     begun = await house.respond({}, now=now - DAY)
     assert 0 == await judge(house, person, begun, judgement="rejected")

@@ -6,7 +6,7 @@ from typing import Any
 from afterword.core.answers.values import field_name
 from afterword.kit import db
 from tests.asking.instances.conftest import NPS, PUBLIC_URL, SINGLE, Shop
-from tests.asking.instances.test_statements import get, post
+from tests.asking.instances.test_starts import get, post
 from tests.asking.links.test_public_links import codes, made
 from tests.browser import markup
 

@@ -12,7 +12,7 @@ from afterword.core.answers.values import field_name
 from afterword.kit import db
 from afterword.kit.web.html import CONTENT_SECURITY_POLICY
 from tests.asking.instances.conftest import NPS, PUBLIC_URL, SINGLE, Shop
-from tests.asking.instances.test_statements import get, post
+from tests.asking.instances.test_starts import get, post
 from tests.asking.links.test_public_links import codes, made
 from tests.conftest import SITE as PAGES
 

@@ -5,13 +5,19 @@ Each test is one way to compute a group of one to four people, which the organiz
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import httpx2
 import pytest
 
+from afterword.asking.instances.store import Instance
 from afterword.core.questionnaires import definition as core_definition
 from afterword.kit import db
+from tests.asking.instances.anonymity.test_service import Survey
+from tests.asking.instances.anonymity.test_service import survey as survey  # noqa: PLC0414  a fixture
+from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.listening.reports.conftest import (
     CHOICE,
     CSAT,
@@ -40,6 +46,10 @@ class Reader:
     token: str
     month: datetime  # its first moment
     after: datetime
+
+    @property
+    def tenth(self) -> datetime:
+        return self.month + timedelta(days=9)
 
     async def ask(self, template_id: str, **parameters: Any) -> dict[str, Any] | None:
         """The result of a template; None where it is refused."""
@@ -76,8 +86,11 @@ class Reader:
     async def answer(self, *values: int, at: datetime | None = None, store: str | None = None, **more: Any) -> None:
         """Each value the answer of somebody else to the NPS question, on the tenth if no other time is given."""
         metadata = {} if store is None else {"store_id": store}
-        for value in values:
-            await self.house.respond({NPS: value}, now=at or self.month + timedelta(days=9), metadata=metadata, **more)
+        for value, alike in groupby(values):
+            await self.respond({NPS: value}, now=at, metadata=metadata, count=len([*alike]), **more)
+
+    async def respond(self, answers: dict[str, object], *, now: datetime | None = None, **more: Any) -> Instance:
+        return await self.house.respond(answers, now=now or self.tenth, **more)
 
     async def stores(self) -> None:
         """Three people in s1, six in s2, eight and nine in the others."""
@@ -155,11 +168,10 @@ class TestOneQuestion:
         }
 
     async def test_the_rate_of_a_small_stage(self, reader: Reader) -> None:
-        """Five were sent the questionnaire, three began and two completed it: 67 percent."""
-        for index in range(20):
-            complete = index < 2
-            answers = {NPS: 9} if index < 3 else {}
-            await reader.house.respond(answers, now=reader.month + timedelta(days=9), complete=complete)
+        """Twenty were sent the questionnaire, three began and two completed it: 67 percent."""
+        await reader.respond({}, count=17)
+        await reader.respond({NPS: 9}, complete=False)
+        await reader.respond({NPS: 9}, count=2)
         result = await reader.ask("funnel")
         assert result is not None
         found = {each["metric"]: each for each in result["total"]}
@@ -169,9 +181,9 @@ class TestOneQuestion:
 
     async def test_rates_as_others_see_them(self, reader: Reader) -> None:
         """Twenty were sent the questionnaire, twelve began and seven completed it."""
-        for index in range(20):
-            answers = {NPS: 9} if index < 12 else {}
-            await reader.house.respond(answers, now=reader.month + timedelta(days=9), complete=index < 7)
+        await reader.respond({}, count=8)
+        await reader.respond({NPS: 9}, complete=False, count=5)
+        await reader.respond({NPS: 9}, count=7)
         tokens = reader.house.token, reader.token
         others, own = [await replace(reader, token=token).ask("funnel") for token in tokens]
         assert others is not None
@@ -183,8 +195,7 @@ class TestOneQuestion:
     async def test_the_size_of_a_group_by_its_response_rate(self, reader: Reader) -> None:
         await reader.stores()
         for store in ("s1", "s2", "s3", "s4"):
-            for _ in range(20):
-                await reader.house.respond({}, now=reader.month + timedelta(days=9), metadata={"store_id": store})
+            await reader.respond({}, metadata={"store_id": store}, count=20)
         result = await reader.run([{"metric": "nps"}, {"metric": "response"}], group_by=[STORE])
         assert result is not None
         rows = {row["key"][STORE]: row["figures"] for row in result["rows"]}
@@ -203,21 +214,17 @@ class TestOneQuestion:
         """Five answers of somebody are no group of five."""
         await reader.answer(*[9] * 12, store="s2")
         await reader.answer(*[8] * 9, store="s3")
-        first = await reader.house.respond({NPS: 0}, now=reader.month + timedelta(days=9), metadata={"store_id": "s1"})
+        first = await reader.respond({NPS: 0}, metadata={"store_id": "s1"})
         for _ in range(4):
-            await reader.house.respond(
-                {NPS: 0}, now=reader.month + timedelta(days=9), metadata={"store_id": "s1"},
-                responder_id=first.responder_id,
-            )  # fmt: skip
+            await reader.respond({NPS: 0}, metadata={"store_id": "s1"}, responder_id=first.responder_id)
         assert {"s1": None, "s2": 12, "s3": None} == {
             store: figure["n"] for store, figure in (await reader.by_store()).items()
         }
 
     async def test_one_person_alone(self, reader: Reader) -> None:
-        first = await reader.house.respond({NPS: 0}, now=reader.month + timedelta(days=9))
+        first = await reader.respond({NPS: 0})
         for _ in range(5):
-            moment = reader.month + timedelta(days=9)
-            await reader.house.respond({NPS: 0}, now=moment, responder_id=first.responder_id)
+            await reader.respond({NPS: 0}, responder_id=first.responder_id)
         for result in (await reader.ask("nps"), await reader.ask("distribution", question_id=NPS),
                        await reader.ask("funnel")):  # fmt: skip
             assert result is not None
@@ -241,7 +248,7 @@ class TestTime:
 
     @pytest.mark.parametrize("step", [timedelta(seconds=1), timedelta(days=1)])
     async def test_periods_that_differ_by_a_moment_or_a_day(self, reader: Reader, step: timedelta) -> None:
-        noon = reader.month + timedelta(days=9)
+        noon = reader.tenth
         await reader.answer(*[9] * 10, at=noon - 2 * step)
         await reader.answer(0, at=noon)
         ends = [(noon + step).isoformat(), noon.isoformat()]
@@ -328,17 +335,15 @@ class TestQuestions:
         assert [12, 12] == [figure["n"] for figure in result["total"]]
 
     async def answer_both(self, reader: Reader, second: str) -> None:
-        for index in range(12):
-            answers = {NPS: 9, SECOND: 0} if index < 3 else {NPS: 9}
-            await reader.house.respond(answers, now=reader.month + timedelta(days=9), questionnaire_id=second)
+        await reader.respond({NPS: 9, SECOND: 0}, questionnaire_id=second, count=3)
+        await reader.respond({NPS: 9}, questionnaire_id=second, count=9)
 
     async def test_one_row_of_a_matrix(self, reader: Reader, second: str) -> None:
         """Six judged the food in one month, two in the month before: both months less one are those two."""
         before = reader.month - timedelta(days=5)
-        for moment, judged in ((reader.month + timedelta(days=9), 6), (before, 2)):
-            for index in range(8):
-                rows = {ROW: 1, OTHER_ROW: 2} if index < judged else {OTHER_ROW: 2}
-                await reader.house.respond({MATRIX: rows}, now=moment, questionnaire_id=second)
+        for moment, judged in ((reader.tenth, 6), (before, 2)):
+            for rows, count in (({ROW: 1, OTHER_ROW: 2}, judged), ({OTHER_ROW: 2}, 8 - judged)):
+                await reader.respond({MATRIX: rows}, now=moment, questionnaire_id=second, count=count)
         given = {"questionnaire_id": second, "question_id": MATRIX, "from_time": before.isoformat()}
         both = await reader.ask("distribution", **given)
         assert both is not None
@@ -385,10 +390,8 @@ class TestFilters:
         await reader.stores()
         for value in (1, 2, 3):
             for store in ("s3", "s4"):
-                for _ in range(2 if value == 1 else 9):
-                    metadata = {"store_id": store}
-                    moment = reader.month + timedelta(days=9)
-                    await reader.house.respond({NPS: 9, CHOICE: value}, now=moment, metadata=metadata)
+                count = 2 if value == 1 else 9
+                await reader.respond({NPS: 9, CHOICE: value}, metadata={"store_id": store}, count=count)
         a = f'{{"subject": "{STORE}", "operator": "in", "value": ["s3", "s1"]}}'
         b = f'{{"subject": "question:{CHOICE}", "operator": "equal", "value": 1}}'
         ways = [a, b, f'{{"all": [{a}, {b}]}}', f'{{"any": [{a}, {b}]}}', f'{{"all": [{a}, {{"not": {b}}}]}}']
@@ -402,9 +405,8 @@ class TestFilters:
         """By id and by title the same stores are hidden, although the next smallest are alike."""
         titles = {"s1": "Volos", "s2": "Xanthi", "s3": "Athens", "s4": "Patras"}
         for store, number in (("s1", 3), ("s2", 6), ("s3", 6), ("s4", 9)):
-            for _ in range(number):
-                metadata = {"store_id": store, "title": titles[store]}
-                await reader.house.respond({NPS: 9}, now=reader.month + timedelta(days=9), metadata=metadata)
+            metadata = {"store_id": store, "title": titles[store]}
+            await reader.respond({NPS: 9}, metadata=metadata, count=number)
         by_id = {titles[store] for store, figure in (await reader.by_store()).items() if figure["suppressed"]}
         result = await reader.ask("by_metadata", metric="nps", metadata="questionnaire_metadata:title")
         assert result is not None
@@ -441,3 +443,50 @@ class TestReadersOfSingleAnswers:
         assert {"s1": 3, "s2": 6, "s3": 8, "s4": 9} == {
             store: figure["n"] for store, figure in (await reader.by_store()).items()
         }
+
+
+ANSWERED, SENT = 5, 8
+
+
+async def figures(survey: Survey, template_id: str, **parameters: str) -> dict[str, Any]:
+    given = {"questionnaire_id": survey.questionnaire_id, **parameters}
+    found = await survey.api.get(f"/report/template/{template_id}?{httpx2.QueryParams(given)}")
+    assert 200 == found.status_code, found.text
+    rows = [{each["metric"]: each for each in row["figures"]} for row in found.json()["rows"]]
+    return max(rows, key=lambda row: row["sent"]["value"])  # beside the responses, which no channel brought
+
+
+async def listed(survey: Survey, *stages: str) -> int:
+    given = {"questionnaire_id[]": survey.questionnaire_id, "stage[]": stages}
+    found = await survey.api.get(f"/report/invitation?{httpx2.QueryParams(given)}")
+    assert 200 == found.status_code, found.text
+    return len(found.json()["results"])
+
+
+@pytest.fixture
+async def answered(survey: Survey, pool: db.Pool) -> Survey:
+    """Eight mails were sent and delivered, and five of them answered."""
+    await survey.answer(ANSWERED)
+    for number in range(ANSWERED, SENT):
+        await survey.invite(number)
+    async with db.transaction(pool) as database:
+        await database.execute("update organization set minimum_base = 1")
+        await database.execute(
+            """update questionnaire_instance set channel_id = 1, sent_time = created_time, delivered_time = created_time
+               where anonymity = 'invitation'"""
+        )
+    return survey
+
+
+async def test_funnel(answered: Survey) -> None:
+    found = await figures(answered, "funnel")
+    stages = {"created": 8, "sent": 8, "delivered": 8, "viewed": 5, "started": 5, "submitted": 5, "completed": 5}
+    assert stages == {name: found[name]["value"] for name in stages}
+    assert [8, 8, 5, 5] == [await listed(answered, *each) for each in ((), ("sent",), ("started",), ("completed",))]
+
+
+@pytest.mark.parametrize("parameters", [{}, {"by": "channel"}])
+async def test_rates(answered: Survey, parameters: dict[str, str]) -> None:
+    found = await figures(answered, "sending", **parameters)
+    assert (62.5, 8) == (found["response"]["value"], found["response"]["n"]), found
+    assert 5 == await listed(answered, "sent", "submitted")

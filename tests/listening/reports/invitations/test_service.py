@@ -9,7 +9,6 @@ import pytest
 from afterword.core.figures.rows import stages_of
 from afterword.kit import db
 from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.test_api import now as now  # noqa: PLC0414  a fixture
 from tests.listening.reports.test_results import PIPELINE
 
 INVITATIONS = "/report/invitation"

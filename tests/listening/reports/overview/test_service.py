@@ -1,7 +1,7 @@
 """The overview's figures are those of the ordinary reports, for the same questionnaires and days."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +11,6 @@ from afterword.kit import db
 from afterword.listening.reports import overview as reports_overview
 from afterword.listening.reports.overview import Overview
 from tests.listening.reports.conftest import CSAT, NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
 
 async def overview(house: House, **given: Any) -> Overview | None:
@@ -34,12 +33,11 @@ async def test_without_answers(house: House) -> None:
     assert "week" == found.bucket
 
 
-async def test_equal_to_the_reports(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
-    for number in range(60):
+async def test_equal_to_the_reports(house: House, now: datetime) -> None:
+    for number in range(15):
         answers = {NPS: 10 if number % 3 else 2, CSAT: 1 + number % 5}
-        await house.respond(answers, now=now - timedelta(days=number, minutes=1))
+        at = now - timedelta(days=number, minutes=1)
+        await house.respond(answers, now=at, count=4, every=timedelta(days=15))
     found = await overview(house)
     assert found is not None
     nps = found.scores[0]
@@ -58,11 +56,8 @@ async def test_equal_to_the_reports(house: House) -> None:
     assert ("week", True) == (found.bucket, found.is_coarse)  # 30 answers are too few for days
 
 
-async def test_readers_of_figures_alone_get_whole_months(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
-    for number in range(40):
-        await house.respond({NPS: 9}, now=now - timedelta(days=35, minutes=number))
+async def test_readers_of_figures_alone_get_whole_months(house: House, now: datetime) -> None:
+    await house.respond({NPS: 9}, now=now - timedelta(days=35), count=40, every=timedelta(minutes=1))
     found = await overview(
         house, caller=replace(house.caller, scopes=frozenset({"Report.Read"})), period={"last_days": 90}
     )
@@ -72,11 +67,9 @@ async def test_readers_of_figures_alone_get_whole_months(house: House) -> None:
     assert 40 == found.scores[0].figure.measure.n
 
 
-async def test_funnel(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
-    for number in range(8):
-        await house.respond({NPS: 9} if number < 5 else {}, now=now - timedelta(days=1), complete=number < 3)
+async def test_funnel(house: House, now: datetime) -> None:
+    for answers, complete, count in (({}, False, 3), ({NPS: 9}, False, 2), ({NPS: 9}, True, 3)):
+        await house.respond(answers, now=now - timedelta(days=1), complete=complete, count=count)
     found = await overview(house)
     assert found is not None
     counts = {stage: figure.measure.value for stage, figure in found.funnel}
@@ -85,11 +78,8 @@ async def test_funnel(house: House) -> None:
     }
 
 
-async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
-    for number in range(70):
-        await house.respond({NPS: 9}, now=now - timedelta(days=number))
+async def test_bins_of_weeks_and_months(house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    await house.respond({NPS: 9}, now=now, count=70, every=timedelta(days=1))
     found = await overview(house, period={"last_days": 90})
     assert found is not None
     assert ("month", True) == (found.bucket, found.is_coarse)
@@ -99,11 +89,31 @@ async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.Monkey
     assert ("week", False) == (found.bucket, found.is_coarse)  # 90 points could not be told apart
 
 
-async def test_bins_of_days_where_there_are_enough(house: House) -> None:
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
-    for number in range(90):
-        await house.respond({NPS: 9}, now=now - timedelta(minutes=number))
+async def test_bins_of_days_where_there_are_enough(house: House, now: datetime) -> None:
+    await house.respond({NPS: 9}, now=now, count=90, every=timedelta(minutes=1))
     found = await overview(house, period={"last_days": 1})
     assert found is not None
     assert ("day", False) == (found.bucket, found.is_coarse)
+
+
+async def test_over_the_api(house: House, now: datetime) -> None:
+    for number in range(12):
+        await house.respond({NPS: 10 if number % 3 else 3}, now=now - timedelta(days=number))
+    found = (await house.get("/report/overview", days=30)).json()
+    ready = await house.template("nps", compare="previous_period")
+    scores = {score["figure"]["metric"]: score for score in found["scores"]}
+    for member in ("value", "n", "interval"):
+        assert ready["total"][0][member] == scores["nps"]["figure"][member]
+    steps = await house.template("trend", metric="nps", bucket="week")
+    assert [row["figures"][0]["value"] for row in steps["rows"]] == [
+        step["figure"]["value"] for step in scores["nps"]["bins"]
+    ]
+    assert [12, 12] == [figure["value"] for figure in found["funnel"] if figure["metric"] in {"sent", "completed"}]
+    assert ("week", 1) == (found["bucket"], found["questionnaires"])
+
+
+async def test_of_another_application(house: House) -> None:
+    refused = await house.get("/report/overview", application_id="z" * 22)
+    assert 422 == refused.status_code
+    found = [(each["parameter"], each["code"]) for each in refused.json()["errors"]]
+    assert [("application_id", "unknown_id")] == found

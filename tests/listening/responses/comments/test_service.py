@@ -1,25 +1,21 @@
 """Words of comments: exactly their responses, in any language."""
 # ruff: noqa: RUF001 - letters of many scripts
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from afterword.kit import db
 from afterword.listening.responses import comments
 from tests.listening.reports.conftest import NPS, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
 STORE = "questionnaire_metadata:store_id"
 PATH = "/q/response/word"
 
 
 @pytest.fixture
-async def told(house: House) -> House:
+async def told(house: House, now: datetime) -> House:
     """Comments of four stores: south of three people, and one person who says “parking” five times."""
-    async with db.connection(house.pool) as database:
-        now = database.clock.now()
     given = [
         *[("north", 3, "The delivery was late", "en")] * 6,
         *[("north", 10, "Fast Delivery, kind staff", "en")] * 5,

@@ -13,7 +13,6 @@ from afterword.core.questionnaires.question_types import Jump
 from afterword.kit import db
 from afterword.listening.responses import passages
 from tests.listening.reports.conftest import CSAT, NPS, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
 
 async def test_count(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,22 +1,20 @@
 """Unread responses: those of the last days, without the ones that a user has read."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from afterword.kit import db
 from afterword.listening.responses import reads
-from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.responses.test_service import ids_of, listed, now_of
+from tests.listening.reports.conftest import NPS, House, now_of
+from tests.listening.responses.test_service import ids_of, listed
 
 
 class TestRead:
-    async def test_unread(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_unread(self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
         user_id = await house.add_user()
         reader = replace(house.caller, user_id=user_id)
-        now = await now_of(house)
         made = [
             (await house.respond({NPS: 9}, now=now - timedelta(hours=hours))).instance_id
             for hours in (1, 2, 3, 24 * 31)

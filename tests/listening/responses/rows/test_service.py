@@ -1,6 +1,6 @@
 """Rows of responses: as the answers are now, after each change, and for older responses too."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,9 +9,7 @@ from afterword.events import service
 from afterword.kit import db
 from afterword.listening.responses import rows as responses_rows
 from tests.conftest import settled
-from tests.listening.reports.conftest import CSAT, NPS, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.responses.test_service import now_of
+from tests.listening.reports.conftest import CSAT, NPS, TEXT, House, now_of
 
 
 async def rows_of(house: House) -> list[dict[str, Any]]:
@@ -23,8 +21,7 @@ async def rows_of(house: House) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-async def test_row(house: House) -> None:
-    now = await now_of(house)
+async def test_row(house: House, now: datetime) -> None:
     made = await house.respond({CSAT: 2, NPS: 9, TEXT: "  Fine. "}, now=now, metadata={"order": "B"})
     await house.respond({}, now=now)
     await house.follow()
@@ -35,8 +32,7 @@ async def test_row(house: House) -> None:
     assert f"'={house.caller.organization_id}' 'b':" in row["words"]
 
 
-async def test_changes(house: House) -> None:
-    now = await now_of(house)
+async def test_changes(house: House, now: datetime) -> None:
     made = await house.respond({NPS: 9, TEXT: "Fine."}, now=now, complete=False)
     gone = await house.respond({NPS: 1}, now=now - timedelta(hours=1))
     await house.follow()
@@ -48,20 +44,18 @@ async def test_changes(house: House) -> None:
     assert "fine" not in row["words"]
 
 
-async def test_key_question(house: House) -> None:
+async def test_key_question(house: House, now: datetime) -> None:
     async with db.transaction(house.pool) as database:
         await database.execute("update questionnaire set key_question_id = $1", CSAT)
-    now = await now_of(house)
     await house.respond({CSAT: 2, NPS: 9}, now=now)
     await house.respond({NPS: 9}, now=now - timedelta(hours=1))
     await house.follow()
     assert [(CSAT, 2), (NPS, 9)] == [(row["score_question_id"], row["score"]) for row in await rows_of(house)]
 
 
-async def test_older_responses(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_older_responses(house: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     """Filled a part at a time, to the end, also where the log tells nothing of them any more."""
     monkeypatch.setattr(responses_rows, "FILLED_MAX", 2)
-    now = await now_of(house)
     for hours in range(5):
         await house.respond({NPS: 9}, now=now - timedelta(hours=hours))
     async with db.transaction(house.pool) as database:

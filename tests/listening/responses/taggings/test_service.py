@@ -1,7 +1,7 @@
 """Tags for many responses: those that match alone, in parts that go on, changed back by whoever tagged them."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,18 +11,15 @@ from afterword.asking.instances import tags
 from afterword.core.organizations.access import Caller
 from afterword.kit import db
 from afterword.listening.responses import taggings
-from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.responses.test_service import now_of
+from tests.listening.reports.conftest import NPS, House, now_of
 from tests.pruning import prune
 
 PATH = "/q/response/tag"
 
 
 @pytest.fixture
-async def answered(house: House) -> list[str]:
+async def answered(house: House, now: datetime) -> list[str]:
     """Five responses, the unhappy ones first and last; the second has the tag already."""
-    now = await now_of(house)
     made = [
         (await house.respond({NPS: score}, now=now - timedelta(hours=1 + n))).instance_id
         for n, score in enumerate((1, 9, 9, 9, 2))

@@ -15,7 +15,9 @@ import pytest
 from afterword.kit import db
 from afterword.run import embedded, migrations
 from tests.clusters import let_end_others
+from tests.run.worker.faults.nursery import Nursery
 from tests.run.worker.faults.rig import Rig, start_cluster
+from tests.run.worker.faults.rig import nursery as rig_nursery
 from tests.sizes import SEED_VARIABLE
 
 TEMPLATE = "faults_template"
@@ -33,9 +35,17 @@ def cluster() -> Iterator[embedded.Server]:
         shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="session")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    """Imports everything while the cluster is made."""
+    found = rig_nursery(tmp_path_factory.mktemp("nursery") / "log")
+    yield found
+    found.stop()
+
+
 @pytest.fixture
 async def rig(
-    cluster: embedded.Server, tmp_path: Path, record_property: Callable[[str, object], None]
+    nursery: Nursery, cluster: embedded.Server, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> AsyncGenerator[Rig]:
     """An empty rig. The seed of its choices is printed; pytest shows it when the test fails."""
     seed = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().getrandbits(32))
@@ -49,7 +59,7 @@ async def rig(
         async with await db.open_pool(url, size_max=2) as pool:
             connection: Any = await asyncpg.connect(url)
             rig = Rig(cluster, url, pool, connection, tmp_path, random.Random(seed))  # noqa: S311
-            rig.record = record_property
+            rig.record, rig.nursery = record_property, nursery
             yield rig
             await rig.connection.close()
     finally:

@@ -27,16 +27,13 @@ class Figures:
     lasted: float = 0.0
 
     def percentile(self, share: float, *statuses: int) -> float:
-        """Of the waiting times of these answers."""
         ordered = sorted(second for status in statuses for second in self.seconds.get(status, []))
         return ordered[int(len(ordered) * share)] if ordered else 0.0
 
     def p99(self, *statuses: int) -> float:
-        """Of the waiting times of these answers."""
         return self.percentile(0.99, *statuses)
 
     def count(self, *statuses: int) -> int:
-        """The number of these answers."""
         return sum(len(self.seconds.get(status, [])) for status in statuses)
 
 
@@ -82,7 +79,6 @@ class Flood:
         self.figures = Figures()
 
     def answered(self, line: _Line, status: int, seconds: float, *, has_retry: bool) -> None:
-        """A line is free again."""
         self.figures.seconds.setdefault(status, []).append(seconds)
         self.figures.without_retry += status in {429, 503} and not has_retry
         if self._rate or self._is_over:
@@ -91,7 +87,6 @@ class Flood:
             line.ask(self._request)
 
     def lost(self, line: _Line) -> None:
-        """The server hung up."""
         self._all.discard(line)
         self.figures.unanswered += line.begun is not None
 
@@ -147,7 +142,6 @@ async def flood(
 
 
 def main() -> None:
-    """Read the orders, flood, write the figures."""
     orders = json.load(sys.stdin)
     one = Flood(orders["request"].encode(), rate=orders["rate"], lines=orders["lines"])
     json.dump(asdict(uvloop.run(one.run(orders["host"], orders["port"], seconds=orders["seconds"]))), sys.stdout)

@@ -107,7 +107,6 @@ class Load:
             await asyncio.wait(set(self._tasks), return_when=asyncio.ALL_COMPLETED)
 
     async def order(self) -> None:
-        """One item."""
         address = f"{PEOPLE}{next(self._numbers)}@example.com"
         body = {"responder_channel_identifier": address}
         answer = await self.ask("POST", self._items(), json=body, headers=self._keyed(address))
@@ -115,7 +114,6 @@ class Load:
             self._acknowledge(address, answer.json()["item_id"])
 
     async def batch(self) -> None:
-        """Several items in one request."""
         addresses = [f"{PEOPLE}{next(self._numbers)}@example.com" for _ in range(BATCH)]
         rows = [{"responder_channel_identifier": address} for address in addresses]
         answer = await self.ask("POST", f"{self._items()}/batch", json=rows, headers=self._keyed(addresses[0]))

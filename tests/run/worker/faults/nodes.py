@@ -39,8 +39,6 @@ def can_have_networks() -> bool:
 
 @dataclass(frozen=True)
 class Machine:
-    """One network namespace with one address."""
-
     name: str
     address: str
     cable: str
@@ -58,7 +56,6 @@ class Network:
     machines: list[Machine] = field(default_factory=list[Machine])
 
     def add(self, name: str) -> Machine:
-        """A machine more."""
         number = len(self.machines) + 11
         machine = Machine(f"{self.hub}-{name}", f"{NETWORK}.{number}", f"port{number}")
         _ip("netns", "add", machine.name)
@@ -111,7 +108,6 @@ class Node:
         return f"postgresql://{parts.netloc}/afterword?host={quote(str(self.socket))}"
 
     def start(self, settings: Mapping[str, str]) -> None:
-        """Start it on its machine."""
         user = self.server.user
         self.socket.mkdir(exist_ok=True)
         user.own(self.socket)
@@ -166,7 +162,6 @@ class Node:
             self.process.wait(30)
 
     async def promote(self) -> None:
-        """From a standby to the primary."""
         connection: Any = await asyncpg.connect(_superuser(self))
         try:
             assert await connection.fetchval("select pg_promote(wait => true)")

@@ -1,7 +1,7 @@
 """Workers that begin at once, so that very many can die: copies of one process which has imported everything.
 
 `python -m tests.run.worker.faults.nursery` makes one for each line on its standard input, a log and orders, and answers
-with the process id. It waits for none of them, so that no number is given twice while it lives.
+with the process id. It waits for none before it is asked for its exit code, so that no number is given twice meanwhile.
 """
 
 import asyncio
@@ -43,14 +43,21 @@ class Nursery:
 
     def bear(self, orders: Orders, *, path: Path) -> "Born":
         """One more worker with a log there; the first takes as long as everything that is to be imported."""
+        path.touch()
+        return Born(self, self._ask([str(path), orders.text]))
+
+    def code_of(self, pid: int) -> int:
+        """The exit code of a worker that has ended; -1 where the nursery has ended too."""
+        return self._ask(pid) if self._process.poll() is None else -1
+
+    def _ask(self, question: object) -> int:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        path.touch()
-        self._process.stdin.write(json.dumps([str(path), orders.text]).encode() + b"\n")
+        self._process.stdin.write(json.dumps(question).encode() + b"\n")
         self._process.stdin.flush()
-        pid = self._process.stdout.readline()
-        assert pid, self._path.read_text()
-        return Born(int(pid))
+        answer = self._process.stdout.readline()
+        assert answer, self._path.read_text()
+        return int(answer)
 
     def stop(self) -> None:
         """End it; those that it made are not its concern."""
@@ -59,12 +66,13 @@ class Nursery:
 
 
 class Born:
-    """A worker of the nursery, with what tests use of `subprocess.Popen`. How it ended is not known: -1."""
+    """A worker of the nursery, with what tests use of `subprocess.Popen`."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, nursery: Nursery, pid: int) -> None:
         self.pid = pid
+        self._nursery = nursery
         self._handle = os.pidfd_open(pid)
-        self._has_ended = False
+        self._code: int | None = None
 
     def poll(self) -> int | None:
         """None while it runs."""
@@ -82,24 +90,24 @@ class Born:
             os.kill(self.pid, sign)
 
     def kill(self) -> None:
-        """SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
     def _ended(self, seconds: float | None) -> int | None:
-        if not self._has_ended and select.select([self._handle], [], [], seconds)[0]:
-            self._has_ended = True
+        if self._code is None and select.select([self._handle], [], [], seconds)[0]:
+            self._code = self._nursery.code_of(self.pid)
             os.close(self._handle)
-        return -1 if self._has_ended else None
+        return self._code
 
 
 def serve() -> None:
-    """A worker for each line."""
+    """A worker for each line, or the exit code of the one whose number it says."""
     for line in sys.stdin.buffer:
-        path, orders = json.loads(line)
-        pid = os.fork()
-        if pid == 0:
-            _work(path, orders)
-        sys.stdout.write(f"{pid}\n")
+        question = json.loads(line)
+        if isinstance(question, int):
+            answer = os.waitstatus_to_exitcode(os.waitpid(question, 0)[1])
+        elif (answer := os.fork()) == 0:
+            _work(*question)
+        sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
 
 

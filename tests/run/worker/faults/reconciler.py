@@ -67,7 +67,6 @@ class Figures:
 
     @property
     def line(self) -> str:
-        """All of them in a sentence."""
         wrong = ", ".join(f"{name} {count}" for name, count in self.wrong.items()) or "nothing lost or unexplained"
         return f"{wrong}; {self.items} items, {self.mails} mails, {self.duplicated} twice of {self.unknown} unknown"
 

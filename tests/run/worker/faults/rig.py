@@ -96,6 +96,7 @@ class Rig:
     target: Lossy | None = None
     witnesses: list[Witness] = field(default_factory=list[Witness])
     record: Callable[[str, object], None] | None = None
+    nursery: Nursery | None = None
 
     def tell(self, figure: str) -> None:
         """Keep a figure for the end of the run: `T02 claimed again after 2.1 s (at most 5)`."""
@@ -123,7 +124,6 @@ class Rig:
                 self.acknowledged.add(outcome.item_id)
 
     async def add_lane(self, house: House) -> None:
-        """One more pipeline."""
         async with db.transaction(self.pool) as database:
             await pipelines.create_pipeline(
                 database,
@@ -155,8 +155,11 @@ class Rig:
             yield sink
 
     @contextlib.asynccontextmanager
-    async def workers(self, count: int = WORKERS, **pace: Any) -> AsyncGenerator["Crew"]:
-        """Workers that send to the sink; SIGTERM at the end of the block, and they must end well."""
+    async def workers(self, count: int = WORKERS, *, is_apart: bool = False, **pace: Any) -> AsyncGenerator["Crew"]:
+        """Workers that send to the sink; SIGTERM at the end of the block, and they must end well.
+
+        Those whose memory or pace is looked at are apart: no copies of another process.
+        """
         assert self.target is not None, "workers need a sink"
         orders = Orders(
             database_url=self.database_url,
@@ -164,7 +167,7 @@ class Rig:
             public_url=self.public_url,
             secret=SECRET,
         )
-        self.crew = crew = Crew(self, replace(orders, **pace))
+        self.crew = crew = Crew(self, replace(orders, **pace), is_apart)
         witness = Witness(self.database_url, gap_seconds=GAP_SECONDS)
         self.witnesses.append(witness)
         witness.start()
@@ -333,8 +336,6 @@ class Rig:
 
 @dataclass(frozen=True)
 class Web:
-    """A web process and its address."""
-
     child: Child
     url: str
     environment: Mapping[str, str]
@@ -349,12 +350,11 @@ class Web:
 
 @dataclass
 class Crew:
-    """The workers of a test."""
-
     rig: Rig
     orders: Orders
+    is_apart: bool
     children: list[Child] = field(default_factory=list[Child])
-    nursery: Nursery | None = None
+    own: Nursery | None = None  # where the rig has none
 
     @property
     def working(self) -> list[Child]:
@@ -365,27 +365,22 @@ class Crew:
         """One more, with other numbers than the rest if wanted, in what `before` makes for it."""
         assert len(self.working) < WORKERS_MAX, "there are no connections for more"
         number = len(self.children)
-        child = processes.start(
-            ["-m", "tests.run.worker.faults.runner", replace(self.orders, **pace).text],
-            env=processes.environment() | mutants.chosen(),
-            log=self.rig.folder / f"worker-{number}.log",
-            name=f"worker {number}",
-            before=before,
-        )
+        log, name, orders = self.rig.folder / f"worker-{number}.log", f"worker {number}", replace(self.orders, **pace)
+        if before or self.is_apart:
+            environment = processes.environment() | mutants.chosen()
+            words = ["-m", "tests.run.worker.faults.runner", orders.text]
+            child = processes.start(words, env=environment, log=log, name=name, before=before)
+        else:
+            born: Any = self._nursery().bear(orders, path=log)
+            child = Child(born, log, name)
         self.children.append(child)
         return child
 
-    def bear_one(self, **pace: Any) -> Child:
-        """One more, at once, that nobody stops: it is there to be killed."""
-        assert len(self.working) < WORKERS_MAX, "there are no connections for more"
-        number, folder = len(self.children), self.rig.folder
-        environment = processes.environment() | mutants.chosen()
-        self.nursery = self.nursery or Nursery(env=environment, path=folder / "nursery.log")
-        path = folder / f"worker-{number}.log"
-        born: Any = self.nursery.bear(replace(self.orders, **pace), path=path)
-        child = Child(born, path, f"worker {number}")
-        self.children.append(child)
-        return child
+    def _nursery(self) -> Nursery:
+        if self.rig.nursery is not None:
+            return self.rig.nursery
+        self.own = self.own or nursery(self.rig.folder / "nursery.log")
+        return self.own
 
     def one(self) -> Child:
         """Any of those that work."""
@@ -448,7 +443,6 @@ class Crew:
         return await until(told, seconds=90, what=f"{child.name} works")
 
     async def ready(self) -> None:
-        """Wait until all work."""
         for child in self.working:
             await self.owner_of(child)
 
@@ -464,15 +458,17 @@ class Crew:
         assert [] == wrong, wrong[:3]
 
     def bury(self) -> None:
-        """End what is left."""
         for child in self.children:
             processes.kill_tree(child)
-        if self.nursery is not None:
-            self.nursery.stop()
+        if self.own is not None:
+            self.own.stop()
 
     def tails(self) -> list[str]:
-        """The ends of all logs."""
         return [f"\n{child.name}: {child.tail()}" for child in self.children]
+
+
+def nursery(path: Path) -> Nursery:
+    return Nursery(env=processes.environment() | mutants.chosen(), path=path)
 
 
 def start_cluster(more: Mapping[str, str] | None = None) -> tuple[embedded.Server, Path]:

@@ -77,7 +77,6 @@ class Orders:
 
 
 async def main(orders: Orders) -> None:
-    """Work until SIGTERM."""
     mutate()
     if orders.has_poison:
         _poison()

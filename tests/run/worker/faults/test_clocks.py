@@ -32,7 +32,7 @@ async def test_wrong_clocks(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setenv("LD_PRELOAD", library)
     monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-    async with rig.sink(), rig.workers(0) as workers:
+    async with rig.sink(), rig.workers(0, is_apart=True) as workers:
         for offset in ("-10m", "+3d", "-1h"):
             monkeypatch.setenv("FAKETIME", offset)
             workers.start_one()

@@ -1,5 +1,6 @@
 """Workers that are killed, stopped in their tracks, or gone for good: nothing is lost, and every copy has its note."""
 
+import subprocess
 import time
 from dataclasses import dataclass, field
 
@@ -7,7 +8,7 @@ import pytest
 
 from tests import machine
 from tests.journeys.processes import Child
-from tests.run.worker.faults.rig import LEASE_SECONDS, SLOTS, Crew, Lossy, Rig, size
+from tests.run.worker.faults.rig import LEASE_SECONDS, SLOTS, WORKERS, Crew, Lossy, Rig, lack, needs, size
 from tests.sending.channels.sink import Fault, Phase
 
 pytestmark = pytest.mark.faults
@@ -105,7 +106,7 @@ class Trials:
         accepted = self.sink.count + held - held // 2
         await self.rig.schedule(held)
         # They leave the reaping to the one who lives on: all would walk past the locked rows at once.
-        dying = [self.crew.bear_one(reap_seconds=RELUCTANT_SECONDS) for _ in range(self.victims)]
+        dying = [self.crew.start_one(reap_seconds=RELUCTANT_SECONDS) for _ in range(self.victims)]
 
         async def all_stand() -> bool:
             return not silence.times and self.sink.count >= accepted and await self._is_held(held)
@@ -156,3 +157,37 @@ async def test_recovery(rig: Rig) -> None:
     )
     assert not machine.is_over(slowest - LEASE_SECONDS, limit=2)
     assert not machine.is_over(trials.overdue, limit=5)
+
+
+NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")  # in which each worker is process 1
+
+
+@pytest.fixture
+def namespace() -> tuple[str, ...]:
+    """The prefix of a command that makes a worker process 1."""
+    needs("unshare")
+    if subprocess.run([*NAMESPACE, "true"], check=False).returncode:
+        lack("the right to make process namespaces: root")
+    return NAMESPACE
+
+
+@pytest.mark.nightly
+async def test_the_same_name_again(rig: Rig, namespace: tuple[str, ...]) -> None:
+    """A worker under the same host name and the same process number is another one all the same."""
+    restarts, items = size(5, 20), size(1_000, 20_000)
+    await rig.fill(organizations=size(4, 20), lanes=2, items=items)
+    async with rig.sink(pause=0.01), rig.workers(count=0) as workers:
+        for _ in range(WORKERS):
+            workers.start_one(before=namespace)
+        for _ in range(restarts):
+            await rig.gap(mails=items / (restarts + 2))
+            workers.kill(workers.one())
+            workers.start_one(before=namespace)
+        await rig.drained()
+        owners = await rig.connection.fetchval("select count(distinct owner) from attempt")
+        hits = rig.hits
+        for child in workers.working:
+            workers.kill(child)  # the outermost process of a namespace passes no SIGTERM on
+    await rig.reconcile(unknown_max=hits * SLOTS)
+    rig.tell(f"T03 {owners} runs of process 1, {hits} of them killed")
+    assert owners > WORKERS

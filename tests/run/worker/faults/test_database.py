@@ -202,11 +202,11 @@ async def _away(rig: Rig, clients: list[Client]) -> None:
     """The database is gone for so long, and each client has met that."""
     until = time.monotonic() + OUTAGE_SECONDS
     goals = {client.name: client.refusals + OUTAGE_REFUSALS for client in clients}
-
-    async def all_refused() -> bool:
-        return time.monotonic() > until and all(client.refusals >= goals[client.name] for client in clients)
-
-    await rig.until(all_refused, seconds=OUTAGE_SECONDS + 60, what="all clients were refused")
+    await rig.until(
+        lambda: time.monotonic() > until and all(client.refusals >= goals[client.name] for client in clients),
+        seconds=OUTAGE_SECONDS + 60,
+        what="all clients were refused",
+    )
 
 
 async def _judge(rig: Rig, posters: list[Poster], editors: list[Editor]) -> None:
@@ -235,14 +235,13 @@ async def _recovered(rig: Rig, clients: list[Client], *, workers_alive: int) -> 
     began = time.monotonic()
     since = await rig.connection.fetchval("select now()")
 
-    async def accepts() -> bool:
-        return any(client.succeeded_at > began for client in clients)
-
     async def all_work() -> bool:
         busy = await rig.connection.fetchval("select count(distinct owner) from attempt where begin_time > $1", since)
         return busy == workers_alive
 
-    await rig.until(accepts, seconds=30, what="a request is accepted")
+    await rig.until(
+        lambda: any(client.succeeded_at > began for client in clients), seconds=30, what="a request is accepted"
+    )
     first = time.monotonic() - began
     await rig.until(all_work, seconds=30, what="every worker works")
     last = time.monotonic() - began

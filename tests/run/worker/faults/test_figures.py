@@ -300,8 +300,6 @@ async def crowd_sees(crowd: Crowd) -> None:
 async def until_told(crowd: Crowd, count: int) -> None:
     """Wait until so many more requests were answered."""
     goal = crowd.told.total() - crowd.told["broken"] + count
-
-    async def reached() -> bool:
-        return crowd.told.total() - crowd.told["broken"] >= goal
-
-    await crowd.rig.until(reached, seconds=120, what=f"{goal} answers")
+    await crowd.rig.until(
+        lambda: crowd.told.total() - crowd.told["broken"] >= goal, seconds=120, what=f"{goal} answers"
+    )

@@ -83,13 +83,9 @@ async def test_memory(rig: Rig) -> None:
     """Working off a file takes a worker no more than some of its pieces."""
     rows = size(10_000, 200_000)
     await rig.fill(organizations=1, lanes=1, items=0)
-    async with rig.sink(), rig.workers(1) as workers:
+    async with rig.sink(), rig.workers(1, is_apart=True) as workers:
         [child] = workers.working
-
-        async def is_up() -> bool:
-            return bool(child.told("run_id"))
-
-        await rig.until(is_up, seconds=60, what="the worker is up")
+        await rig.until(lambda: bool(child.told("run_id")), seconds=60, what="the worker is up")
         before = peak_bytes(child)
         await send(rig, rows)
 

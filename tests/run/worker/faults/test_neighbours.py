@@ -11,6 +11,7 @@ from afterword.events.webhooks import WEBHOOK
 from afterword.kit import db
 from afterword.kit.nouns import service
 from tests.conftest import build_house
+from tests.journeys.processes import until
 from tests.run.worker.faults.rig import SECRET, Lossy, Rig, size
 from tests.sending.channels.receiver import Receiver, Reply
 
@@ -37,9 +38,7 @@ async def test_one_item_a_second_beside_many(rig: Rig) -> None:
         await _hook(rig, hanging.url)
         await rig.schedule(DUE, lanes=lanes)
         async with rig.workers(count=1, slots=SLOTS, networks="127.0.0.0/8"):
-            async with asyncio.timeout(60):
-                while not sink.count:
-                    await asyncio.sleep(0.01)
+            await until(lambda: sink.count)
             alone = await _rate(sink, ALONE_SECONDS)
             began, before, most = time.monotonic(), sink.count, 0
             for _ in range(SECONDS):

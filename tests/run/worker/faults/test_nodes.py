@@ -121,11 +121,9 @@ async def test_failover(folder: Path, record_property: Callable[[str, object], N
 
 async def _all_at_once(rig: Rig, workers: Sequence[Child]) -> None:
     """Nobody claims before all are there: else the first to be ready would do it all alone."""
-
-    async def all_ready() -> bool:
-        return all(worker.told("run_id") for worker in workers)
-
-    await rig.until(all_ready, seconds=BACK_SECONDS_MAX, what="all workers are up")
+    await rig.until(
+        lambda: all(worker.told("run_id") for worker in workers), seconds=BACK_SECONDS_MAX, what="all workers are up"
+    )
     await rig.connection.execute("update pipeline set paused = false")
 
 
@@ -133,11 +131,10 @@ async def _disturb(rig: Rig, network: Network, worker: Child, home: Machine, pri
     target = rig.target
     assert isinstance(target, Outside)
 
-    async def accepted(share: float) -> None:
-        async def enough() -> bool:
-            return target.read() >= ITEMS * share
+    read = target.read
 
-        await rig.until(enough, seconds=SHARE_SECONDS_MAX, what=f"{share:.0%} of the mails")
+    async def accepted(share: float) -> None:
+        await rig.until(lambda: read() >= ITEMS * share, seconds=SHARE_SECONDS_MAX, what=f"{share:.0%} of the mails")
 
     async def bereft() -> bool:
         return not await rig.connection.fetchval(

@@ -95,7 +95,10 @@ async def judge(rig: Rig, name: str) -> None:
 async def polling(rig: Rig, **pace: Any) -> AsyncGenerator[Child]:
     """One worker that sends."""
     await rig.fill(organizations=2, lanes=2, items=0)
-    async with rig.sink(), rig.workers(1, **{"poll_seconds": POLL_SECONDS, "slots": 20, **pace}) as workers:
+    async with (
+        rig.sink(),
+        rig.workers(1, is_apart=True, **{"poll_seconds": POLL_SECONDS, "slots": 20, **pace}) as workers,
+    ):
         await workers.ready()
         yield workers.children[0]
 

@@ -40,11 +40,11 @@ class Racer:
         for number in range(count):
             item = await self._schedule(number)
             wanted = self.rig.draw.choice(STAGES)
-
-            async def has_come(item_id: str = item["item_id"], wanted: int = wanted) -> bool:
-                return self.stages.get(item_id, 1) >= wanted
-
-            await until(has_come, seconds=60, what=f"stage {wanted}")
+            await until(
+                lambda item_id=item["item_id"], wanted=wanted: self.stages.get(item_id, 1) >= wanted,
+                seconds=60,
+                what=f"stage {wanted}",
+            )
             await (self._abort, self._delete, self._move, self._send_back)[number % 4](item)
 
     async def _schedule(self, number: int) -> dict[str, Any]:

@@ -134,11 +134,11 @@ async def watched(rig: Rig) -> AsyncGenerator[Waits]:
 async def go_on(rig: Rig, clients: Sequence[Client]) -> None:
     """Wait until every client has gone through all its requests at least once more, from the first to the last."""
     goals = {client.name: client.rounds + 2 for client in clients}
-
-    async def all_done() -> bool:
-        return all(client.rounds >= goals[client.name] for client in clients)
-
-    await rig.until(all_done, seconds=ROUND_SECONDS_MAX, what="all clients went round")
+    await rig.until(
+        lambda: all(client.rounds >= goals[client.name] for client in clients),
+        seconds=ROUND_SECONDS_MAX,
+        what="all clients went round",
+    )
 
 
 async def judge(rig: Rig, clients: Sequence[Client], waits: Waits, what: str) -> None:
@@ -197,11 +197,7 @@ async def test_migration_meets_a_lock(rig: Rig, tmp_path: Path) -> None:
                 with newer.release(tmp_path) as release:
                     reached = release.add("wider", f"alter table queue_item {newer.COLUMNS};")
                     migrating = asyncio.create_task(migrations.migrate(rig.database_url, report=told.append))
-
-                    async def gave_way() -> bool:
-                        return len(told) >= TRIES
-
-                    await rig.until(gave_way, seconds=60, what="the migration gave way")
+                    await rig.until(lambda: len(told) >= TRIES, seconds=60, what="the migration gave way")
                     await go_on(rig, clients)
                     assert not migrating.done()
                     await holder.execute("rollback")

@@ -247,6 +247,7 @@ async def test_soak(rig: Rig) -> None:
             rig.web(2, log_level="warning") as sites,
             rig.workers(
                 2,
+                is_apart=True,
                 slots=flights.SLOTS,
                 lease_seconds=flights.LEASE_SECONDS,
                 heartbeat_seconds=flights.HEARTBEAT_SECONDS,

@@ -145,11 +145,7 @@ async def test_rolling_restart(rig: Rig) -> None:
                     both.create_task(_one_web_after_the_other(sites))
                     both.create_task(_one_worker_after_the_other(workers))
                 goal = sink.count + 10
-
-                async def goes_on(goal: int = goal) -> bool:
-                    return sink.count >= goal
-
-                await rig.until(goes_on, seconds=30, what="mails go on")
+                await rig.until(lambda goal=goal: sink.count >= goal, seconds=30, what="mails go on")
             done.set()
         await rig.drained()
     count, refused = sum(client.count for client in clients), sum(client.refused for client in clients)
@@ -178,17 +174,9 @@ async def test_second_signal_skips_the_wait(rig: Rig) -> None:
     """A mail server that accepts and says nothing holds nobody who is in a hurry."""
     await rig.fill(organizations=1, lanes=1, items=1)
     async with rig.sink(faults={"dot": Fault("late")}) as sink, worker(rig, 0) as child:
-
-        async def is_out() -> bool:
-            return sink.count == 1
-
-        await rig.until(is_out, seconds=30, what="the mail is out")
+        await rig.until(lambda: sink.count == 1, seconds=30, what="the mail is out")
         child.send(signal.SIGTERM)
-
-        async def has_heard() -> bool:
-            return "stopping" in child.tail()
-
-        await rig.until(has_heard, seconds=30, what="it has heard the first signal")
+        await rig.until(lambda: "stopping" in child.tail(), seconds=30, what="it has heard the first signal")
         child.send(signal.SIGTERM)
         await child.ended(seconds=STOP_SECONDS_MAX / 2)
         assert 3 == await rig.connection.fetchval("select status from queue_item")

@@ -55,7 +55,10 @@ async def test_sends(rig: Rig) -> None:
     await rig.fill(organizations=4, lanes=2, items=MAILS)
     await rig.connection.execute("update channel_account set slots_max = 50")
     await rig.connection.execute("analyze")
-    async with rig.sink(), rig.workers(count=2, slots=50, lease_seconds=60.0, heartbeat_seconds=15.0) as workers:
+    async with (
+        rig.sink(),
+        rig.workers(count=2, is_apart=True, slots=50, lease_seconds=60.0, heartbeat_seconds=15.0) as workers,
+    ):
         await rig.drained()
         assert 2 == len(workers.working)
     await rig.reconcile(unknown_max=0)

@@ -3,9 +3,11 @@
 import asyncio
 import random
 import shutil
+import subprocess
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,7 +20,7 @@ from afterword.kit import db
 from afterword.run import migrations
 from tests.journeys import processes
 from tests.run.worker.faults import nodes
-from tests.run.worker.faults.rig import SECRET, SLOTS, Rig, size, start_cluster
+from tests.run.worker.faults.rig import SECRET, SLOTS, Crew, Rig, size, start_cluster
 from tests.sending.channels.sink import Fault, Phase
 
 pytestmark = [pytest.mark.nightly, pytest.mark.faults]
@@ -28,6 +30,7 @@ KILLS = size(3, 30)
 ORPHANS = size(2, 10)  # workers that die with items in their hands
 OVERDUE = size(300, 5_000)
 QUIET_SECONDS = size(3, 30)
+LOOK_SECONDS = 6  # workers look every five
 RATE = 20  # a second
 BURST = RATE * 10  # what a bucket holds
 WITHIN = BURST + RATE * size(3, 60)
@@ -153,27 +156,34 @@ async def test_database_goes_back(tmp_path: Path, record_property: Callable[[str
         async with rig.sink() as sink, rig.workers(count=2, folder=str(tmp_path)) as workers:
             await rig.drained()
             assert OVERDUE == sink.count
-            await asyncio.sleep(6)  # they look every five seconds
+            await asyncio.sleep(LOOK_SECONDS)
             await rig.crash_database()
             server.cluster.rename(server.home / "later")
             backup.rename(server.cluster)
             await rig.revive_database()
             workers.start_one()
-            await rig.until(lambda: _is_paused(rig), seconds=60, what="sending is paused")
-            await asyncio.sleep(QUIET_SECONDS)
-            before = sink.count - OVERDUE
-            assert {Item.SCHEDULED: OVERDUE, Item.SENT: 1} == await rig.states()
-            await _confirm(rig)
-            await rig.drained()
-            told = await rig.connection.fetchval(
-                """select count(*) from (select subject_id from event where is_terminal group by subject_id
-                                         having count(*) = 1) once"""
-            )
-            again = sink.count - OVERDUE
-            for child in workers.children:
-                child.log.write_text("")  # that sending is paused is an error, and rightly logged as one
-        rig.tell(f"T17 went back two hours: {before} of {OVERDUE} left before it was confirmed, {again} after")
-        assert (0, OVERDUE, OVERDUE + 1) == (before, again, told)
+            await _judge(rig, workers, "went back two hours")
+
+
+async def _judge(rig: Rig, crew: Crew, what: str) -> None:
+    """Nothing is sent again before it is confirmed; then all of it is, and each item has one end."""
+    target = rig.target
+    assert target is not None
+    await rig.until(lambda: _is_paused(rig), seconds=60, what="sending is paused")
+    await asyncio.sleep(QUIET_SECONDS)
+    before = target.count - OVERDUE
+    assert {Item.SCHEDULED: OVERDUE, Item.SENT: 1} == await rig.states()
+    await _confirm(rig)
+    await rig.drained()
+    again = target.count - OVERDUE
+    told = await rig.connection.fetchval(
+        """select count(*) from (select subject_id from event where is_terminal group by subject_id
+                                 having count(*) = 1) once"""
+    )
+    for child in crew.children:
+        child.log.write_text("")  # that sending is paused is an error, and rightly logged as one
+    rig.tell(f"T17 {what}: {before} of {OVERDUE} left before it was confirmed, {again} after, 1 event each")
+    assert (0, OVERDUE, OVERDUE + 1) == (before, again, told)
 
 
 async def _is_paused(rig: Rig) -> bool:
@@ -217,3 +227,48 @@ async def _own_rig(folder: Path, record: Callable[[str, object], None]) -> Async
     finally:
         await server.stop()
         shutil.rmtree(home)
+
+
+async def test_a_dump_is_restored(rig: Rig, tmp_path: Path) -> None:
+    """Dumped with everything overdue, sent, dropped, restored: workers that knew the later one wait for a person."""
+    await rig.fill(organizations=4, lanes=2, items=1)
+    async with rig.sink(), rig.workers(count=1, folder=str(tmp_path)):
+        await rig.drained()
+    await rig.schedule(OVERDUE)
+    await _pass_time(rig.connection, hours=2)
+    dump = tmp_path / "afterword.dump"
+    await asyncio.to_thread(_run, rig, "pg_dump", "--format=custom", f"--file={dump}", rig.database_url)
+    async with rig.sink() as sink:
+        async with rig.workers(count=2, folder=str(tmp_path)):
+            await rig.drained()
+            assert OVERDUE == sink.count
+            await asyncio.sleep(LOOK_SECONDS)
+        await _put_back(rig, dump)
+        async with await db.open_pool(rig.database_url, size_max=2) as pool:  # connections to what stands there now
+            restored = replace(rig, pool=pool)
+            async with restored.workers(count=2, folder=str(tmp_path)) as crew:
+                await _judge(restored, crew, "restored from a dump")
+
+
+def _run(rig: Rig, program: str, *words: str) -> None:
+    run = subprocess.run(
+        [str(rig.server.binaries.folder / program), *words], check=False, capture_output=True, text=True
+    )
+    assert 0 == run.returncode, run.stderr
+
+
+async def _put_back(rig: Rig, dump: Path) -> None:
+    """As an operator does: an empty database under the same name, and the dump into it."""
+    name = await rig.connection.fetchval("select current_database()")
+    await rig.pool.raw.expire_connections()
+    await rig.connection.close()
+    admin: Any = await asyncpg.connect(rig.server.url)
+    try:
+        await admin.execute(f"drop database {name} with (force)")
+        await admin.execute(f"create database {name}")
+    finally:
+        await admin.close()
+    await asyncio.to_thread(
+        _run, rig, "pg_restore", "--exit-on-error", "--no-owner", f"--dbname={rig.database_url}", str(dump)
+    )
+    rig.connection = await asyncpg.connect(rig.database_url)

@@ -29,11 +29,9 @@ class Witness:
         self._thread = threading.Thread(target=self._run, name="witness", daemon=True)
 
     def start(self) -> None:
-        """Begin to beat."""
         self._thread.start()
 
     async def stop(self) -> None:
-        """Beat no more."""
         self._stopped.set()
         await asyncio.to_thread(self._thread.join)
 

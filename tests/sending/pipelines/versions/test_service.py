@@ -7,8 +7,6 @@ from afterword.sending.pipelines import service as pipelines
 from afterword.sending.pipelines import versions as pipelines_versions
 from tests.sending.pipelines.test_pipeline_api import change
 from tests.sending.queue.conftest import Client
-from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
 LONG = {"all": [{"subject": "questionnaire_metadata:note", "operator": "equal", "value": "x" * 300} for _ in range(4)]}
 CHANGES: tuple[tuple[dict[str, Any], list[tuple[str, str | None]]], ...] = (
@@ -31,15 +29,13 @@ CHANGES: tuple[tuple[dict[str, Any], list[tuple[str, str | None]]], ...] = (
 
 
 async def versions(client: Client, query: str = "") -> dict[str, Any]:
-    response = await client.send("GET", f"{client.pipeline}/version{query}")
-    assert 200 == response.status_code, response.text
-    return response.json()
+    return await client.ok("GET", f"{client.pipeline}/version{query}")
 
 
 async def test_versions(client: Client) -> None:
     path = f"{client.pipeline}/version"
     assert 404 == (await client.send("GET", path.replace(client.queue.pipeline_id, "p" * 22))).status_code
-    title = (await client.send("GET", client.pipeline)).json()["title"]
+    title = (await client.ok("GET", client.pipeline))["title"]
     for changes, _ in CHANGES:
         assert 200 == (await change(client, changes)).status_code
     found = (await versions(client))["results"]

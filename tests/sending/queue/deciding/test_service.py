@@ -1,23 +1,18 @@
 """The input of a decision, on a real PostgreSQL: held and skipped items, places in the frequency cap."""
 
 import asyncio
-import random
 from datetime import timedelta
 
 import pytest
 
 from afterword.core.scheduling.decisions import CONTACTS_MAX
-from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
-from afterword.sending.queue import lanes
-from afterword.sending.queue.lanes import SettingsCache
-from afterword.sending.queue.sending import service as sending
-from tests.sending.queue.conftest import LEASE_SECONDS, SMS, Queue
+from tests.sending.queue.conftest import LEASE_SECONDS, OK, SMS, Queue
+from tests.sending.queue.test_credits import expire
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
-OK = Sent("reference", 250, "ok")
 
 
 class TestSkipped:
@@ -51,8 +46,7 @@ class TestSkipped:
         assert ["created", "ignored!"] == await queue.told(item)
 
     async def test_all_responses_are_there(self, queue: Queue) -> None:
-        await queue.schedule("first@example.com")
-        await queue.worker().send(OK)
+        await queue.sent("first@example.com")
         await queue.execute("update questionnaire_instance set submitted_time = now()")
         await queue.execute("update questionnaire set responses_max = 1, version = version + 1")
         item = await queue.schedule()
@@ -159,8 +153,7 @@ class TestHeld:
         assert second.item_id == reminder.item.item_id
 
     async def test_as_a_reminder_of_what_is_answered(self, queue: Queue) -> None:
-        first = await queue.schedule()
-        await queue.worker().send(OK)
+        first = await queue.sent()
         await queue.execute("update questionnaire_instance set submitted_time = now()")
         second = await queue.schedule("bob@example.com")
         await queue.execute(
@@ -201,8 +194,7 @@ class TestFrequencyCap:
         assert 1 == sum(len(batch) for batch in batches)
 
     async def test_again_after_its_time(self, capped: Queue) -> None:
-        await capped.schedule()
-        await capped.worker().send(OK)
+        await capped.sent()
         [contact] = await capped.fetch("select recent from contact")
         long_ago = [{**entry, "time": (await capped.now() - 2 * DAY).isoformat()} for entry in contact["recent"]]
         await capped.execute("update contact set recent = $1", long_ago)
@@ -213,8 +205,7 @@ class TestFrequencyCap:
 
     async def test_wait(self, capped: Queue) -> None:
         await capped.change_pipeline("if_capped = 'wait'")
-        await capped.schedule()
-        await capped.worker().send(OK)
+        await capped.sent()
         item = await capped.schedule()
 
         assert [] == await capped.worker().claim()
@@ -224,16 +215,14 @@ class TestFrequencyCap:
         assert row["due_time"] > await capped.now() + DAY - HOUR
 
     async def test_its_own_place_is_no_obstacle(self, capped: Queue) -> None:
-        await capped.schedule()
-        await capped.worker().send(Retry("recipient", "busy"))
+        await capped.sent(outcome=Retry("recipient", "busy"))
         await capped.shift(HOUR)
 
         assert 1 == len(await capped.worker().claim())
         assert 1 == await capped.value("select jsonb_array_length(recent) from contact")
 
     async def test_who_is_skipped_after_an_attempt_gives_the_place_back(self, capped: Queue) -> None:
-        item = await capped.schedule()
-        await capped.worker().send(Retry("recipient", "busy"))
+        item = await capped.sent(outcome=Retry("recipient", "busy"))
         await capped.shift(HOUR)
         await capped.change_pipeline("end_time = now()")
 
@@ -248,8 +237,7 @@ class TestFrequencyCap:
             for number in range(CONTACTS_MAX + 50)
             for time in [await capped.now() - (400 * DAY if number < 30 else HOUR)]  # the first are forgotten
         ]
-        await capped.schedule()
-        await capped.worker().send(OK)
+        await capped.sent()
         await capped.execute("update contact set recent = $1", entries)
         await capped.schedule()
         await capped.worker().claim()
@@ -276,8 +264,7 @@ class TestFrequencyCap:
         assert 0 == await capped.value("select jsonb_array_length(recent) from contact")
 
     async def test_cancelled_after_an_unknown_attempt(self, capped: Queue) -> None:
-        item = await capped.schedule()
-        await capped.worker().send(Unknown("?"))
+        item = await capped.sent(outcome=Unknown("?"))
 
         await capped.cancel(item)
 
@@ -300,21 +287,8 @@ class TestClosedLanes:
         await queue.execute("update queue_item set not_after = now()")
         fresh = await queue.schedule("bob@example.com")
         await queue.change_pipeline("paused = true")
-        worker = queue.worker()
 
-        async with db.transaction(queue.pool) as database:
-            closed = await lanes.list_closed_lanes(database, after=("", ""), limit=10)
-            count = await sending.claim_expired(
-                database,
-                closed=closed,
-                lease=worker.lease,
-                cache=SettingsCache(),
-                secret=queue.secret,
-                draw=random.random,
-                limit=100,
-            )
-
-        assert 1 == count
+        assert 1 == await expire(queue)
         assert [IGNORED, SCHEDULED] == [await queue.status(old), await queue.status(fresh)]
         assert ["created", "ignored!"] == await queue.told(old)
 
@@ -329,7 +303,7 @@ async def suppress(queue: Queue, reason: str) -> None:
 
 async def test_sms_windows_follow_the_number(queue: Queue) -> None:
     """A phone number tells the clock of its country before anything else is known."""
-    sms = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS")
+    sms = await queue.pipeline(channel_id=SMS)
     now = await queue.now()
     local = now + 9 * HOUR  # Tokyo
     await sms.change_pipeline(

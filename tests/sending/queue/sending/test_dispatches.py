@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 
 from afterword.core.organizations.access import Caller
-from afterword.kit.transport.base import Sent
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.queue.records import QueueItemUpdate
 from afterword.sending.queue.sending.dispatches import Dispatch
 from tests.conftest import House
-from tests.sending.queue.conftest import Queue
+from tests.sending.queue.conftest import OK, Queue
 
-OK = Sent("reference", 250, "ok")
 FULL = {"email": "ann@example.com", "rsecret_a": "theirs"}
 OVER = {"email": "ann@example.com", "phone_number": "+306900000001", "rsecret_a": "ours"}
 COUNT_ADDRESSES = "select count(*) from responder_address"

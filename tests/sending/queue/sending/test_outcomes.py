@@ -7,24 +7,14 @@ from afterword.kit.transport.base import Refused, Retry, Unknown
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
 from tests.sending.queue.conftest import SMS, Queue
-from tests.sending.queue.test_moves import CLAIMED, DAY, FAILED, IGNORED, LOST, MINUTE, OK, SCHEDULED, SENT, UNCERTAIN
+from tests.sending.queue.test_moves import DAY, FAILED, IGNORED, LOST, MINUTE, OK, SCHEDULED, SENT, UNCERTAIN
 
 
 class TestSettle:
-    async def test_not_begun(self, queue: Queue) -> None:
-        item = await queue.schedule()
-        worker = queue.worker()
-        [dispatch] = await worker.claim()
-
-        await worker.settle(OK, dispatch)
-
-        assert CLAIMED == await queue.status(item)
-
     async def test_fenced(self, queue: Queue) -> None:
         item = await queue.schedule()
         worker = queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
+        [dispatch] = await worker.begin(*await worker.claim())
         await queue.shift(LOST)
         await queue.reap()
 
@@ -78,8 +68,7 @@ class TestSettle:
         assert 0 == await queue.value("select count(*) from suppression")
 
     async def test_refused_for_an_address_that_does_not_exist(self, queue: Queue) -> None:
-        await queue.schedule()
-        await queue.worker().send(Refused("550 5.1.1 unknown", 550, suppress=True))
+        await queue.sent(outcome=Refused("550 5.1.1 unknown", 550, suppress=True))
         again = await queue.schedule("ANN@example.com")
 
         assert [] == await queue.worker().claim()
@@ -125,8 +114,7 @@ class TestSettle:
     async def test_retry_beyond_its_time(self, queue: Queue) -> None:
         item = await queue.schedule()
         worker = queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
+        [dispatch] = await worker.begin(*await worker.claim())
 
         await worker.settle(Retry("recipient", "busy"), dispatch, waits=Waits(factor=100_000))
 
@@ -150,8 +138,7 @@ class TestSettle:
     async def test_throttled_until_it_is_too_late(self, queue: Queue) -> None:
         item = await queue.schedule()
         worker = queue.worker()
-        [dispatch] = await worker.claim()
-        await worker.begin(dispatch)
+        [dispatch] = await worker.begin(*await worker.claim())
         await worker.settle(Retry("throttle", "slower"), dispatch, waits=Waits(factor=1_000_000))
         row = await queue.row(item)
         assert row["not_after"] == row["due_time"]
@@ -176,7 +163,7 @@ class TestSettle:
         assert ["created", "retried"] == await queue.told(item)
 
     async def test_unknown_where_repeating_is_forbidden(self, queue: Queue) -> None:
-        sms = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS")
+        sms = await queue.pipeline(channel_id=SMS)
         item = await sms.schedule("+306912345678")
 
         await sms.worker().send(Unknown("no answer"))

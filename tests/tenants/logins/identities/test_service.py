@@ -117,6 +117,14 @@ async def browser(office: Office, provider: Provider, *, source: str = "192.0.2.
         yield Person(client, provider)
 
 
+@pytest.fixture
+async def person(office: Office, provider: Provider) -> AsyncGenerator[Person]:
+    """A browser, and an organization that is connected with the provider."""
+    await connect(office, provider)
+    async with browser(office, provider) as person:
+        yield person
+
+
 async def roles(office: Office) -> dict[str, str]:
     async with db.connection(office.pool) as database:
         rows = await database.fetch("select email, role from organization_user where removed_time is null")
@@ -140,12 +148,10 @@ class TestAttacks:
             assert 303 == (await mine.come_back(params)).status_code
             assert 403 == (await mine.come_back(params)).status_code  # a code works once
 
-    async def test_another_site_cannot_post(self, office: Office, provider: Provider) -> None:
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            params = await person.go()
-            headers = {"Sec-Fetch-Site": "cross-site"}
-            assert 403 == (await person.client.post(service.RETURN_PATH, data=params, headers=headers)).status_code
+    async def test_another_site_cannot_post(self, person: Person) -> None:
+        params = await person.go()
+        headers = {"Sec-Fetch-Site": "cross-site"}
+        assert 403 == (await person.client.post(service.RETURN_PATH, data=params, headers=headers)).status_code
 
     async def test_too_late(self, office: Office, provider: Provider) -> None:
         await connect(office, provider)
@@ -180,21 +186,18 @@ class TestAttacks:
         async with browser(office, provider) as person:
             assert 403 == (await person.log_in()).status_code
 
-    async def test_claims_of_somebody_else(self, office: Office, provider: Provider) -> None:
-        await connect(office, provider)
+    async def test_claims_of_somebody_else(self, provider: Provider, person: Person) -> None:
         provider.is_thin, provider.token_claims = True, {"sub": "somebody-else"}
-        async with browser(office, provider) as person:
-            assert 403 == (await person.log_in()).status_code
+        assert 403 == (await person.log_in()).status_code
 
     async def test_guesses_are_counted(
-        self, office: Office, provider: Provider, monkeypatch: pytest.MonkeyPatch
+        self, office: Office, provider: Provider, person: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """States and codes that nobody gave out are, at one organization, and the provider is not asked any more."""
         monkeypatch.setattr(service, "WRONG_MAX", 3)
-        await connect(office, provider)
         other = await found(office.pool, domain="sparta", email="sofia@sparta.example")
         await connect(other, provider)
-        async with browser(office, provider) as person, browser(office, provider) as elsewhere:
+        async with browser(office, provider) as elsewhere:
             params = await person.go()
             for wrong in ({"code": "made-up"}, {"state": "x" * 22}, {"code": ""}):
                 assert 403 == (await person.come_back({**params, **wrong})).status_code
@@ -206,38 +209,34 @@ class TestAttacks:
             assert 303 == (await elsewhere.come_back(await elsewhere.go(domain="sparta"))).status_code
 
     async def test_refusals_and_successes_are_not_counted(
-        self, office: Office, provider: Provider, monkeypatch: pytest.MonkeyPatch
+        self, office: Office, provider: Provider, person: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A provider that is set up wrongly locks nobody out, nor do many people of one office."""
         monkeypatch.setattr(service, "WRONG_MAX", 1)
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            for claims, status in (
-                ({"groups": ["lunch"]}, 403),
-                ({"groups": ["desk"], "email_verified": False}, 403),
-                ({}, 303),
-                ({}, 303),
-            ):
-                assert status == (await person.log_in(**claims)).status_code
-            provider.token_claims = {"nonce": "x"}
-            assert 403 == (await person.log_in()).status_code
-            provider.token_claims = {}
-            assert 303 == (await person.log_in()).status_code
+        for claims, status in (
+            ({"groups": ["lunch"]}, 403),
+            ({"groups": ["desk"], "email_verified": False}, 403),
+            ({}, 303),
+            ({}, 303),
+        ):
+            assert status == (await person.log_in(**claims)).status_code
+        provider.token_claims = {"nonce": "x"}
+        assert 403 == (await person.log_in()).status_code
+        provider.token_claims = {}
+        assert 303 == (await person.log_in()).status_code
 
     @pytest.mark.parametrize(("tells", "iss", "status"), [(False, "", 303), (True, "", 403), (True, "x", 403)])
     async def test_answer_of_another_provider(
-        self, office: Office, provider: Provider, *, tells: bool, iss: str, status: int
+        self, provider: Provider, person: Person, *, tells: bool, iss: str, status: int
     ) -> None:
         """The code is not taken anywhere; what counts where is in test_openid.py."""
-        await connect(office, provider)
         provider.document = {"authorization_response_iss_parameter_supported": tells}
-        async with browser(office, provider) as person:
-            params = await person.go()
-            provider.asked.clear()
-            assert status == (await person.come_back({**params, "iss": iss})).status_code
-            assert (303 == status) is ("/token" in provider.asked)
-            if tells:
-                assert 303 == (await person.come_back({**params, "iss": provider.issuer})).status_code
+        params = await person.go()
+        provider.asked.clear()
+        assert status == (await person.come_back({**params, "iss": iss})).status_code
+        assert (303 == status) is ("/token" in provider.asked)
+        if tells:
+            assert 303 == (await person.come_back({**params, "iss": provider.issuer})).status_code
 
     async def test_only_open_networks(self, office: Office, provider: Provider) -> None:
         """Without the operator's word no call goes to loopback, nor to an address of the document."""
@@ -305,16 +304,20 @@ class TestReasons:
         ],
     )
     async def test_of_a_person(
-        self, office: Office, provider: Provider, token: dict[str, Any], claims: dict[str, Any], words: str
+        self,
+        office: Office,
+        provider: Provider,
+        person: Person,
+        token: dict[str, Any],
+        claims: dict[str, Any],
+        words: str,
     ) -> None:
-        await connect(office, provider)
         provider.token_claims = token
-        async with browser(office, provider) as person:
-            assert 403 == (await person.log_in(**claims)).status_code
-            assert words in (await problem_of(office) or "")
-            provider.token_claims = {}
-            assert 303 == (await person.log_in()).status_code
-            assert await problem_of(office) is None
+        assert 403 == (await person.log_in(**claims)).status_code
+        assert words in (await problem_of(office) or "")
+        provider.token_claims = {}
+        assert 303 == (await person.log_in()).status_code
+        assert await problem_of(office) is None
 
     async def test_of_the_provider(self, office: Office, provider: Provider) -> None:
         """Its own words, made one short line."""
@@ -332,10 +335,9 @@ class TestReasons:
 
     @pytest.mark.parametrize("change", [{"state": "x" * 22}, {"iss": "https://evil.example"}, None])
     async def test_strangers_tell_the_owner_nothing(
-        self, office: Office, provider: Provider, change: dict[str, str] | None
+        self, office: Office, provider: Provider, person: Person, change: dict[str, str] | None
     ) -> None:
-        await connect(office, provider)
-        async with browser(office, provider) as person, browser(office, provider) as stranger:
+        async with browser(office, provider) as stranger:
             told = {"error": "x", "state": (await person.go())["state"], **(change or {})}
             client = person.client if change else stranger.client
             assert 403 == (await client.get(service.RETURN_PATH, params=told)).status_code
@@ -378,15 +380,13 @@ class TestSettings:
                 is_new,
             )
 
-    async def test_removal_ends_its_sessions(self, office: Office, provider: Provider) -> None:
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            await person.log_in()
-            assert 200 == (await person.client.get("/console/settings/account")).status_code
-            async with db.transaction(office.pool) as database:
-                await service.remove(database, caller=installation(office.organization_id))
-            assert 303 == (await person.client.get("/console/settings/account")).status_code
-            assert 404 == (await person.client.get("/console/login/with/kalamata/start")).status_code
+    async def test_removal_ends_its_sessions(self, office: Office, person: Person) -> None:
+        await person.log_in()
+        assert 200 == (await person.client.get("/console/settings/account")).status_code
+        async with db.transaction(office.pool) as database:
+            await service.remove(database, caller=installation(office.organization_id))
+        assert 303 == (await person.client.get("/console/settings/account")).status_code
+        assert 404 == (await person.client.get("/console/login/with/kalamata/start")).status_code
 
 
 class TestLogIn:
@@ -406,47 +406,37 @@ class TestLogIn:
             assert 303 == (await person.log_in(email="n.p@kalamata.example", groups="desk")).status_code
         assert {EMAIL: "owner", NIKOS["email"]: "agent"} == await roles(office)
 
-    async def test_thin_token(self, office: Office, provider: Provider) -> None:
-        await connect(office, provider)
+    async def test_thin_token(self, office: Office, provider: Provider, person: Person) -> None:
         provider.is_thin = True
-        async with browser(office, provider) as person:
-            assert 303 == (await person.log_in()).status_code
+        assert 303 == (await person.log_in()).status_code
         assert "agent" == (await roles(office))[NIKOS["email"]]
 
-    async def test_signed_answer(self, office: Office, provider: Provider) -> None:
+    async def test_signed_answer(self, office: Office, provider: Provider, person: Person) -> None:
         """The answer about the person may be a token too; then it must be of this provider and for us."""
-        await connect(office, provider)
         provider.is_thin = provider.is_signed = True
-        async with browser(office, provider) as person:
-            for wrong in ({"aud": "another-client"}, {"iss": "https://other.example"}):
-                assert 403 == (await person.log_in(**wrong)).status_code
-            provider.token_claims = {"sub": "somebody-else"}
-            provider.is_signed = False
-            assert 403 == (await person.log_in()).status_code
-            provider.token_claims, provider.is_signed = {}, True
-            assert 303 == (await person.log_in()).status_code
+        for wrong in ({"aud": "another-client"}, {"iss": "https://other.example"}):
+            assert 403 == (await person.log_in(**wrong)).status_code
+        provider.token_claims = {"sub": "somebody-else"}
+        provider.is_signed = False
+        assert 403 == (await person.log_in()).status_code
+        provider.token_claims, provider.is_signed = {}, True
+        assert 303 == (await person.log_in()).status_code
         assert "agent" == (await roles(office))[NIKOS["email"]]
 
     @pytest.mark.parametrize(("minutes", "status"), [(2, 303), (-2, 303), (10, 403), (-10, 403)])
-    async def test_clocks(self, office: Office, provider: Provider, minutes: int, status: int) -> None:
+    async def test_clocks(self, provider: Provider, person: Person, minutes: int, status: int) -> None:
         """The provider's clock may be two minutes before or behind ours."""
-        await connect(office, provider)
         now = int(time.time()) + 60 * minutes
         provider.token_claims = {"iat": now, "nbf": now, "exp": now}
-        async with browser(office, provider) as person:
-            assert status == (await person.log_in()).status_code
+        assert status == (await person.log_in()).status_code
 
-    async def test_unknown_key(self, office: Office, provider: Provider) -> None:
-        await connect(office, provider)
+    async def test_unknown_key(self, provider: Provider, person: Person) -> None:
         provider.keys = [{"kty": "EC", "crv": "BP-256", "x": "AAAA", "y": "AAAA", "kid": "other"}]
-        async with browser(office, provider) as person:
-            assert 303 == (await person.log_in()).status_code
+        assert 303 == (await person.log_in()).status_code
 
     @pytest.mark.parametrize("groups", [{"chiefs": {"1": "a.example"}}, "lunch, chiefs", ["/chiefs"]])
-    async def test_forms_of_groups(self, office: Office, provider: Provider, groups: object) -> None:
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            assert 303 == (await person.log_in(groups=groups)).status_code
+    async def test_forms_of_groups(self, office: Office, person: Person, groups: object) -> None:
+        assert 303 == (await person.log_in(groups=groups)).status_code
         assert "admin" == (await roles(office))[NIKOS["email"]]
 
     async def test_groups_that_are_not_told(self, office: Office, provider: Provider) -> None:
@@ -479,18 +469,16 @@ class TestLogIn:
             assert 303 == (await person.log_in(groups=[])).status_code
         assert "reporting" == (await roles(office))[NIKOS["email"]]
 
-    async def test_known_address(self, office: Office, provider: Provider) -> None:
+    async def test_known_address(self, office: Office, provider: Provider, person: Person) -> None:
         """A user with the address is joined if the provider verified it; an owner stays one, without a group."""
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            for verified in (False, None):
-                claims = {"sub": "olga-1", "email": EMAIL.upper(), "email_verified": verified, "groups": []}
-                assert 403 == (await person.log_in(**claims)).status_code
-            claims["email_verified"] = True
-            assert 303 == (await person.log_in(**claims)).status_code
-            assert "Kalamata Books" in (await person.client.get("/console/settings/account")).text
-            other = await person.log_in(**{**claims, "sub": "olga-2"})
-            assert (403, True) == (other.status_code, "Another person" in other.text)
+        for verified in (False, None):
+            claims = {"sub": "olga-1", "email": EMAIL.upper(), "email_verified": verified, "groups": []}
+            assert 403 == (await person.log_in(**claims)).status_code
+        claims["email_verified"] = True
+        assert 303 == (await person.log_in(**claims)).status_code
+        assert "Kalamata Books" in (await person.client.get("/console/settings/account")).text
+        other = await person.log_in(**{**claims, "sub": "olga-2"})
+        assert (403, True) == (other.status_code, "Another person" in other.text)
         assert {EMAIL: "owner"} == await roles(office)
         async with client_of(office.pool, site=SITE) as client:
             client.headers.update(OWN)
@@ -503,75 +491,65 @@ class TestLogIn:
             assert 403 == (await person.log_in(**claims, email_verified=False)).status_code
             assert 303 == (await person.log_in(**claims, email_verified=None)).status_code
 
-    async def test_switched_off(self, office: Office, provider: Provider) -> None:
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            await person.log_in()
-            async with db.transaction(office.pool) as database:
-                await database.execute("update organization_user set active = false where email like 'nikos@%'")
-            assert 303 == (await person.client.get("/console/settings/account")).status_code
-            assert "switched off" in (await person.log_in()).text
+    async def test_switched_off(self, office: Office, person: Person) -> None:
+        await person.log_in()
+        async with db.transaction(office.pool) as database:
+            await database.execute("update organization_user set active = false where email like 'nikos@%'")
+        assert 303 == (await person.client.get("/console/settings/account")).status_code
+        assert "switched off" in (await person.log_in()).text
 
-    async def test_session_is_short(self, office: Office, provider: Provider) -> None:
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            await person.log_in()
+    async def test_session_is_short(self, office: Office, person: Person) -> None:
+        await person.log_in()
         async with db.connection(office.pool) as database:
             assert service.LIFETIME == await database.fetch_value(
                 "select expires_time - created_time from login_session"
             )
 
-    async def test_proof(self, office: Office, provider: Provider) -> None:
+    async def test_proof(self, provider: Provider, person: Person) -> None:
         """Acts that ask for the password ask the provider for a new log-in, and believe its time alone."""
-        await connect(office, provider)
         tokens = "/console/settings/tokens/new"
-        async with browser(office, provider) as person:
-            await person.log_in(groups=["chiefs"])
-            assert "/console/proof" in (await person.client.get(tokens)).headers["location"]
-            proof = html.unescape((await person.client.get("/console/proof?next=/console/settings/tokens/new")).text)
-            assert "/console/login/with/kalamata/start?anew=1" in proof
-            assert 'type="password"' not in proof
-            begun = await person.client.get("/console/login/with/kalamata/start?anew=1")
-            asked = parse_qs(urlsplit(begun.headers["location"]).query)
-            assert (["login"], ["30"]) == (asked["prompt"], asked["max_age"])
-            await person.log_in(groups=["chiefs"], auth_time=int(time.time()) - 3600)
+        await person.log_in(groups=["chiefs"])
+        assert "/console/proof" in (await person.client.get(tokens)).headers["location"]
+        proof = html.unescape((await person.client.get("/console/proof?next=/console/settings/tokens/new")).text)
+        assert "/console/login/with/kalamata/start?anew=1" in proof
+        assert 'type="password"' not in proof
+        begun = await person.client.get("/console/login/with/kalamata/start?anew=1")
+        asked = parse_qs(urlsplit(begun.headers["location"]).query)
+        assert (["login"], ["30"]) == (asked["prompt"], asked["max_age"])
+        await person.log_in(groups=["chiefs"], auth_time=int(time.time()) - 3600)
+        assert 303 == (await person.client.get(tokens)).status_code
+        for auth_time in (2**60, 10**400, -1):
+            assert 303 == (await person.log_in(groups=["chiefs"], auth_time=auth_time)).status_code
             assert 303 == (await person.client.get(tokens)).status_code
-            for auth_time in (2**60, 10**400, -1):
-                assert 303 == (await person.log_in(groups=["chiefs"], auth_time=auth_time)).status_code
-                assert 303 == (await person.client.get(tokens)).status_code
-            for auth_time in (int(time.time()), time.time(), int(time.time() * 1_000)):
-                await person.log_in(groups=["chiefs"], auth_time=auth_time)
-                assert 200 == (await person.client.get(tokens)).status_code
+        for auth_time in (int(time.time()), time.time(), int(time.time() * 1_000)):
+            await person.log_in(groups=["chiefs"], auth_time=auth_time)
+            assert 200 == (await person.client.get(tokens)).status_code
 
-    async def test_log_out(self, office: Office, provider: Provider) -> None:
+    async def test_log_out(self, provider: Provider, person: Person) -> None:
         """Our session ends, then the page leads to the provider to log out there; without an address, to our own."""
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            await person.log_in()
-            page = await person.client.post("/console/logout")
-            url = urlsplit(page.headers["refresh"].removeprefix("0; url="))
-            query = parse_qs(url.query)
-            assert (f"{provider.issuer}/end", ["afterword"]) == (url._replace(query="").geturl(), query["client_id"])
-            assert [f"{SITE.public_url}/console/login"] == query["post_logout_redirect_uri"]
-            told = jwt.decode(query["id_token_hint"][0], provider.key).claims
-            assert (provider.issuer, "nikos-1") == (told["iss"], told["sub"])
-            assert 303 == (await person.client.get("/console/settings/account")).status_code
-            await person.log_in()
-            provider.document = {"end_session_endpoint": None}
-            assert "/console/login?done=out" == (await person.client.post("/console/logout")).headers["location"]
+        await person.log_in()
+        page = await person.client.post("/console/logout")
+        url = urlsplit(page.headers["refresh"].removeprefix("0; url="))
+        query = parse_qs(url.query)
+        assert (f"{provider.issuer}/end", ["afterword"]) == (url._replace(query="").geturl(), query["client_id"])
+        assert [f"{SITE.public_url}/console/login"] == query["post_logout_redirect_uri"]
+        told = jwt.decode(query["id_token_hint"][0], provider.key).claims
+        assert (provider.issuer, "nikos-1") == (told["iss"], told["sub"])
+        assert 303 == (await person.client.get("/console/settings/account")).status_code
+        await person.log_in()
+        provider.document = {"end_session_endpoint": None}
+        assert "/console/login?done=out" == (await person.client.post("/console/logout")).headers["location"]
 
     @pytest.mark.parametrize("fault", ["long", "unreadable"])
-    async def test_log_out_without_hint(self, office: Office, provider: Provider, fault: str) -> None:
+    async def test_log_out_without_hint(self, office: Office, person: Person, fault: str) -> None:
         """A token that is too long for a header is not kept, and one that we cannot open keeps nobody here."""
-        await connect(office, provider)
-        async with browser(office, provider) as person:
-            await person.log_in(**({"groups": ["desk", "x" * 3_000]} if fault == "long" else {}))
-            async with db.transaction(office.pool) as database:
-                tokens = await database.fetch("select id_token from login_session")
-                assert [fault == "long"] == [row["id_token"] is None for row in tokens]
-                await database.execute("update login_session set id_token = 'x' where id_token is not null")
-            refresh = (await person.client.post("/console/logout")).headers["refresh"]
-            assert (True, False) == ("/end?client_id=" in refresh, "id_token_hint" in refresh)
+        await person.log_in(**({"groups": ["desk", "x" * 3_000]} if fault == "long" else {}))
+        async with db.transaction(office.pool) as database:
+            tokens = await database.fetch("select id_token from login_session")
+            assert [fault == "long"] == [row["id_token"] is None for row in tokens]
+            await database.execute("update login_session set id_token = 'x' where id_token is not null")
+        refresh = (await person.client.post("/console/logout")).headers["refresh"]
+        assert (True, False) == ("/end?client_id=" in refresh, "id_token_hint" in refresh)
 
     async def test_at_the_same_time(self, office: Office, provider: Provider) -> None:
         """Two browsers of a person who was never here: one user comes of it."""
@@ -600,17 +578,15 @@ class TestLogIn:
             assert 303 == (await one.come_back(first)).status_code
         assert 2 == len(await roles(office))
 
-    async def test_slow_provider(self, office: Office, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
-        await connect(office, provider)
+    async def test_slow_provider(self, provider: Provider, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(openid, "CALL_SECONDS_MAX", 0.05)
-        async with browser(office, provider) as person:
-            params = await person.go()
-            provider.is_open.clear()
-            try:
-                assert 403 == (await person.come_back(params)).status_code
-            finally:
-                provider.is_open.set()
-            assert "/token" not in provider.asked
+        params = await person.go()
+        provider.is_open.clear()
+        try:
+            assert 403 == (await person.come_back(params)).status_code
+        finally:
+            provider.is_open.set()
+        assert "/token" not in provider.asked
 
 
 async def test_stores_find_nothing_of_others(office: Office, provider: Provider) -> None:

@@ -6,7 +6,6 @@ from afterword.kit import db
 from afterword.tenants.logins import sessions
 from afterword.tenants.logins.sessions import SessionUses
 from tests.tenants.logins.conftest import Office, browser_of, log_in
-from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
 
 
 async def test_seen_to_the_hour(office: Office) -> None:
