@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import structs
+
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.messaging import addresses
@@ -155,7 +157,7 @@ async def as_changed(
     """The pipeline as `change_pipeline` would store it; nothing is written. Raises NotFound, Stale, Invalid."""
     before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
     expect(before.version)
-    return replace(before, **await _wanted(db, caller, before, changes, networks=networks))
+    return structs.replace(before, **await _wanted(db, caller, before, changes, networks=networks))
 
 
 async def _wanted(
@@ -196,7 +198,7 @@ async def delete_pipeline(
     if await store.count_open_items(db, **key, limit=1):
         raise InUse("Items of this pipeline are Pending or Processing; cancel them or let them go out first.")
     await store.delete_pipeline(db, **key, deleted_by=caller.actor_id)
-    deleted = replace(before, slug=None, version=before.version + 1, updated_by=caller.actor_id)
+    deleted = structs.replace(before, slug=None, version=before.version + 1, updated_by=caller.actor_id)
     await _tell(db, deleted, "deleted", now=now, caller=caller)
 
 
