@@ -93,7 +93,6 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
     return visit.page(
         "comments.html",
         title=words("Comments"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         typed=visit.form.text("title"),
         given=urlencode(query),
