@@ -30,7 +30,7 @@ from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import answer_of, answer_of_rows, route_of
-from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, Hidden, Noun, Record, Shown
+from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, Hidden, Noun, Record, Shown, moment
 from afterword.kit.nouns.service import Made
 from afterword.kit.nouns.structs import creation_of, listing_of, resource_of, update_of
 from afterword.kit.texts import Marked
@@ -183,17 +183,10 @@ class PublicLink(Record, kw_only=True):
             holds="fixed",
         ),
     ] = None
-    opens_time: Annotated[
-        datetime | None,
-        Editable("Opens on", "Empty: at once.", "moment", wire=fields.Moment | None, shown=fields.DateTime | None),
-    ] = None
-    closes_time: Annotated[
-        datetime | None,
-        Editable("Closes on", "Empty: never.", "moment", wire=fields.Moment | None, shown=fields.DateTime | None),
-    ] = None
+    opens_time: Annotated[datetime | None, moment("Opens on", "Empty: at once.")] = None
+    closes_time: Annotated[datetime | None, moment("Closes on", "Empty: never.")] = None
     responses_max: Annotated[
-        Most | None,
-        Editable("Responses at most", "Empty: as many as come. Who has begun may finish.", "number"),
+        Most | None, Editable("Responses at most", "Empty: as many as come. Who has begun may finish.", "number")
     ] = None
     locale: Annotated[fields.LocaleNormal | None, Editable("Language", "", "choice", holds="fixed")] = None
     active: Annotated[bool, Editable("Takes responses", "", "switch")] = True

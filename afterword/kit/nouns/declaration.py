@@ -115,6 +115,11 @@ class Editable(Role):
     unset: LiteralString = field(default="", kw_only=True)
 
 
+def moment(label: Marked, hint: Marked) -> Editable:
+    """Of a point in time, or null."""
+    return Editable(label, hint, "moment", wire=fields.Moment | None, shown=fields.DateTime | None)
+
+
 @dataclass(frozen=True, slots=True)
 class Given(Editable):
     """Clients send it, and no column has it: the rules of the noun take it out of the columns of a change.

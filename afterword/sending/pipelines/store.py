@@ -12,7 +12,8 @@ from afterword.core.text import placeholders
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
 from afterword.kit.db.columns import assigned, columns_of, qualified
-from afterword.kit.nouns.declaration import Editable, Hidden, members_of
+from afterword.kit.nouns.declaration import Editable, Hidden, members_of, moment
+from afterword.kit.texts import Marked
 from afterword.kit.ui.text import NOTHING, WEEKDAY_OPTIONS, ZONE_OPTIONS
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
@@ -52,6 +53,16 @@ class Reminder(fields.Request):
 Reminders = Annotated[list[Reminder], Meta(max_length=3)]
 
 
+def _clock(label: Marked, hint: Marked, column: str) -> Editable:
+    """Of a time of day, which lists read from a column of their own."""
+    shown = Annotated[fields.ClockTime, fields.column(column)] | None
+    return Editable(label, hint, "clock", wire=Clock | None, shown=shown)
+
+
+def _choice(label: Marked, wire: object, options: Sequence[tuple[str, Marked]]) -> Editable:
+    return Editable(label, "", "choice", options, wire=wire, shown=str)
+
+
 class Pipeline(msgspec.Struct, frozen=True):
     """A pipeline: how and when the items of a questionnaire are sent."""
 
@@ -84,46 +95,21 @@ class Pipeline(msgspec.Struct, frozen=True):
     messages: Annotated[
         dict[str, dict[str, str]], Editable(wire=dict[str, MessageTexts], shown=dict[str, dict[str, str | None]])
     ]
-    start_time: Annotated[
-        datetime | None,
-        Editable("Begin", "Empty: at once.", "moment", wire=fields.Moment | None, shown=fields.DateTime | None),
-    ]
-    end_time: Annotated[
-        datetime | None,
-        Editable("End", "Empty: never.", "moment", wire=fields.Moment | None, shown=fields.DateTime | None),
-    ]
+    start_time: Annotated[datetime | None, moment("Begin", "Empty: at once.")]
+    end_time: Annotated[datetime | None, moment("End", "Empty: never.")]
     dispatch_start_time: Annotated[
-        time | None,
-        Editable(
-            "From",
-            "Without both times: at any hour.",
-            "clock",
-            wire=Clock | None,
-            shown=Annotated[fields.ClockTime, fields.column("dispatch_start_clock")] | None,
-        ),
+        time | None, _clock("From", "Without both times: at any hour.", "dispatch_start_clock")
     ]
-    dispatch_end_time: Annotated[
-        time | None,
-        Editable(
-            "To",
-            "",
-            "clock",
-            wire=Clock | None,
-            shown=Annotated[fields.ClockTime, fields.column("dispatch_end_clock")] | None,
-        ),
-    ]
+    dispatch_end_time: Annotated[time | None, _clock("To", "", "dispatch_end_clock")]
     time_zone: Annotated[
         fields.Zone | None, Editable("Or always in this one", "", "choice", (("", NOTHING), *ZONE_OPTIONS))
     ]
     zone_of: Annotated[
         str,
-        Editable(
+        _choice(
             "In the time zone of",
-            "",
-            "choice",
+            Literal["recipient", "organization"],
             (("recipient", "the customer"), ("organization", "the organization")),
-            wire=Literal["recipient", "organization"],
-            shown=str,
         ),
     ]
     weekdays: Annotated[list[int], Editable("Days", "", "checks", WEEKDAY_OPTIONS, wire=Weekdays)]
@@ -144,25 +130,15 @@ class Pipeline(msgspec.Struct, frozen=True):
     paused: Annotated[bool, Editable()]
     if_outside: Annotated[
         str,
-        Editable(
+        _choice(
             "A message that is due at another time",
-            "",
-            "choice",
+            Literal["wait", "skip"],
             (("wait", "waits"), ("skip", "is not sent")),
-            wire=Literal["wait", "skip"],
-            shown=str,
         ),
     ]
     if_capped: Annotated[
         str,
-        Editable(
-            "A message that comes earlier",
-            "",
-            "choice",
-            (("skip", "is not sent"), ("wait", "waits")),
-            wire=Literal["wait", "skip"],
-            shown=str,
-        ),
+        _choice("A message that comes earlier", Literal["wait", "skip"], (("skip", "is not sent"), ("wait", "waits"))),
     ]
     policy_exempt: Annotated[
         bool,
@@ -172,13 +148,10 @@ class Pipeline(msgspec.Struct, frozen=True):
     ]
     on_holidays: Annotated[
         str,
-        Editable(
+        _choice(
             "On the holidays of the contact policy",
-            "",
-            "choice",
+            Literal["wait", "send"],
             (("wait", "messages wait"), ("send", "messages leave")),
-            wire=Literal["wait", "send"],
-            shown=str,
         ),
     ]
     reminders: Annotated[list[dict[str, Any]], Editable(wire=Reminders, shown=list[dict[str, Any]])]
