@@ -441,22 +441,13 @@ def checksum(erasure: Erasure, *, counts: Mapping[str, int], subjects: Mapping[s
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
+_TOLD: Final = ("organization_id", "responder_id", "erasure_id", "mode", "suppress")
+
+
 def _erased(work: Work, version: int | None) -> NewEvent:
     erasure = work.erasure
-    return NewEvent(
-        organization_id=erasure.organization_id,
-        event_id=ids.ordered(work.now),
-        type="responder.erased",
-        subject_id=erasure.responder_id,
-        subject_version=version,
-        data={
-            "organization_id": erasure.organization_id,
-            "responder_id": erasure.responder_id,
-            "erasure_id": erasure.erasure_id,
-            "mode": erasure.mode,
-            "suppress": erasure.suppress,
-        },
-    )
+    data = {name: getattr(erasure, name) for name in _TOLD}
+    return NewEvent.of(erasure, "responder.erased", erasure.responder_id, data, now=work.now, subject_version=version)
 
 
 LINES_A_READ: Final = 200

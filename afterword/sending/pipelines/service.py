@@ -24,7 +24,7 @@ from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
-from afterword.events.service import NewEvent
+from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 from afterword.kit.transport.http import check_url
 from afterword.sending.pipelines import policies, store
@@ -264,17 +264,8 @@ async def _read(db: Database, *, organization_id: str, questionnaire_id: str, pi
 
 
 async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, caller: Caller | None) -> None:
-    event = NewEvent(
-        organization_id=pipeline.organization_id,
-        event_id=ids.ordered(now),
-        type=f"pipeline.{kind}",
-        subject_id=pipeline.pipeline_id,
-        subject_version=pipeline.version,
-        questionnaire_id=pipeline.questionnaire_id,
-        actor_kind="worker" if caller is None else caller.actor_kind,
-        actor_id=caller and caller.actor_id,
-        data=pipeline.as_event,
-    )
+    actor = Actor.of(caller)
+    event = NewEvent.of(pipeline, f"pipeline.{kind}", pipeline.pipeline_id, pipeline.as_event, now=now, actor=actor)
     await events.record(db, events=[event])
 
 

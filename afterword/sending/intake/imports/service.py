@@ -740,17 +740,8 @@ async def _end(
     ended = await IMPORTS.end(db, job=job, owner=owner, state=state, now=now, error=error)
     if ended is None:
         return None
-    event = NewEvent(
-        organization_id=ended.organization_id,
-        event_id=ids.ordered(now),
-        type="import.finished" if state == "done" else "import.failed",
-        subject_id=ended.import_id,
-        subject_version=ended.version,
-        questionnaire_id=ended.questionnaire_id,
-        actor_kind="worker",
-        actor_id=None,
-        data={name: getattr(ended, name) for name in Import.__struct_fields__},
-        test=ended.test,
-    )
+    kind = "import.finished" if state == "done" else "import.failed"
+    data = {name: getattr(ended, name) for name in Import.__struct_fields__}
+    event = NewEvent.of(ended, kind, ended.import_id, data, now=now)
     await events.record(db, events=[event])
     return ended
