@@ -14,7 +14,6 @@ from msgspec import Meta
 from afterword.core.wire.lists import Listing
 from afterword.core.wire.times import Moment
 from afterword.kit.nouns.declaration import (
-    STAMPS,
     Editable,
     Hidden,
     Member,
@@ -78,14 +77,24 @@ def resource_of(noun: Noun[Any]) -> type[fields.Resource]:
     return _resource(noun.record.__name__, shown, noun.record)
 
 
-def shown_as(name: str, record: type[msgspec.Struct], **given: Any) -> type[fields.Resource]:
+def shown_as(
+    name: str,
+    record: type[Any],
+    *,
+    types: Mapping[str, Any] | None = None,
+    before: Mapping[str, Mapping[str, Any]] | None = None,
+) -> type[fields.Resource]:
     """The resource of a record that is no noun: its members in their order, without the `Hidden` ones.
 
-    `given`: types of further members, which come before the times of changes.
+    `types`: those of members that answers show otherwise. `before`: further members and their types, by the name of
+    the member that they stand before.
     """
-    shown = {one.name: _answered(one) for one in members_of(record) if not isinstance(one.role, Hidden)}
-    stamps = {each: shown.pop(each) for each in STAMPS if given and each in shown}
-    return _resource(name, {**shown, **given, **stamps}, record)
+    shown: dict[str, Any] = {}
+    for one in members_of(record):
+        if not isinstance(one.role, Hidden):
+            shown |= (before or {}).get(one.name, {})
+            shown[one.name] = (types or {}).get(one.name) or _answered(one)
+    return _resource(name, shown, record)
 
 
 def changes_as(
@@ -130,7 +139,7 @@ def _wire(one: Member) -> Any:
     return (one.role.wire if isinstance(one.role, Editable) else None) or one.type
 
 
-def _resource(name: str, members: Mapping[str, Any], record: type[msgspec.Struct]) -> type[fields.Resource]:
+def _resource(name: str, members: Mapping[str, Any], record: type[Any]) -> type[fields.Resource]:
     made = msgspec.defstruct(name, list(members.items()), bases=(fields.Resource,), namespace=_about(record.__doc__))
     return cast("type[fields.Resource]", made)
 

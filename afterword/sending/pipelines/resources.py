@@ -44,7 +44,11 @@ PipelineRequest: Final = changes_as(
         "template_pipeline_id": (fields.Id | None, None),
     },
 )
-Pipeline: Final = shown_as("Pipeline", store.Pipeline, state=fields.Computed[State], summary=fields.Computed[str])
+Pipeline: Final = shown_as(
+    "Pipeline",
+    store.Pipeline,
+    before={"created_time": {"state": fields.Computed[State], "summary": fields.Computed[str]}},
+)
 
 
 def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> fields.Resource:
