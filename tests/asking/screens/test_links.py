@@ -42,8 +42,8 @@ async def test_public_link(office: Office) -> None:
 
         changed = {**FORM, "version": "1", "title": "Receipt", "opens_time": "2031-02-01T09:00"}
         assert 303 == (await client.post(one, data=changed)).status_code
-        stale = await client.post(one, data={**FORM, "version": "1", "title": "Letter"})
-        assert (412, True) == (stale.status_code, "Letter" in stale.text)
+        stale = await client.post(one, data={**FORM, "version": "1", "title": "Letter", "active": ""})
+        assert (412, True, True) == (stale.status_code, "Letter" in stale.text, "<dd>yes</dd>" in stale.text)
         assert "Opens later" in (await client.get(links)).text
         assert 303 == (await client.post(f"{one}/switch", data={"active": ""})).status_code
         assert "Switched off" in (await client.get(links)).text
