@@ -19,7 +19,6 @@ from afterword.cases.alert_instances import store
 from afterword.cases.resources import (
     AlertCommentRequest,
     AlertCommentUpdate,
-    AlertInstance,
     AlertInstanceUpdate,
     AlertMessageRequest,
 )
@@ -38,7 +37,7 @@ COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
 
 
 @instance_routes.list(
-    "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
+    "/alert/instance", scope="Alert Instance.Read", answer=store.ALERT_INSTANCE, summary="Get all alert instances"
 )
 async def list_alert_instances(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
     found = await store.list_cases(db, **call.caller.reach, page=call.page)
@@ -48,7 +47,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[alert_ins
 @instance_routes.list(
     "/alert/{alert_id}/instance",
     scope="Alert Instance.Read",
-    answer=AlertInstance,
+    answer=store.ALERT_INSTANCE,
     summary="Get Alert Instance List by alert id",
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
@@ -59,7 +58,7 @@ async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_
     return found.map(lambda case: alert_instances.visible(case, call.caller))
 
 
-@instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
+@instance_routes.get(CASE, scope="Alert Instance.Read", answer=store.ALERT_INSTANCE, summary="Get Alert Instance")
 async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.Case:
     case = await alert_instances.get(db, caller=call.caller, **call.ids)
     return alert_instances.visible(case, call.caller)
@@ -69,7 +68,7 @@ async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.
     CASE,
     scope="Alert Instance.Update",
     body=AlertInstanceUpdate,
-    answer=AlertInstance,
+    answer=store.ALERT_INSTANCE,
     summary="Update Alert Instance",
     description=(
         "A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. With `waiting` the "

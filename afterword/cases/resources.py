@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from afterword.asking.instances.resources import LeafResult
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 
@@ -63,48 +62,6 @@ class AlertInstanceUpdate(fields.Request):
     call_back_number: Number | UnsetType | None = UNSET
     cause: Choice | UnsetType | None = UNSET
     remedy: Choice | UnsetType | None = UNSET
-
-
-class AlertInstance(fields.Resource):
-    """A case that an alert opened. Its response is null if a daily figure opened it.
-
-    `call_back_number` and `call_back_note`, the customer's words, are null without the scope `Responder.Read`.
-    """
-
-    alert_instance_id: fields.Id
-    alert_id: fields.Id
-    questionnaire_id: fields.Id | None
-    instance_id: fields.Id | None
-    responder_id: fields.Id | None
-    status_id: int
-    assigned_user_id: fields.Id | None
-    severity: Severity
-    due_time: fields.DateTime | None
-    occurrences: int
-    matched: list[LeafResult]
-    comments_count: int
-    resolved_time: fields.DateTime | None
-    resolved_by: fields.Id | None
-    recovery_item_id: fields.Id | None
-    waiting: fields.Computed[bool]
-    waiting_since: fields.DateTime | None
-    due_left_seconds: fields.Computed[int | None]
-    call_back_time: fields.DateTime | None
-    call_back_number: fields.Computed[str | None]
-    call_back_until_time: fields.DateTime | None
-    call_back_note: fields.Computed[str | None]
-    call_back_requested_time: fields.DateTime | None
-    cause: str | None
-    remedy: str | None
-    in_time: bool | None
-    work_seconds: int | None
-    recovery_instance_id: fields.Id | None
-    recovery_time: fields.DateTime | None
-    recovered: bool | None
-    escalated_time: fields.DateTime | None
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    updated_by: fields.Id | None
 
 
 class AlertMessageRequest(fields.Request):

@@ -21,6 +21,7 @@ from afterword.kit.ui.text import NOTHING
 SHOWN_MAX: Final = 200  # characters of a stored value beside the form
 CHANGED: Final[Marked] = "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
 KEPT: Final[Marked] = "Somebody changed this in the meantime. Open it again: nothing of yours was stored."
+YES_OR_NO: Final[tuple[tuple[str, Marked], ...]] = (("1", "yes"), ("", "no"))
 Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Options = Mapping[str, Sequence[tuple[str, str]]]
 Read = TypeVar("Read", bound=msgspec.Struct)
@@ -28,7 +29,7 @@ Read = TypeVar("Read", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field with the name of its member. `options`: values and texts of a choice; `is_translated`: those texts too.
+    """A field with the name of its member. `options`: values and texts of a choice.
 
     `switch` is a choice between no, empty, and yes, "1"; `lines` is a list with an entry a line.
     """
@@ -39,7 +40,6 @@ class Input:
     hint: Marked = ""
     options: Sequence[tuple[str, Marked]] = ()
     required: bool = False
-    is_translated: bool = True
 
 
 def document_of(form: Form, inputs: Sequence[Input]) -> dict[str, Any]:
@@ -144,7 +144,8 @@ def _typed(form: Form, one: Input) -> Any:
 def _options(words: Texts, one: Input, more: Options | None) -> Sequence[tuple[str, str]]:
     if more and one.name in more:
         return more[one.name]
-    return [(key, words(text)) for key, text in one.options] if one.is_translated else one.options
+    options = one.options or (YES_OR_NO if one.kind == "switch" else ())
+    return [(key, words(text)) for key, text in options]
 
 
 def _value(form: Form, one: Input) -> str | list[str]:
@@ -190,10 +191,9 @@ def filled(
     refusal: errors.Refusal | None,
     options: Options | None = None,
 ) -> dict[str, Any]:
-    """Values of a page with one form: its status, fields, version and refusal, and in `theirs` what others stored."""
+    """Values of a page with one form: its fields, version and refusal, and in `theirs` what others stored."""
     is_stale = isinstance(refusal, errors.Stale)
     return {
-        "status": refusal.status if refusal else 200,
         "fields": shown(visit, inputs, stored, options),
         "version": visit.form.text("version") if visit.form.values and not is_stale else version,
         "theirs": differences(visit, inputs, stored, options) if is_stale else [],

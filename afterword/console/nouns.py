@@ -1,6 +1,6 @@
 """The screens of nouns: the list, the form of one and its removal, all from the declaration."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -176,12 +176,18 @@ class _NounScreens:
         return {**line, **(screens.row(visit.words, row) if screens.row else {})}
 
 
-def inputs_of(declared: Noun[Any] | type[msgspec.Struct], *, later: bool = False) -> tuple[Input, ...]:
-    """The fields of the form of a new one, or of a change: the members with a label, of a noun or of a request."""
+def inputs_of(
+    declared: Noun[Any] | type[msgspec.Struct], *, later: bool = False, names: Sequence[str] = ()
+) -> tuple[Input, ...]:
+    """The fields of the form of a new one, or of a change: the members with a label, of a noun or of a request.
+
+    `names`: those of the form, in their order, where it has not all.
+    """
     is_noun = isinstance(declared, Noun)
-    order = declared.screens.inputs if is_noun and declared.screens else ()
+    order = names or (declared.screens.inputs if is_noun and declared.screens else ())
     found = declared.members if is_noun else declaration.members_of(declared)
     members = sorted(found, key=lambda one: order.index(one.name) if one.name in order else len(order))
+    members = [one for one in members if one.name in names] if names else members
     marked = [(one, one.role) for one in members if isinstance(one.role, Editable) and one.role.label]
     marked = [(one, role) for one, role in marked if not (later and role.once)]
     return tuple(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
@@ -12,6 +12,8 @@ from afterword.events import log, sending
 from afterword.events.webhooks import WEBHOOK
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.metrics import Sample
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -23,14 +25,14 @@ _OUTCOMES: Final = ("delivered", "failed", "dead")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryRecord:
-    """`state`: `pending`, `delivered` or `dead`."""
+    """One event for one endpoint, and its outcome. `response_excerpt` is plain text, whatever type the target names."""
 
-    organization_id: str
-    delivery_id: str
-    webhook_id: str
-    event_id: str
+    organization_id: Annotated[str, Hidden()]
+    delivery_id: fields.Id
+    webhook_id: fields.Id
+    event_id: fields.Id
     event_type: str
-    state: str
+    state: Literal["pending", "delivered", "dead"]
     attempts: int
     response_status: int | None
     duration_ms: int | None
@@ -38,7 +40,7 @@ class DeliveryRecord:
     error: str | None
     next_attempt_time: datetime | None
     finished_time: datetime | None
-    version: int
+    version: Annotated[int, Hidden()]
     created_time: datetime
 
 
@@ -215,22 +217,7 @@ routes = Routes(tag="Webhooks")
 PATH: Final = "/webhook/{webhook_id}/delivery"
 
 
-class Delivery(fields.Resource):
-    """One event for one endpoint, and its outcome. `response_excerpt` is plain text, whatever type the target names."""
-
-    delivery_id: fields.Id
-    webhook_id: fields.Id
-    event_id: fields.Id
-    event_type: str
-    state: Literal["pending", "delivered", "dead"]
-    attempts: int
-    response_status: int | None
-    duration_ms: int | None
-    response_excerpt: str | None
-    error: str | None
-    next_attempt_time: fields.DateTime | None
-    finished_time: fields.DateTime | None
-    created_time: fields.DateTime
+Delivery: Final = shown_as("Delivery", DeliveryRecord)
 
 
 class RedeliveryRequest(fields.Request):

@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString, Protocol
 
 import structlog
 
-from afterword import errors
+from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database, Row, savepoint
@@ -23,8 +23,12 @@ class Actor:
     id: str | None = None
 
     @classmethod
-    def of(cls, caller: Caller) -> "Actor":
-        return cls(caller.actor_kind, caller.actor_id or None)
+    def of(cls, caller: Caller | None) -> "Actor":
+        """The worker where nobody called."""
+        return cls(caller.actor_kind, caller.actor_id or None) if caller else cls()
+
+
+WORKER: Final = Actor()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,28 @@ class NewEvent:
     data: Mapping[str, Any]
     is_terminal: bool = False
     test: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        row: Any,
+        type: str,  # noqa: A002  the name of the member
+        subject_id: str,
+        data: Mapping[str, Any],
+        *,
+        now: datetime,
+        actor: Actor = WORKER,
+        **others: Any,
+    ) -> "NewEvent":
+        """About a row, which says its organization and, where it has them, version, questionnaire and `test`."""
+        of_row: dict[str, Any] = {
+            "organization_id": row.organization_id,
+            "subject_version": getattr(row, "version", None),
+            "questionnaire_id": getattr(row, "questionnaire_id", None),
+            "test": getattr(row, "test", False),
+        }
+        event = {"event_id": ids.ordered(now), "type": type, "subject_id": subject_id, "data": data}
+        return cls(**event, actor_kind=actor.kind, actor_id=actor.id, **{**of_row, **others})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from afterword import errors, ids
+from afterword import errors
 from afterword.core.messaging import webhooks as rules
 from afterword.core.messaging.webhooks import TYPE_DEFAULT
 from afterword.core.organizations.access import Caller
@@ -270,13 +270,5 @@ def _new_secret(caller: Caller, webhook_id: str, site: Site) -> tuple[str, bytes
 
 
 def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:
-    return NewEvent(
-        organization_id=webhook.organization_id,
-        event_id=ids.ordered(now),
-        type="webhook.disabled",
-        subject_id=webhook.webhook_id,
-        subject_version=webhook.version,
-        questionnaire_id=webhook.questionnaire_id,
-        data=nouns.columns_of(WEBHOOK, webhook),
-        test=webhook.test,
-    )
+    data = nouns.columns_of(WEBHOOK, webhook)
+    return NewEvent.of(webhook, "webhook.disabled", webhook.webhook_id, data, now=now)

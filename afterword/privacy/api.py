@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, structs
 
 from afterword.kit.db import Database
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.privacy import service
@@ -22,20 +23,7 @@ class ErasureRequest(fields.Request):
     reason: Annotated[str, Meta(max_length=500)] | None = None
 
 
-class Erasure(fields.Resource):
-    """An erasure: its request, its progress and, once done, its proof: counts, times and a checksum."""
-
-    erasure_id: fields.Id
-    responder_id: fields.Id
-    mode: Literal["erase", "anonymize"]
-    suppress: bool
-    reason: str | None
-    state: Literal["running", "done"]
-    counts: dict[str, int]
-    requested_time: fields.DateTime
-    finished_time: fields.DateTime | None
-    requested_by: fields.Id | None
-    checksum: str | None
+Erasure: Final = shown_as("Erasure", service.Erasure)
 
 
 @routes.post(

@@ -18,7 +18,6 @@ from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance
 from afterword.cases import messages as case_messages
 from afterword.cases.alert_instances import store
 from afterword.cases.messages import MESSAGE_COLUMNS_M, Message
-from afterword.cases.resources import AlertInstance
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.core.wire.lists import Criterion, Listing, Page, Rows
@@ -370,7 +369,7 @@ class SubjectQuery(fields.Request):
 
 
 TIMELINE: Final = fields.listing_of(TimelineEntry, order=(("time", "desc"),))
-CASES: Final = fields.listing_of(AlertInstance)
+CASES: Final = fields.listing_of(store.ALERT_INSTANCE)
 COMMENTS: Final = fields.listing_of(store.COMMENT)
 
 
@@ -551,7 +550,7 @@ class _Copy:
         read = partial(store.list_cases, self.db, **self.caller.reach)
         async for case in rows_of(read, CASES, among={"responder_id": self.responder.responder_id}):
             self.case_ids.append(case.alert_instance_id)
-            yield AlertInstance.of(case, self.zone)
+            yield store.ALERT_INSTANCE.of(case, self.zone)
 
     async def _comments(self) -> AsyncGenerator[msgspec.Struct, None]:
         read = partial(store.list_comments, self.db, organization_id=self.responder.organization_id)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
 
@@ -24,6 +24,8 @@ from afterword.kit import db
 from afterword.kit.db import Database, Row, Taken
 from afterword.kit.db.columns import qualified
 from afterword.kit.db.leases import StepResult, take
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 from afterword.listening.responses import rows as responses
 from afterword.people.responders import service as responders
 from afterword.people.responders import store as responders_store
@@ -36,24 +38,24 @@ from afterword.tenants.organizations import retention as holds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """An erasure, and where the work on it stands. `salt` is there as long as it runs."""
+    """An erasure: its request, its progress and, once done, its proof: counts, times and a checksum."""
 
-    organization_id: str
-    erasure_id: str
-    responder_id: str
-    mode: str
+    organization_id: Annotated[str, Hidden()]
+    erasure_id: fields.Id
+    responder_id: fields.Id
+    mode: Literal["erase", "anonymize"]
     suppress: bool
     reason: str | None
-    state: str
+    state: Literal["running", "done"]
     counts: dict[str, int]
     requested_time: datetime
     finished_time: datetime | None
-    requested_by: str | None
+    requested_by: fields.Id | None
     checksum: str | None
-    step: str
-    mark: str
-    salt: bytes | None
-    version: int
+    step: Annotated[str, Hidden()]
+    mark: Annotated[str, Hidden()]
+    salt: Annotated[bytes | None, Hidden()]  # while it runs
+    version: Annotated[int, Hidden()]
 
     @property
     def key(self) -> dict[str, str]:
@@ -441,22 +443,13 @@ def checksum(erasure: Erasure, *, counts: Mapping[str, int], subjects: Mapping[s
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
+_TOLD: Final = ("organization_id", "responder_id", "erasure_id", "mode", "suppress")
+
+
 def _erased(work: Work, version: int | None) -> NewEvent:
     erasure = work.erasure
-    return NewEvent(
-        organization_id=erasure.organization_id,
-        event_id=ids.ordered(work.now),
-        type="responder.erased",
-        subject_id=erasure.responder_id,
-        subject_version=version,
-        data={
-            "organization_id": erasure.organization_id,
-            "responder_id": erasure.responder_id,
-            "erasure_id": erasure.erasure_id,
-            "mode": erasure.mode,
-            "suppress": erasure.suppress,
-        },
-    )
+    data = {name: getattr(erasure, name) for name in _TOLD}
+    return NewEvent.of(erasure, "responder.erased", erasure.responder_id, data, now=work.now, subject_version=version)
 
 
 LINES_A_READ: Final = 200

@@ -18,7 +18,6 @@ from afterword.asking.instances import store as instances_store
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases.alert_instances import store
-from afterword.cases.resources import AlertInstance
 from afterword.core.wire.site import Site
 from afterword.events.service import Event
 from afterword.events.webhooks import WEBHOOK, Webhook
@@ -161,7 +160,7 @@ async def _case(db: Database, look: RenderedEvent) -> msgspec.Struct:
         case = replace(
             case, matched=kept.matched, call_back_number=kept.call_back_number, call_back_note=kept.call_back_note
         )
-    return AlertInstance.of(case, look.zone)
+    return store.ALERT_INSTANCE.of(case, look.zone)
 
 
 async def _mentioned(db: Database, look: RenderedEvent) -> dict[str, Any]:

@@ -13,26 +13,27 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.exports import guarded
 from afterword.core.wire.lists import Criterion, Page, Rows
 from afterword.kit.db import Database
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`actor_name` and `thing_name` are those of today; of a person who was asked there is none."""
+    """An act. Names are those of today; `before` and `after` have what changed, long and secret values as a dash."""
 
-    entry_id: str
+    entry_id: fields.Id
     created_time: datetime
-    actor_kind: str
-    actor_id: str | None
-    actor_name: str | None
+    actor_kind: Literal["user", "token", "system", "command"]
+    actor_id: fields.Id | None
+    actor_name: fields.Computed[str | None]
     actor_role: str | None
     action: str
     thing_kind: str
     thing_id: str | None
-    thing_name: str | None
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    thing_name: fields.Computed[str | None]
+    before: fields.Computed[dict[str, Any] | None]
+    after: fields.Computed[dict[str, Any] | None]
     device: str | None
     network: str | None
 
@@ -178,23 +179,7 @@ PAGE_ENTRIES: Final = 1_000  # of a file, read at once
 routes = Routes(tag="Audit")
 
 
-class AuditEntry(fields.Resource):
-    """An act. Names are those of today; `before` and `after` have what changed, long and secret values as a dash."""
-
-    entry_id: fields.Id
-    created_time: fields.DateTime
-    actor_kind: Literal["user", "token", "system", "command"]
-    actor_id: fields.Id | None
-    actor_name: fields.Computed[str | None]
-    actor_role: str | None
-    action: str
-    thing_kind: str
-    thing_id: str | None
-    thing_name: fields.Computed[str | None]
-    before: fields.Computed[dict[str, Any] | None]
-    after: fields.Computed[dict[str, Any] | None]
-    device: str | None
-    network: str | None
+AuditEntry: Final = shown_as("AuditEntry", Entry)
 
 
 ENTRIES: Final = fields.listing_of(AuditEntry)

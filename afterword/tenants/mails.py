@@ -323,7 +323,7 @@ ERROR_CHARACTERS_MAX: Final = 500
 assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled long before somebody else may take it
 
 MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
-Outcome = Literal["sent", "refused", "retry"]
+Outcome = Literal["sent", "failed", "retry"]
 Purpose = Literal["invitation", "reset", "address", "answer"]
 
 
@@ -391,7 +391,7 @@ async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
 
 async def settle(db: Database, *, mail: Mail, outcome: Outcome, reason: str, now: datetime, jitter: float) -> None:
     """Record the outcome of a mail, with the reason of a failure; `retry` waits longer each time."""
-    state, due_time = {"sent": "sent", "refused": "failed", "retry": "waiting"}[outcome], None
+    state, due_time = "waiting" if outcome == "retry" else outcome, None
     if outcome == "retry":
         if retries.is_used_up(mail.attempts, attempts_max=ATTEMPTS_MAX):
             state = "failed"

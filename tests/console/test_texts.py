@@ -121,7 +121,7 @@ def shown() -> frozenset[str]:
         if "Editable(" in text:
             calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
             for node in calls:
-                if ast.unparse(node.func) == "Editable":
+                if ast.unparse(node.func) in {"Editable", "Given"}:
                     found |= {*given_to(node, of_all["Editable"])}
     return frozenset(found - {""} | {"Erased."})  # which the database writes
 
@@ -154,7 +154,7 @@ def given_to(call: ast.Call, parameters: Mapping[str, ast.expr]) -> Iterator[str
     for name, value in given.items():
         if is_refusal and isinstance(value, ast.Constant) and str(value.value).endswith("."):
             yield str(value.value)
-        if name in parameters and not (name == "options" and "is_translated" in given):
+        if name in parameters:
             yield from texts_in(value, parameters[name])
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, LiteralString
 
 import msgspec
 
-from afterword import errors, ids
+from afterword import errors
 from afterword.asking.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 from afterword.core.answers.suspicion import Judgement
 from afterword.core.organizations.access import Caller
@@ -17,7 +17,7 @@ from afterword.core.questionnaires.flow import Anonymity
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
-from afterword.events.service import NewEvent
+from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
 
@@ -107,18 +107,9 @@ class Instance(ShownInstance, frozen=True):
         """
         data = {name: getattr(self, name) for name in self.__struct_fields__}  # asdict copies deeply, which is slow
         del data["metadata"]
-        return NewEvent(
-            organization_id=self.organization_id,
-            event_id=ids.ordered(now),
-            type=f"questionnaire_instance.{kind}",
-            subject_id=self.instance_id,
-            subject_version=self.version,
-            questionnaire_id=self.questionnaire_id,
-            actor_kind=caller.actor_kind if caller else "responder",
-            actor_id=caller.actor_id if caller else self.responder_id,
-            data={**data, **(response or {})},
-            test=self.test,
-        )
+        actor = Actor.of(caller) if caller else Actor("responder", self.responder_id)
+        data |= response or {}
+        return NewEvent.of(self, f"questionnaire_instance.{kind}", self.instance_id, data, now=now, actor=actor)
 
 
 INSTANCE_COLUMNS: Final = columns_of(Instance)

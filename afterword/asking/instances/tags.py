@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Meta
 
-from afterword import errors, ids
+from afterword import errors
 from afterword.asking.instances import service as instances
 from afterword.asking.instances import store as instances_store
 from afterword.asking.instances.store import Instance
@@ -289,18 +289,8 @@ def named(text: str) -> str:
 
 
 def _event(type_name: str, tag: TagRecord, instance: Instance, *, now: datetime, actor: Actor) -> NewEvent:
-    return NewEvent(
-        organization_id=tag.organization_id,
-        event_id=ids.ordered(now),
-        type=type_name,
-        subject_id=tag.instance_id,
-        subject_version=None,
-        questionnaire_id=instance.questionnaire_id,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        data=msgspec.structs.asdict(tag),
-        test=instance.test,
-    )
+    data = msgspec.structs.asdict(tag)
+    return NewEvent.of(instance, type_name, tag.instance_id, data, now=now, actor=actor, subject_version=None)
 
 
 PATH: Final = "/q/instance/{instance_id}/tag"

@@ -30,9 +30,10 @@ from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import answer_of, answer_of_rows, route_of
-from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, Hidden, Noun, Record, Shown
+from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, Hidden, Noun, Record, Shown, moment
 from afterword.kit.nouns.service import Made
 from afterword.kit.nouns.structs import creation_of, listing_of, resource_of, update_of
+from afterword.kit.texts import Marked
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET
 from afterword.kit.web.operations import Answer, Call, Download, Routes
@@ -54,6 +55,16 @@ MEANING: Final = (
     "an order can stand behind the address (`…/ref/1042`)."
 )
 
+NO_OR_YES: Final[tuple[tuple[str, Marked], ...]] = (("", "no"), ("1", "yes"))
+PER: Final[tuple[tuple[str, Marked], ...]] = (
+    ("", "as often as somebody likes"),
+    ("browser", "once in a browser"),
+    ("address", "once for an e-mail address"),
+)
+POSITIONS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("corner", "in the lower corner"),
+    ("center", "in the middle, above the page"),
+)
 Parameters = Annotated[list[Name], Meta(max_length=PARAMETERS_MAX)]
 QrFormat = Literal["svg", "png"]
 Per = Literal["browser", "address"]
@@ -64,21 +75,48 @@ Most = Annotated[int, Meta(ge=1, le=RESPONSES_MAX)]
 class Box(fields.Request):
     """When a website shows the link in a box. The first trigger opens it."""
 
-    delay_seconds: Annotated[int, Meta(ge=0, le=3_600)] | None = None
-    scroll_percent: Annotated[int, Meta(ge=1, le=100)] | None = None
-    on_exit: bool = False
-    click_selector: fields.Text200 | None = None
-    addresses: Annotated[list[fields.Text200], Meta(max_length=20)] = msgspec.field(default_factory=list[str])
-    share_percent: Annotated[int, Meta(ge=1, le=100)] = 100
-    again_days: Annotated[int, Meta(ge=0, le=365)] = 30
-    position: Literal["corner", "center"] = "corner"
+    delay_seconds: Annotated[
+        Annotated[int, Meta(ge=0, le=3_600)] | None, Editable("Opens after seconds", "Empty: not by time.", "number")
+    ] = None
+    scroll_percent: Annotated[
+        Annotated[int, Meta(ge=1, le=100)] | None,
+        Editable("Opens when so many percent of the page were scrolled", "Empty: not by scrolling.", "number"),
+    ] = None
+    on_exit: Annotated[
+        bool, Editable("Opens when the pointer leaves the page", "Phones have no pointer.", "switch", NO_OR_YES)
+    ] = False
+    click_selector: Annotated[
+        fields.Text200 | None,
+        Editable(
+            "Opens at a click on",
+            "A CSS selector, such as #feedback. A click opens the box always, whatever stands below.",
+        ),
+    ] = None
+    addresses: Annotated[
+        list[fields.Text200],
+        Meta(max_length=20),
+        Editable("Pages", "Paths, one a line; * stands for anything: /checkout/*. Empty: all pages.", "lines"),
+    ] = msgspec.field(default_factory=list[str])
+    share_percent: Annotated[int, Meta(ge=1, le=100), Editable("Percent of visitors", "", "number")] = 100
+    again_days: Annotated[
+        int, Meta(ge=0, le=365), Editable("Days until a browser sees it again", "0: each time.", "number")
+    ] = 30
+    position: Annotated[Literal["corner", "center"], Editable("Stands", "", "choice", POSITIONS)] = "corner"
 
 
 class Kiosk(fields.Request):
     """When a device that stands in a shop begins again for the next person."""
 
-    idle_seconds: Annotated[int, Meta(ge=15, le=3_600)] = 60
-    thanks_seconds: Annotated[int, Meta(ge=3, le=120)] = 10
+    idle_seconds: Annotated[
+        int,
+        Meta(ge=15, le=3_600),
+        Editable(
+            "Asks whether somebody is there after seconds",
+            "Ten seconds later it begins again. What was answered is kept.",
+            "number",
+        ),
+    ] = 60
+    thanks_seconds: Annotated[int, Meta(ge=3, le=120), Editable("Shows the thanks for seconds", "", "number")] = 10
 
 
 class QrQuery(fields.Request):
@@ -104,25 +142,57 @@ class PublicLink(Record, kw_only=True):
     link_id: fields.Id
     questionnaire_id: fields.Id
     key: Annotated[str, Hidden(holds="ours")]
-    title: Annotated[fields.Text200, Editable()]
+    title: Annotated[fields.Text200, Editable("Name", "You alone see it: “Poster in the shop window”.")]
     url: Annotated[fields.Computed[str], Shown()] = ""
     metadata: Annotated[
         dict[str, str],
-        Editable(wire=fields.MetadataMap, shown=fields.Computed[dict[str, str]], write=_without_empty),
+        Editable(
+            "Stored with each response",
+            "A name and its value a line: store_id = Athens",
+            "lines",
+            wire=fields.MetadataMap,
+            shown=fields.Computed[dict[str, str]],
+            write=_without_empty,
+        ),
     ] = msgspec.field(default_factory=dict[str, str])
-    parameters: Annotated[Parameters, Editable(shown=fields.Computed[list[str]])] = msgspec.field(
-        default_factory=list[str]
-    )
-    takes_reference: Annotated[bool, Editable()] = False
-    one_response_per: Annotated[Per | None, Editable(holds="fixed")] = None
-    opens_time: Annotated[datetime | None, Editable(wire=fields.Moment | None, shown=fields.DateTime | None)] = None
-    closes_time: Annotated[datetime | None, Editable(wire=fields.Moment | None, shown=fields.DateTime | None)] = None
-    responses_max: Annotated[Most | None, Editable()] = None
-    locale: Annotated[fields.LocaleNormal | None, Editable(holds="fixed")] = None
-    active: Annotated[bool, Editable()] = True
+    parameters: Annotated[
+        Parameters,
+        Editable(
+            "Taken from the address",
+            "Declared names, one a line. Others are dropped.",
+            "lines",
+            shown=fields.Computed[list[str]],
+        ),
+    ] = msgspec.field(default_factory=list[str])
+    takes_reference: Annotated[
+        bool,
+        Editable(
+            "A reference may follow the address",
+            "As in …/ref/1042-x7Kd: each reference has one response. Use references that nobody can guess.",
+            "switch",
+            NO_OR_YES,
+        ),
+    ] = False
+    one_response_per: Annotated[
+        Per | None,
+        Editable(
+            "Can be answered",
+            "Who deletes cookies or takes another browser can answer again. An e-mail address is confirmed by a mail.",
+            "choice",
+            PER,
+            holds="fixed",
+        ),
+    ] = None
+    opens_time: Annotated[datetime | None, moment("Opens on", "Empty: at once.")] = None
+    closes_time: Annotated[datetime | None, moment("Closes on", "Empty: never.")] = None
+    responses_max: Annotated[
+        Most | None, Editable("Responses at most", "Empty: as many as come. Who has begun may finish.", "number")
+    ] = None
+    locale: Annotated[fields.LocaleNormal | None, Editable("Language", "", "choice", holds="fixed")] = None
+    active: Annotated[bool, Editable("Takes responses", "", "switch")] = True
     box: Annotated[Mapping[str, Any] | None, Editable(wire=Box | None)] = None
     kiosk: Annotated[Mapping[str, Any] | None, Editable(wire=Kiosk | None, holds="fixed")] = None
-    kiosk_pin: Annotated[Pin | None, Given()] = None
+    kiosk_pin: Annotated[Pin | None, Given("PIN to leave", "4 to 12 digits. Empty: as it is.")] = None
     kiosk_pin_hash: Annotated[str | None, Hidden(holds="ours")]
     has_kiosk_pin: Annotated[fields.Computed[bool], Computed(sql="t.kiosk_pin_hash is not null")] = False
     state: Annotated[fields.Computed[State], Shown()] = "off"

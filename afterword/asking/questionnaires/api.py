@@ -15,6 +15,7 @@ from afterword.core.questionnaires import questions as core_questions
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Download, Routes
@@ -93,37 +94,15 @@ class QuestionnaireUpdate(fields.Request):
     responses_max: ResponsesMax | UnsetType | None = UNSET
 
 
-class Questionnaire(fields.Resource):
-    """A questionnaire; its content is in its groups and questions."""
-
-    questionnaire_id: fields.Id
-    owner_application_id: fields.Id
-    display_name: str
-    title: str | None
-    description: str | None
-    valid_days: int
-    editable: bool
-    template_questionnaire_id: fields.Id | None
-    desktop_collapsed: bool
-    non_collapsed_questions_count: int
-    key_question_id: fields.Id | None
-    credits_accountable: bool
-    questionnaire_icon_url: str | None
-    default_locale: str
-    locales: list[str]
-    active: bool
-    public_link: bool
-    responses_max: int | None
-    published_version_id: fields.Id | None
-    public_link_url: fields.Computed[str]
-    archived_time: fields.DateTime | None
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
+Questionnaire: Final = shown_as(
+    "Questionnaire",
+    store.Questionnaire,
+    types={"locales": list[str]},
+    before={"archived_time": {"public_link_url": fields.Computed[str]}},
+)
 
 
-def questionnaire_of(questionnaire: store.Questionnaire, site: Site, zone: tzinfo) -> Questionnaire:
+def questionnaire_of(questionnaire: store.Questionnaire, site: Site, zone: tzinfo) -> fields.Resource:
     return Questionnaire.of(
         questionnaire,
         zone,

@@ -384,15 +384,12 @@ async def _update(
 async def _record(
     db: Database, questionnaire: Questionnaire, type_name: str, *, now: datetime, actor: Caller | None
 ) -> None:
-    event = events.NewEvent(
-        organization_id=questionnaire.organization_id,
-        event_id=ids.ordered(now),
-        type=type_name,
-        subject_id=questionnaire.questionnaire_id,
-        subject_version=questionnaire.version,
-        questionnaire_id=questionnaire.questionnaire_id,
-        actor_kind="worker" if actor is None else actor.actor_kind,
-        actor_id=actor and actor.actor_id,
-        data=asdict(questionnaire),
+    event = events.NewEvent.of(
+        questionnaire,
+        type_name,
+        questionnaire.questionnaire_id,
+        asdict(questionnaire),
+        now=now,
+        actor=events.Actor.of(actor),
     )
     await events.record(db, events=[event])

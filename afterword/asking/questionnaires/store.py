@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
 
@@ -14,6 +14,8 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 
 VERSIONS_KEPT_MAX = 500
 VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of JSON; the objects take about ten times as much
@@ -21,21 +23,21 @@ VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of JSON; the objects take about ten times 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questionnaire:
-    """The part that changes without a new version, and the published version (None: nothing can be issued)."""
+    """A questionnaire; its content is in its groups and questions."""
 
-    organization_id: str
-    questionnaire_id: str
-    owner_application_id: str
-    slug: str | None
+    organization_id: Annotated[str, Hidden()]
+    questionnaire_id: fields.Id
+    owner_application_id: fields.Id
+    slug: Annotated[str | None, Hidden()]
     display_name: str
     title: str | None
     description: str | None
     valid_days: int
     editable: bool
-    template_questionnaire_id: str | None
+    template_questionnaire_id: fields.Id | None
     desktop_collapsed: bool
     non_collapsed_questions_count: int
-    key_question_id: str | None
+    key_question_id: fields.Id | None
     credits_accountable: bool
     questionnaire_icon_url: str | None
     default_locale: str
@@ -43,13 +45,13 @@ class Questionnaire:
     active: bool
     public_link: bool
     responses_max: int | None
-    published_version_id: str | None
+    published_version_id: fields.Id | None  # null: nothing can be issued
     archived_time: datetime | None
-    version: int
+    version: Annotated[int, Hidden()]
     created_time: datetime
     updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
 
     @property
     def key(self) -> dict[str, str]:

@@ -17,6 +17,8 @@ from afterword.core.questionnaires.visuals import read_address
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -25,21 +27,21 @@ from afterword.tenants.organizations import assets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisualRecord:
-    """A visual; `configuration` is unchanged, with its order of keys."""
+    """A theme of a questionnaire's pages, used while it is active."""
 
-    organization_id: str
-    visual_id: str
-    questionnaire_id: str
+    organization_id: Annotated[str, Hidden()]
+    visual_id: fields.Id
+    questionnaire_id: fields.Id
     title: str
     active: bool
-    configuration: dict[str, Any]
-    version: int
+    configuration: dict[str, Any]  # unchanged, with its order of keys
+    version: Annotated[int, Hidden()]
     created_time: datetime
     updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
 
-    lacks_picture: bool = False
+    lacks_picture: Annotated[bool, Hidden()] = False
 
     @property
     def problems(self) -> list[dict[str, str]]:
@@ -319,19 +321,12 @@ class VisualProblem(fields.Answer):
     message: str
 
 
-class Visual(fields.Resource):
-    """A theme of a questionnaire's pages, used while it is active."""
-
-    visual_id: fields.Id
-    questionnaire_id: fields.Id
-    title: str
-    active: bool
-    configuration: Configuration
-    problems: fields.Computed[list[VisualProblem]]
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
+Visual: Final = shown_as(
+    "Visual",
+    VisualRecord,
+    types={"configuration": Configuration},
+    before={"created_time": {"problems": fields.Computed[list[VisualProblem]]}},
+)
 
 
 class Contrast(fields.Answer):

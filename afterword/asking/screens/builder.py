@@ -160,20 +160,16 @@ def question_in(work: Work, question_id: str) -> Document:
     return errors.found(editing.question_of(work.draft.definition, question_id), "There is no such question.")
 
 
-def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **values: Any) -> Response:
+def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Response:
     """The outline, and beside it what `values` say is open: a question, a page, the texts around, an ending or all."""
     words, problems, current = visit.words, work.problems(visit), values.get("current", "")
     saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
     pane = builder_preview.pane(visit, work, current=current)
-    open_values: dict[str, Any] = {"current": "", "question": None, "page": None, "texts": None} | {
-        "ending": None,
-        "endings": None,
-        "anonymity": None,
-    }
+    names = ("refusal", "question", "page", "texts", "ending", "endings", "anonymity")
+    open_values: dict[str, Any] = {**dict.fromkeys(names), "current": "", **values}
     return visit.page(
         "builder.html",
         title=title or words("Questions of “{name}”", name=work.questionnaire.display_name),
-        status=status,
         name=work.questionnaire.display_name,
         path=work.path,
         problems=problems,
@@ -187,7 +183,7 @@ def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **valu
         may_publish="Questionnaire Version.Create" in visit.caller.scopes,
         after=current if current in _places_in(work.draft.definition) else "",
         saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
-        **{"refusal": None, **open_values, **values},
+        **open_values,
     )
 
 
@@ -223,7 +219,6 @@ def _question(
         visit,
         work,
         title=questionnaires.title_of(words, question),
-        status=stale.status if stale else 200,
         current=question_id,
         refusal=stale,
         question={

@@ -130,7 +130,6 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "coupon.html",
         title=pool.title,
-        status=refusal.status if refusal else 200,
         pool=pool,
         here=here,
         free=words.count(pool.free_count),

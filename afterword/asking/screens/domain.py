@@ -75,7 +75,6 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
     return visit.page(
         "domain.html",
         title=words("Host of your public pages"),
-        status=refusal.status if refusal else 200,
         back=(words("Organization"), ORGANIZATION),
         path=DOMAIN,
         fields=shown(visit, INPUTS, domain or SimpleNamespace(host="")),

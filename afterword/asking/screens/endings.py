@@ -172,7 +172,6 @@ def _page(
         visit,
         work,
         title=questionnaires.ending_name(words, ending, number),
-        status=refusal.status if refusal else 200,
         current=str(ending["ending_id"]),
         refusal=refusal,
         ending={

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.links.public_links import LINK, Kiosk, kiosk_of
 from afterword.asking.screens.links import ONE, change, link_of
-from afterword.asking.screens.widgets import YES_NO
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
+from afterword.console.nouns import inputs_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire import qr
 from afterword.kit.nouns import structs
@@ -18,16 +18,9 @@ from afterword.kit.web import html
 
 PATH: Final = f"{ONE}/kiosk"
 INPUTS: Final = (
-    Input("is_on", "switch", "This link may run in kiosk mode", options=YES_NO),
-    Input(
-        "idle_seconds",
-        "number",
-        "Asks whether somebody is there after seconds",
-        "Ten seconds later it begins again. What was answered is kept.",
-        required=True,
-    ),
-    Input("thanks_seconds", "number", "Shows the thanks for seconds", required=True),
-    Input("kiosk_pin", "text", "PIN to leave", "4 to 12 digits. Empty: as it is."),
+    Input("is_on", "switch", "This link may run in kiosk mode"),
+    *inputs_of(Kiosk),
+    *inputs_of(LINK, names=("kiosk_pin",)),
 )
 
 routes = Screens()

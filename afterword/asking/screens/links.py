@@ -20,7 +20,8 @@ from afterword.asking.questionnaires import access
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.screens.questionnaires import ONE as QUESTIONNAIRE
 from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
-from afterword.console.inputs import Input, document_of, filled, form_page, read_as, same_version
+from afterword.console.inputs import document_of, filled, form_page, read_as, same_version
+from afterword.console.nouns import inputs_of
 from afterword.console.response_list import PERIODS, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit, download
 from afterword.core.answers.instances import State
@@ -37,35 +38,19 @@ LISTING: Final = structs.listing_of(LINK)
 STATES: Final[dict[State, Marked]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
 SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
 SHEET_TEXT_MAX: Final = 100
-PER: Final[tuple[tuple[str, Marked], ...]] = (
-    ("", "as often as somebody likes"),
-    ("browser", "once in a browser"),
-    ("address", "once for an e-mail address"),
+FORM: Final = (
+    "title",
+    "locale",
+    "one_response_per",
+    "opens_time",
+    "closes_time",
+    "responses_max",
+    "metadata",
+    "parameters",
+    "takes_reference",
+    "active",
 )
-INPUTS: Final = (
-    Input("title", "text", "Name", "You alone see it: “Poster in the shop window”.", required=True),
-    Input("locale", "choice", "Language", options=(("", "of the visitor"),)),
-    Input(
-        "one_response_per",
-        "choice",
-        "Can be answered",
-        "Who deletes cookies or takes another browser can answer again. An e-mail address is confirmed by a mail.",
-        options=PER,
-    ),
-    Input("opens_time", "moment", "Opens on", "Empty: at once."),
-    Input("closes_time", "moment", "Closes on", "Empty: never."),
-    Input("responses_max", "number", "Responses at most", "Empty: as many as come. Who has begun may finish."),
-    Input("metadata", "lines", "Stored with each response", "A name and its value a line: store_id = Athens"),
-    Input("parameters", "lines", "Taken from the address", "Declared names, one a line. Others are dropped."),
-    Input(
-        "takes_reference",
-        "switch",
-        "A reference may follow the address",
-        "As in …/ref/1042-x7Kd: each reference has one response. Use references that nobody can guess.",
-        options=(("", "no"), ("1", "yes")),
-    ),
-    Input("active", "switch", "Takes responses", options=(("1", "yes"), ("", "no"))),
-)  # fmt: skip
+INPUTS: Final = inputs_of(LINK, names=FORM)
 
 routes = Screens()
 

@@ -153,7 +153,6 @@ def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) ->
     return visit.page(
         "publish.html",
         title=words("Publish “{name}”", name=work.questionnaire.display_name),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         path=work.path,
         problems=problems,

@@ -50,17 +50,17 @@ def page(
 ) -> Response:
     """`remove`: the label of the button that takes it out, if there is one. `first`: a row to begin with."""
     words = visit.words
+    more: dict[str, Any] = {"theirs": "", "targets": (), "target": "", **others}
     return visit.page(
         "jump.html",
         title=title,
-        status=refusal.status if refusal else 200,
         refusal=refusal or problems,
         script=static.url("console/edit.js"),
         hint=hint,
         remove=remove,
         **values_of(words, values, known, first=first),
         seen=visit.form.text("seen") if isinstance(refusal, errors.Invalid) else seen,
-        **{"theirs": "", "targets": (), "target": "", **others},
+        **more,
     )
 
 

@@ -115,7 +115,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     return visit.page(
         "questionnaire_new.html",
         title=words("New questionnaire"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         applications=[(one.application_id, one.display_name) for one in applications],
         application_id=given.text("application_id") if given else copied.owner_application_id if copied else "",
@@ -210,7 +209,6 @@ async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Resp
     return visit.page(
         "questionnaire_settings.html",
         title=words("Settings of “{name}”", name=one.display_name),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         path=f"{PATH}/{one.questionnaire_id}",
         version=one.version,

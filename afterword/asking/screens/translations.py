@@ -211,7 +211,6 @@ def _page(
     return visit.page(
         "translations.html",
         title=words("{language}: {name}", language=words.language_name(locale), name=work.questionnaire.display_name),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         path=path,
         script=static.url("console/edit.js"),

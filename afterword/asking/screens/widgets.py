@@ -11,7 +11,8 @@ from afterword.asking.links import widgets
 from afterword.asking.links.public_links import Box, box_of
 from afterword.asking.screens.links import ONE, change, link_of
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.nouns import inputs_of
+from afterword.console.screens import Screens, Visit
 from afterword.core.wire.site import origins_of
 from afterword.kit.web import html
 from afterword.sending import previews
@@ -19,35 +20,7 @@ from afterword.tenants.screens.organization import APPLICATIONS
 
 PATH: Final = f"{ONE}/box"
 SCRIPT: Final = "/static/public/box.js"
-POSITIONS: Final[tuple[tuple[str, Marked], ...]] = (
-    ("corner", "in the lower corner"),
-    ("center", "in the middle, above the page"),
-)
-YES_NO: Final = (("1", "yes"), ("", "no"))
-INPUTS: Final = (
-    Input("is_shown", "switch", "Websites may show this link in a box", options=YES_NO),
-    Input("delay_seconds", "number", "Opens after seconds", "Empty: not by time."),
-    Input(
-        "scroll_percent", "number", "Opens when so many percent of the page were scrolled", "Empty: not by scrolling."
-    ),
-    Input(
-        "on_exit",
-        "switch",
-        "Opens when the pointer leaves the page",
-        "Phones have no pointer.",
-        options=(("", "no"), ("1", "yes")),
-    ),
-    Input(
-        "click_selector",
-        "text",
-        "Opens at a click on",
-        "A CSS selector, such as #feedback. A click opens the box always, whatever stands below.",
-    ),
-    Input("addresses", "lines", "Pages", "Paths, one a line; * stands for anything: /checkout/*. Empty: all pages."),
-    Input("share_percent", "number", "Percent of visitors", required=True),
-    Input("again_days", "number", "Days until a browser sees it again", "0: each time.", required=True),
-    Input("position", "choice", "Stands", options=POSITIONS),
-)
+INPUTS: Final = (Input("is_shown", "switch", "Websites may show this link in a box"), *inputs_of(Box))
 
 routes = Screens()
 

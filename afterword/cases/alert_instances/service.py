@@ -19,7 +19,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import windows
 from afterword.core.scheduling.windows import Calendar
 from afterword.events import service as events
-from afterword.events.service import NewEvent
+from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 
 _COLUMNS = tuple(Case.__dataclass_fields__)
@@ -34,17 +34,8 @@ def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None,
         "call_back_note": None,
         **more,
     }
-    return NewEvent(
-        organization_id=case.organization_id,
-        event_id=ids.ordered(now),
-        type=f"alert_instance.{kind}",
-        subject_id=case.alert_instance_id,
-        subject_version=case.version,
-        questionnaire_id=case.questionnaire_id,
-        actor_kind=caller.actor_kind if caller else "worker",
-        actor_id=caller.actor_id if caller else None,
-        data=data,
-    )
+    actor = Actor.of(caller)
+    return NewEvent.of(case, f"alert_instance.{kind}", case.alert_instance_id, data, now=now, actor=actor)
 
 
 def of_update(before: Case, after: Case, *, caller: Caller, now: datetime) -> list[NewEvent]:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Final, Literal, LiteralString, get_args
 
 import msgspec
 
+from afterword.asking.instances.resources import LeafResult
+from afterword.cases.resources import Severity
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, assigned, columns_of, qualified
@@ -17,43 +19,48 @@ from afterword.kit.web import fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    organization_id: str
-    alert_instance_id: str
-    alert_id: str
-    questionnaire_id: str | None
-    instance_id: str | None
-    responder_id: str | None
+    """A case that an alert opened. Its response is null if a daily figure opened it.
+
+    `call_back_number` and `call_back_note`, the customer's words, are null without the scope `Responder.Read`.
+    """
+
+    organization_id: Annotated[str, Hidden()]
+    alert_instance_id: fields.Id
+    alert_id: fields.Id
+    questionnaire_id: fields.Id | None
+    instance_id: fields.Id | None
+    responder_id: fields.Id | None
     status_id: int
-    assigned_user_id: str | None
+    assigned_user_id: fields.Id | None
     severity: str
     due_time: datetime | None
     occurrences: int
     matched: list[dict[str, Any]]
     comments_count: int
     resolved_time: datetime | None
-    resolved_by: str | None
-    recovery_item_id: str | None
-    version: int
-    created_time: datetime
-    updated_time: datetime
-    updated_by: str | None
-    # Events that were logged before these columns lack them.
+    resolved_by: fields.Id | None
+    recovery_item_id: fields.Id | None
+    # Events that were logged before these columns lack them: those with a default.
     waiting_since: datetime | None = None
-    due_left_seconds: int | None = None
+    due_left_seconds: fields.Computed[int | None] = None
     call_back_time: datetime | None = None
-    call_back_number: str | None = None
+    call_back_number: fields.Computed[str | None] = None
     call_back_until_time: datetime | None = None
-    call_back_note: str | None = None
+    call_back_note: fields.Computed[str | None] = None
     call_back_requested_time: datetime | None = None
     cause: str | None = None
     remedy: str | None = None
-    waited_seconds: int = 0
+    waited_seconds: Annotated[int, Hidden()] = 0
     work_seconds: int | None = None
-    recovery_instance_id: str | None = None
+    recovery_instance_id: fields.Id | None = None
     recovery_time: datetime | None = None
     recovered: bool | None = None
-    overdue_time: datetime | None = None
+    overdue_time: Annotated[datetime | None, Hidden()] = None
     escalated_time: datetime | None = None
+    version: Annotated[int, Hidden()]
+    created_time: datetime
+    updated_time: datetime
+    updated_by: fields.Id | None
 
     @classmethod
     def of(cls, row: Row) -> "Case":
@@ -69,6 +76,12 @@ class Case:
         return None if self.resolved_time is None or self.due_time is None else self.resolved_time <= self.due_time
 
 
+ALERT_INSTANCE: Final = shown_as(
+    "AlertInstance",
+    Case,
+    types={"severity": Severity, "matched": list[LeafResult]},
+    before={"waiting_since": {"waiting": fields.Computed[bool]}, "work_seconds": {"in_time": bool | None}},
+)
 _CASE_COLUMNS: Final = columns_of(Case)
 _SETTABLE: Final[LiteralString] = """status_id, assigned_user_id, severity, due_time, waiting_since, due_left_seconds,
   call_back_time, call_back_number, call_back_until_time, call_back_note, cause, remedy, waited_seconds, work_seconds,

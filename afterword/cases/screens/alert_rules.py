@@ -563,7 +563,6 @@ async def _show(
     return visit.page(
         "alert_rule.html",
         title=rule.title if rule else words("New alert"),
-        status=refusal.status if refusal else 200,
         rule_id=rule.alert_id if rule else "",
         path=f"{PATH}/{rule.alert_id}" if rule else NEW_PATH,
         value=shown.texts,

@@ -477,7 +477,6 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
     return visit.page(
         "case.html",
         title=item.alert_title,
-        status=refusal.status if refusal else 200,
         row=row_of(visit, item),
         item=item,
         response=response,

@@ -200,7 +200,6 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "notifications.html",
         title=visit.words("Notifications"),
-        status=refusal.status if refusal else 200,
         refusal=placed(refusal) if refusal and not is_stale else refusal,
         version=form.text("version") if form.values and not is_stale else subscription.version,
         digests=[(name, visit.words(text)) for name, text in DIGESTS.items()],

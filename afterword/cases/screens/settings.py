@@ -71,7 +71,6 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "case_settings.html",
         title=visit.words("Cases"),
-        status=refusal.status if refusal else 200,
         weekdays=[(number, visit.words(name), str(number) in chosen) for number, name in WEEKDAYS.items()],
         start_time=form.text("start_time") if typed else _clock(settings.start_time),
         end_time=form.text("end_time") if typed else _clock(settings.end_time),

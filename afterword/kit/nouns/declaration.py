@@ -115,6 +115,11 @@ class Editable(Role):
     unset: LiteralString = field(default="", kw_only=True)
 
 
+def moment(label: Marked, hint: Marked) -> Editable:
+    """Of a point in time, or null."""
+    return Editable(label, hint, "moment", wire=fields.Moment | None, shown=fields.DateTime | None)
+
+
 @dataclass(frozen=True, slots=True)
 class Given(Editable):
     """Clients send it, and no column has it: the rules of the noun take it out of the columns of a change.
@@ -360,12 +365,13 @@ def is_unseen(role: Role | None) -> bool:
     return isinstance(role, Given) and not role.sql
 
 
-def members_of(request: type[msgspec.Struct]) -> tuple[Member, ...]:
-    """Of a request that is not made of a noun."""
-    hints = get_type_hints(request, include_extras=True)
-    return tuple(
-        member_of(one.name, hints[one.name], is_required=one.required) for one in msgspec.structs.fields(request)
-    )
+def members_of(declared: type[Any]) -> tuple[Member, ...]:
+    """Of a request or a record that is not of a noun: a struct, or a dataclass."""
+    hints = get_type_hints(declared, include_extras=True)
+    is_struct = issubclass(declared, msgspec.Struct)
+    optional = {one.name for one in msgspec.structs.fields(declared) if not one.required} if is_struct else ()
+    names = declared.__struct_fields__ if is_struct else declared.__dataclass_fields__
+    return tuple(member_of(name, hints[name], is_required=name not in optional) for name in names)
 
 
 def _role_in(hint: Any) -> Role | None:

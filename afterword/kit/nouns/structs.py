@@ -6,18 +6,28 @@ import types
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
 from afterword.core.wire.lists import Listing
 from afterword.core.wire.times import Moment
-from afterword.kit.nouns.declaration import Editable, Hidden, Member, Noun, Role, ShownOnce, is_unseen, member_of
+from afterword.kit.nouns.declaration import (
+    Editable,
+    Hidden,
+    Member,
+    Noun,
+    Role,
+    ShownOnce,
+    is_unseen,
+    members_of,
+)
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 
 Made = TypeVar("Made")
+Base = TypeVar("Base", bound=fields.Request)
 _SHOWN_KINDS: Final = frozenset({"id", "date_time", "date", "clock"})  # whose annotation stays in the resource
 
 
@@ -60,20 +70,44 @@ def resource_of(noun: Noun[Any]) -> type[fields.Resource]:
             continue
         if isinstance(one.role, ShownOnce):
             shown[one.name] = fields.ShownOnce
-        elif isinstance(one.role, Editable) and one.role.shown is not None:
-            shown[one.name] = one.role.shown
         else:
-            shown[one.name] = _shown(_wire(one))
+            shown[one.name] = _answered(one)
         if one.name == noun.key and noun.shows_organization:
             shown["organization_id"] = fields.Id
     return _resource(noun.record.__name__, shown, noun.record)
 
 
-def shown_as(name: str, record: type[msgspec.Struct]) -> type[fields.Resource]:
-    """The resource of a record that is no noun: its members in their order, without the `Hidden` ones."""
-    hints = get_type_hints(record, include_extras=True)
-    members = [member_of(each, hints[each], is_required=True) for each in record.__struct_fields__]
-    return _resource(name, {one.name: _shown(one.type) for one in members if not isinstance(one.role, Hidden)}, record)
+def shown_as(
+    name: str,
+    record: type[Any],
+    *,
+    types: Mapping[str, Any] | None = None,
+    before: Mapping[str, Mapping[str, Any]] | None = None,
+) -> type[fields.Resource]:
+    """The resource of a record that is no noun: its members in their order, without the `Hidden` ones.
+
+    `types`: those of members that answers show otherwise. `before`: further members and their types, by the name of
+    the member that they stand before.
+    """
+    shown: dict[str, Any] = {}
+    for one in members_of(record):
+        if not isinstance(one.role, Hidden):
+            shown |= (before or {}).get(one.name, {})
+            shown[one.name] = (types or {}).get(one.name) or _answered(one)
+    return _resource(name, shown, record)
+
+
+def changes_as(
+    name: str, record: type[msgspec.Struct], *, base: type[Base], about: str, more: Mapping[str, tuple[Any, ...]]
+) -> type[Base]:
+    """The request that changes a record that is no noun: its `Editable` members, each of which may be left out.
+
+    `more`: the type of members that come last, and their default, also in place of those.
+    """
+    editable = [one for one in members_of(record) if isinstance(one.role, Editable) and one.name not in more]
+    declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in editable]
+    declared += [(each, *declaration) for each, declaration in more.items()]
+    return cast("type[Base]", _request(name, declared, about, base))
 
 
 @cache
@@ -95,17 +129,25 @@ def _written(role: Role | None, value: Any) -> Any:
     return msgspec.to_builtins(value) if isinstance(value, msgspec.Struct | list) else value
 
 
+def _answered(one: Member) -> Any:
+    """The type of a member in answers."""
+    told = one.role.shown if isinstance(one.role, Editable) else None
+    return _shown(_wire(one)) if told is None else told
+
+
 def _wire(one: Member) -> Any:
     return (one.role.wire if isinstance(one.role, Editable) else None) or one.type
 
 
-def _resource(name: str, members: Mapping[str, Any], record: type[msgspec.Struct]) -> type[fields.Resource]:
+def _resource(name: str, members: Mapping[str, Any], record: type[Any]) -> type[fields.Resource]:
     made = msgspec.defstruct(name, list(members.items()), bases=(fields.Resource,), namespace=_about(record.__doc__))
     return cast("type[fields.Resource]", made)
 
 
-def _request(name: str, declared: list[Any], about: str) -> type[fields.Request]:
-    made = msgspec.defstruct(name, declared, bases=(fields.Request,), namespace=_about(about), kw_only=True)
+def _request(
+    name: str, declared: list[Any], about: str, base: type[fields.Request] = fields.Request
+) -> type[fields.Request]:
+    made = msgspec.defstruct(name, declared, bases=(base,), namespace=_about(about), kw_only=True)
     return cast("type[fields.Request]", made)
 
 

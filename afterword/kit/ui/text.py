@@ -86,6 +86,7 @@ PHONE, LIGHT = "phone", "light"  # how previews are shown
 LOOKS: Final[dict[str, Marked]] = {"phone": "On a phone", "desktop": "On a desktop"}
 SHADES: Final[dict[str, Marked]] = {"light": "Light", "dark": "Dark"}
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
+ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
 CHANGES: Final[Mapping[str, Marked]] = {
     "none": "No clear change from the {days} days before ({previous}).",
     "higher": "Higher than in the {days} days before ({previous}).",
@@ -106,6 +107,7 @@ WEEKDAYS: Final[dict[int, Marked]] = {
     6: "Saturday",
     7: "Sunday",
 }
+WEEKDAY_OPTIONS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 
 

@@ -1,13 +1,14 @@
 """The HTTP routes of exports: create, read and delete one, download its file."""
 
 from datetime import tzinfo
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, field
 
 from afterword.asking.questionnaires import access
 from afterword.core.wire.exports import Format, cursor_of
 from afterword.kit.db import Database
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.listening.exports import service, store
@@ -61,41 +62,25 @@ class ListExportRequest(FileRequest):
     )
 
 
-class Export(fields.Resource):
-    """An export, and how far it has come."""
-
-    export_id: fields.Id
-    questionnaire_id: Annotated[fields.Id | None, Meta(description="Null for responses chosen from the list of all.")]
-    format: Format
-    from_time: fields.DateTime | None
-    to_time: fields.DateTime | None
-    date_basis: Literal["submitted", "completed", "sent"]
-    filter: dict[str, Any] | None
-    locale: str | None
-    values: Annotated[Literal["labels", "codes", "both"], fields.named("values_as")]
-    include_metadata: bool
-    include_incomplete: bool
-    include_recipient: bool
-    byte_order_mark: bool
-    since_cursor: fields.Computed[str | None]
-    state: Literal["queued", "running", "done", "expired", "failed", "cancelled"]
-    progress: int
-    row_count: int | None
-    bytes: int | None
-    checksum: str | None
-    file_name: str | None
-    error: str | None
-    next_cursor: fields.Computed[str | None]
-    created_time: fields.DateTime
-    finished_time: fields.DateTime | None
-    expires_time: fields.DateTime | None
-    created_by: fields.Id | None
-    selected_count: Annotated[
-        fields.Computed[int | None], Meta(description="The responses that were chosen from the list of all.")
-    ]
+Export: Final = shown_as(
+    "Export",
+    store.Export,
+    types={
+        "questionnaire_id": Annotated[
+            fields.Id | None, Meta(description="Null for responses chosen from the list of all.")
+        ],
+        "selected_count": Annotated[
+            fields.Computed[int | None], Meta(description="The responses that were chosen from the list of all.")
+        ],
+    },
+    before={
+        "include_metadata": {"values": Annotated[Literal["labels", "codes", "both"], fields.named("values_as")]},
+        "created_time": {"next_cursor": fields.Computed[str | None]},
+    },
+)
 
 
-def export_of(export: store.Export, zone: tzinfo) -> Export:
+def export_of(export: store.Export, zone: tzinfo) -> fields.Resource:
     """The record as the wire shows it; one of a questionnaire that is done has the cursor for the next."""
     started = export.started_time if export.state == "done" and export.questionnaire_id else None
     return Export.of(export, zone, next_cursor=started and cursor_of(started))

@@ -375,18 +375,9 @@ async def _end(
 
 
 async def _record(db: Database, *, export: Export, now: datetime) -> None:
-    event = NewEvent(
-        organization_id=export.organization_id,
-        event_id=ids.ordered(now),
-        type="export.finished" if export.state == "done" else "export.failed",
-        subject_id=export.export_id,
-        subject_version=export.version,
-        questionnaire_id=export.questionnaire_id,
-        actor_kind="worker",
-        actor_id=None,
-        data={name: getattr(export, name) for name in _LOGGED},
-        test=export.test,
-    )
+    kind = "export.finished" if export.state == "done" else "export.failed"
+    data = {name: getattr(export, name) for name in _LOGGED}
+    event = NewEvent.of(export, kind, export.export_id, data, now=now)
     await events.record(db, events=[event])
 
 

@@ -3,63 +3,62 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 from uuid import UUID
 
-from afterword.core.wire.exports import OVERLAP, Response
+from afterword.core.wire.exports import OVERLAP, Format, Response
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import Leases
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 
 VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """An export: its request and its progress. `scopes`: those of the values that it holds beside answers.
+    """An export, and how far it has come."""
 
-    `questionnaire_id`: None for responses that were chosen from a list; `selected_count`: of these, else None.
-    """
-
-    organization_id: str
-    export_id: str
+    organization_id: Annotated[str, Hidden()]
+    export_id: fields.Id
     questionnaire_id: str | None
-    test: bool
-    format: Any
+    test: Annotated[bool, Hidden()]
+    format: Format
     from_time: datetime | None
     to_time: datetime | None
-    date_basis: str
-    filter: Any
+    date_basis: Literal["submitted", "completed", "sent"]
+    filter: dict[str, Any] | None
     locale: str | None
-    values_as: Any
+    values_as: Annotated[Any, Hidden()]
     include_metadata: bool
     include_incomplete: bool
     include_recipient: bool
     byte_order_mark: bool
-    scopes: Sequence[str]
-    since_cursor: str | None
-    since_time: datetime | None
-    state: str
+    scopes: Annotated[Sequence[str], Hidden()]  # those of the values that it holds beside answers
+    since_cursor: fields.Computed[str | None]
+    since_time: Annotated[datetime | None, Hidden()]
+    state: Literal["queued", "running", "done", "expired", "failed", "cancelled"]
     progress: int
     row_count: int | None
     bytes: int | None
     checksum: str | None
     file_name: str | None
     error: str | None
-    pieces: int
-    scan_time: datetime | None
-    scan_id: str | None
-    owner: UUID | None
-    lease_until: datetime | None
-    attempts: int
-    started_time: datetime | None
+    pieces: Annotated[int, Hidden()]
+    scan_time: Annotated[datetime | None, Hidden()]
+    scan_id: Annotated[str | None, Hidden()]
+    owner: Annotated[UUID | None, Hidden()]
+    lease_until: Annotated[datetime | None, Hidden()]
+    attempts: Annotated[int, Hidden()]
+    started_time: Annotated[datetime | None, Hidden()]
+    version: Annotated[int, Hidden()]
+    created_time: datetime
     finished_time: datetime | None
     expires_time: datetime | None
-    version: int
-    created_time: datetime
-    created_by: str | None
-    questionnaire_ids: Sequence[str] | None = None
+    created_by: fields.Id | None
+    questionnaire_ids: Annotated[Sequence[str] | None, Hidden()] = None
     selected_count: int | None = None
 
     @property

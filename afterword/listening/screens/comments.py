@@ -26,8 +26,7 @@ from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import comments
-from afterword.listening.responses.comments import METADATA, CommentWord
-from afterword.listening.responses.comments import CountedWords as CommentWords
+from afterword.listening.responses.comments import METADATA, CommentWord, CountedWords
 from afterword.listening.screens.exports import csv_of, note
 from afterword.listening.screens.forms import PERIODS, STORE, Field
 from afterword.listening.screens.reports import QUESTIONNAIRES, SAVED, TITLE_CHARACTERS_MAX
@@ -46,14 +45,14 @@ routes = Screens()
 
 
 @dataclass(frozen=True, slots=True)
-class CountedWords:
+class _Asked:
     """The question of the address. `choice`: its responses; `groups`: those to choose from, with their names."""
 
     choice: ResponseFilter
     group: str
     groups: Mapping[str, str]
     questionnaires: Mapping[str, str]
-    found: CommentWords
+    found: CountedWords
 
     @property
     def questionnaire_id(self) -> str:
@@ -94,7 +93,6 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
     return visit.page(
         "comments.html",
         title=words("Comments"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         typed=visit.form.text("title"),
         given=urlencode(query),
@@ -134,7 +132,7 @@ async def comments_file(visit: Visit) -> Response:
     return csv_of(lines, now=visit.now)
 
 
-async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> CountedWords:
+async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked:
     words = visit.words
     listed = await questionnaires_store.list_questionnaires(
         db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
@@ -156,10 +154,10 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> Counte
     )
     if found.from_time:  # the links lead to what was counted
         choice = replace(choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}")
-    return CountedWords(choice, group, groups, names, found)
+    return _Asked(choice, group, groups, names, found)
 
 
-def _spec(visit: Visit, asked: CountedWords) -> dict[str, Any]:
+def _spec(visit: Visit, asked: _Asked) -> dict[str, Any]:
     """Raises Invalid without a questionnaire."""
     if not asked.questionnaire_id:
         raise errors.Invalid.at("/title", "required", visit.words("Choose one questionnaire, then save the report."))
@@ -191,7 +189,7 @@ async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Ma
     return dict(sorted(found.items(), key=lambda pair: pair[0] != STORE))
 
 
-def _fields(visit: Visit, asked: CountedWords) -> Sequence[Field]:
+def _fields(visit: Visit, asked: _Asked) -> Sequence[Field]:
     words, choice = visit.words, asked.choice
     found = [
         Field("band", words("Written by"), [(name, words(text)) for name, text in BANDS.items()], choice.band),
@@ -219,7 +217,7 @@ def _of_group(choice: ResponseFilter, group: str, value: str | None) -> Response
             return replace(choice, condition=json.dumps({"subject": group, **compared}))
 
 
-def _group_name(visit: Visit, asked: CountedWords, value: str | None) -> str:
+def _group_name(visit: Visit, asked: _Asked, value: str | None) -> str:
     words = visit.words
     if value is None:
         return words("Not given")

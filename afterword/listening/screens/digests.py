@@ -232,7 +232,6 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
     return visit.page(
         "digests.html",
         title=words("Reports by mail"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         mails=[_row(visit, one, titles) for one in found],
         reports=[

@@ -154,7 +154,6 @@ async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal
         title=words("Export responses")
         if count is None
         else words.plural("Export {n} response", "Export {n} responses", count),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         count=count,
         filters=[text for text, _ in chips_of(visit, choice, node)],

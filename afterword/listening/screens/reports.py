@@ -331,7 +331,6 @@ async def _page(
     return visit.page(
         "report.html",
         title=title,
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         wanted=wanted,
         given="&".join(f"{quote(name)}={quote(value, safe='')}" for name, value in wanted.given.items()),

@@ -78,7 +78,6 @@ def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None)
     return visit.page(
         "tag.html",
         title=visit.words("Rename the tag “{tag}”", tag=tag),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         tag=tag,
         name=visit.form.text("tag") or tag,

@@ -25,7 +25,7 @@ from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
-from afterword.kit.ui.text import ZONES
+from afterword.kit.ui.text import ZONE_OPTIONS
 from afterword.kit.web import html
 from afterword.sending import previews
 from afterword.sending.channels import accounts as kinds
@@ -313,7 +313,7 @@ def _organization_form(
         step=2,
         refusal=refusal,
         form=given,
-        zones=[(one, one) for one in ZONES],
+        zones=ZONE_OPTIONS,
         languages=list(languages.items()),
         logo=logo,
         logo_megabytes=assets.UPLOAD_BYTES_MAX >> 20,
@@ -363,6 +363,5 @@ async def _message_form(
 def _page(
     visit: Visit, template: str, /, *, title: str, step: int, refusal: errors.Refusal | None, **values: Any
 ) -> Response:
-    status = refusal.status if refusal else 200
     steps = [(number, visit.words(text)) for number, text in enumerate(STEPS, 1)]
-    return visit.page(template, title=title, status=status, step=step, steps=steps, refusal=refusal, **values)
+    return visit.page(template, title=title, step=step, steps=steps, refusal=refusal, **values)

@@ -406,17 +406,7 @@ def suppression_event(type_name: str, row: Suppression, *, now: datetime, actor:
 
 
 def _event(type_name: str, subject_id: str, row: Responder | Suppression, now: datetime, actor: Actor) -> NewEvent:
-    return NewEvent(
-        organization_id=row.organization_id,
-        event_id=ids.ordered(now),
-        type=type_name,
-        subject_id=subject_id,
-        subject_version=row.version,
-        questionnaire_id=None,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        data=row.as_event,
-    )
+    return NewEvent.of(row, type_name, subject_id, row.as_event, now=now, actor=actor)
 
 
 def _suppression_events(

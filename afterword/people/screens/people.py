@@ -152,7 +152,6 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
     return visit.page(
         "person.html",
         title=_name(words, view, person),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         view=view,
         marks=_marks(words, view),
@@ -414,7 +413,6 @@ async def _erasure_form(visit: Visit, *, refusal: errors.Refusal | None = None) 
     return visit.page(
         "erase.html",
         title=words("Erase {name}", name=_name(words, view, person)),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         numbers=[text for count, text in numbers if count],
         modes=[(mode, words(text)) for mode, text in MODES.items()],

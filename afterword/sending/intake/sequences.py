@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
 
-from afterword import errors, ids
+from afterword import errors
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.resources import DEPTH_MAX
 from afterword.asking.instances.triggers import Response, matched, responses_of
@@ -244,27 +244,18 @@ def _event(
     step: _Step, kind: str, *, now: datetime, item_id: str | None = None, reason: Reason | None = None
 ) -> NewEvent:
     response, rule = step.response, step.target.rule
-    return NewEvent(
-        organization_id=rule.organization_id,
-        event_id=ids.ordered(now),
-        type=f"sequence.{kind}",
-        subject_id=rule.sequence_id,
-        subject_version=rule.version,
-        questionnaire_id=response.questionnaire_id,
-        actor_kind="worker",
-        actor_id=None,
-        data={
-            "sequence_id": rule.sequence_id,
-            "kind": rule.kind,
-            "pipeline_id": rule.pipeline_id,
-            "questionnaire_id": response.questionnaire_id,
-            "instance_id": response.instance_id,
-            "item_id": item_id,
-            "reason": reason and reason[0],
-            "result": reason and reason[1],
-        },
-        test=response.test,
-    )
+    data = {
+        "sequence_id": rule.sequence_id,
+        "kind": rule.kind,
+        "pipeline_id": rule.pipeline_id,
+        "questionnaire_id": response.questionnaire_id,
+        "instance_id": response.instance_id,
+        "item_id": item_id,
+        "reason": reason and reason[0],
+        "result": reason and reason[1],
+    }
+    of_response = {"questionnaire_id": response.questionnaire_id, "test": response.test}
+    return NewEvent.of(rule, f"sequence.{kind}", rule.sequence_id, data, now=now, **of_response)
 
 
 _COLUMNS_S: Final[LiteralString] = qualified(columns_of(Sequence), "s")

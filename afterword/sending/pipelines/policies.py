@@ -43,7 +43,6 @@ Country = Annotated[
 ]
 
 Exceeded = Literal["wait", "skip"]
-_YES_OR_NO: Final[Sequence[tuple[str, Marked]]] = (("1", "yes"), ("", "no"))
 _COUNTED: Final[Sequence[tuple[str, Marked]]] = (
     ("1", "for its address"),
     ("", "for all known addresses of the person"),
@@ -62,7 +61,7 @@ def _dates(given: Sequence[str]) -> list[date]:
 class ContactPolicy(SettingsRecord, kw_only=True):
     """The contact policy over all pipelines: how often people are asked, and days without sending."""
 
-    enabled: Annotated[bool, Editable("Limit how often people are asked", "", "switch", _YES_OR_NO)] = False
+    enabled: Annotated[bool, Editable("Limit how often people are asked", "", "switch")] = False
     enabled_time: Annotated[datetime | None, Hidden()] = None
     invitations_max: Annotated[
         Most, Editable("Invitations at most", "To one address, over all pipelines.", "number")
@@ -72,7 +71,7 @@ class ContactPolicy(SettingsRecord, kw_only=True):
         Days | None, Editable("Days without an invitation after a response", "Empty: none.", "number")
     ] = None
     per_channel: Annotated[bool, Editable("An invitation counts", "", "switch", _COUNTED)] = True
-    count_reminders: Annotated[bool, Editable("Reminders count too", "", "switch", _YES_OR_NO)] = False
+    count_reminders: Annotated[bool, Editable("Reminders count too", "", "switch")] = False
     if_exceeded: Annotated[
         Exceeded, Editable("A message beyond the limit", "", "choice", _BEYOND, shown=str, holds="fixed")
     ] = "skip"

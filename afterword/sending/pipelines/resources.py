@@ -3,169 +3,55 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 import msgspec
-from msgspec import Meta
 
 from afterword.asking.questionnaires.condition_rows import Subjects, sentence_of, with_named
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
-from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
+from afterword.kit.nouns.structs import changes_as, shown_as
 from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST, SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.sending.pipelines import store
 
 State = Literal["upcoming", "running", "paused", "ended"]
-Minutes = Annotated[int, Meta(ge=0, le=59)]
-Hours = Annotated[int, Meta(ge=0, le=23)]
-Days = Annotated[int, Meta(ge=0, le=365)]
-Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["09:00"])]
-Line100 = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE)]
-Subject = Annotated[str, Meta(min_length=1, max_length=messages.SUBJECT_CHARACTERS_MAX, extra=fields.LINE)]
-Body = Annotated[str, Meta(min_length=1, max_length=messages.TEXT_CHARACTERS_MAX)]
-Button = Annotated[str, Meta(min_length=1, max_length=messages.BUTTON_CHARACTERS_MAX, extra=fields.LINE)]
-Reason = Annotated[str, Meta(min_length=1, max_length=messages.REASON_CHARACTERS_MAX, extra=fields.LINE)]
-Footer = Annotated[str, Meta(min_length=1, max_length=messages.FOOTER_CHARACTERS_MAX)]
-Weekdays = Annotated[list[Annotated[int, Meta(ge=1, le=7)]], Meta(min_length=1, max_length=7)]
 
 
-class MessageTexts(fields.Request):
-    """The texts of a message in one language. A mail alone has a button, a reason and a footer."""
-
-    body: Body
-    subject: Subject | None = None
-    button: Button | UnsetType | None = UNSET
-    reason: Reason | UnsetType | None = UNSET
-    footer: Footer | UnsetType | None = UNSET
-
-
-class Reminder(fields.Request):
-    """A message that follows an unanswered one, so long after it."""
-
-    delay_days: Days = 0
-    delay_hours: Hours = 0
-    delay_minutes: Minutes = 0
-    messages: dict[str, MessageTexts] = msgspec.field(default_factory=dict[str, MessageTexts])
-
-
-Reminders = Annotated[list[Reminder], Meta(max_length=3)]
-
-
-class PipelineFields(fields.Request):
-    """The members of a new pipeline and of a change."""
-
-    description: fields.Text2000 | UnsetType | None = UNSET
-    locale: fields.Locale | UnsetType | None = UNSET
-    delay_cap_minutes: Minutes | UnsetType = UNSET
-    delay_cap_hours: Hours | UnsetType = UNSET
-    delay_cap_days: Days | UnsetType = UNSET
-    frequency_cap_minutes: Minutes | UnsetType = UNSET
-    frequency_cap_hours: Hours | UnsetType = UNSET
-    frequency_cap_days: Days | UnsetType = UNSET
-    message_subject: Subject | UnsetType | None = UNSET
-    message_body: Body | UnsetType | None = UNSET
-    message_button: Button | UnsetType | None = UNSET
-    message_reason: Reason | UnsetType | None = UNSET
-    message_footer: Footer | UnsetType | None = UNSET
-    messages: dict[str, MessageTexts] | UnsetType = UNSET
-    start_time: fields.Moment | UnsetType | None = UNSET
-    end_time: fields.Moment | UnsetType | None = UNSET
-    dispatch_start_time: Clock | UnsetType | None = UNSET
-    dispatch_end_time: Clock | UnsetType | None = UNSET
-    time_zone: fields.Zone | UnsetType | None = UNSET
-    zone_of: Literal["recipient", "organization"] | UnsetType = UNSET
-    weekdays: Weekdays | UnsetType = UNSET
-    conditions: dict[str, Any] | UnsetType | None = UNSET
-    sender_name: Line100 | UnsetType | None = UNSET
-    sender_address: fields.Text320 | UnsetType | None = UNSET
-    reply_to: fields.Text320 | UnsetType | None = UNSET
-    max_retry_attempts: Annotated[int, Meta(ge=0, le=20)] | UnsetType = UNSET
-    not_after_days: Annotated[int, Meta(ge=1, le=365)] | UnsetType = UNSET
-    priority: Annotated[int, Meta(ge=0, le=9)] | UnsetType = UNSET
-    paused: bool | UnsetType = UNSET
-    if_outside: Literal["wait", "skip"] | UnsetType = UNSET
-    if_capped: Literal["wait", "skip"] | UnsetType = UNSET
-    policy_exempt: bool | UnsetType = UNSET
-    on_holidays: Literal["wait", "send"] | UnsetType = UNSET
-    reminders: Reminders | UnsetType = UNSET
-    target_url: fields.Url | UnsetType | None = UNSET
-
+class _Fields(fields.Request):
     @property
     def given(self) -> dict[str, Any]:
-        return {
-            name: _column(name, value) for name in self.__struct_fields__ if (value := getattr(self, name)) is not UNSET
-        }
+        """The columns of the members that were sent."""
+        return {name: _column(name, value) for name, value in self.named().items()}
 
 
-class PipelineUpdate(PipelineFields, kw_only=True):
-    """The members that may change; `paused` true holds its items at once, false releases them."""
-
-    title: fields.Text200 | UnsetType = UNSET
-
-
-class PipelineRequest(PipelineFields, kw_only=True):
-    """A new pipeline. What is left out is copied from `template_pipeline_id`, else has its default."""
-
-    channel_id: fields.ChannelId
-    title: fields.Text200
-    template_pipeline_id: fields.Id | None = None
-
-
-class Pipeline(fields.Resource):
-    """A pipeline: how and when the items of a questionnaire are sent."""
-
-    pipeline_id: fields.Id
-    questionnaire_id: fields.Id
-    application_id: fields.Id
-    channel_id: fields.ChannelId
-    title: str
-    description: str | None
-    template_pipeline_id: fields.Id | None
-    locale: str | None
-    delay_cap_minutes: int
-    delay_cap_hours: int
-    delay_cap_days: int
-    frequency_cap_minutes: int
-    frequency_cap_hours: int
-    frequency_cap_days: int
-    message_subject: str | None
-    message_body: str | None
-    message_button: str | None
-    message_reason: str | None
-    message_footer: str | None
-    messages: dict[str, dict[str, str | None]]
-    start_time: fields.DateTime | None
-    end_time: fields.DateTime | None
-    dispatch_start_time: Annotated[fields.ClockTime, fields.column("dispatch_start_clock")] | None
-    dispatch_end_time: Annotated[fields.ClockTime, fields.column("dispatch_end_clock")] | None
-    time_zone: str | None
-    zone_of: str
-    weekdays: list[int]
-    conditions: dict[str, Any] | None
-    sender_name: str | None
-    sender_address: str | None
-    reply_to: str | None
-    max_retry_attempts: int
-    not_after_days: int
-    priority: int
-    paused: bool
-    if_outside: str
-    if_capped: str
-    policy_exempt: bool
-    on_holidays: str
-    reminders: list[dict[str, Any]]
-    target_url: str | None
-    state: fields.Computed[State]
-    summary: fields.Computed[str]
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
+PipelineUpdate: Final = changes_as(
+    "PipelineUpdate",
+    store.Pipeline,
+    base=_Fields,
+    about="The members that may change; `paused` true holds its items at once, false releases them.",
+    more={"title": (fields.Text200 | UnsetType, UNSET)},
+)
+PipelineRequest: Final = changes_as(
+    "PipelineRequest",
+    store.Pipeline,
+    base=_Fields,
+    about="A new pipeline. What is left out is copied from `template_pipeline_id`, else has its default.",
+    more={
+        "channel_id": (fields.ChannelId,),
+        "title": (fields.Text200,),
+        "template_pipeline_id": (fields.Id | None, None),
+    },
+)
+Pipeline: Final = shown_as(
+    "Pipeline",
+    store.Pipeline,
+    before={"created_time": {"state": fields.Computed[State], "summary": fields.Computed[str]}},
+)
 
 
-def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> Pipeline:
+def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> fields.Resource:
     summary = summary_of(texts("console", SOURCE_LANGUAGE), pipeline, time_zone=str(zone))
     return Pipeline.of(pipeline, zone, state=state_of(pipeline, now), summary=summary)
 

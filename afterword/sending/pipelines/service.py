@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import structs
+
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.messaging import addresses
@@ -22,7 +24,7 @@ from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
-from afterword.events.service import NewEvent
+from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 from afterword.kit.transport.http import check_url
 from afterword.sending.pipelines import policies, store
@@ -155,7 +157,7 @@ async def as_changed(
     """The pipeline as `change_pipeline` would store it; nothing is written. Raises NotFound, Stale, Invalid."""
     before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
     expect(before.version)
-    return replace(before, **await _wanted(db, caller, before, changes, networks=networks))
+    return structs.replace(before, **await _wanted(db, caller, before, changes, networks=networks))
 
 
 async def _wanted(
@@ -196,7 +198,7 @@ async def delete_pipeline(
     if await store.count_open_items(db, **key, limit=1):
         raise InUse("Items of this pipeline are Pending or Processing; cancel them or let them go out first.")
     await store.delete_pipeline(db, **key, deleted_by=caller.actor_id)
-    deleted = replace(before, slug=None, version=before.version + 1, updated_by=caller.actor_id)
+    deleted = structs.replace(before, slug=None, version=before.version + 1, updated_by=caller.actor_id)
     await _tell(db, deleted, "deleted", now=now, caller=caller)
 
 
@@ -262,17 +264,8 @@ async def _read(db: Database, *, organization_id: str, questionnaire_id: str, pi
 
 
 async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, caller: Caller | None) -> None:
-    event = NewEvent(
-        organization_id=pipeline.organization_id,
-        event_id=ids.ordered(now),
-        type=f"pipeline.{kind}",
-        subject_id=pipeline.pipeline_id,
-        subject_version=pipeline.version,
-        questionnaire_id=pipeline.questionnaire_id,
-        actor_kind="worker" if caller is None else caller.actor_kind,
-        actor_id=caller and caller.actor_id,
-        data=pipeline.as_event,
-    )
+    actor = Actor.of(caller)
+    event = NewEvent.of(pipeline, f"pipeline.{kind}", pipeline.pipeline_id, pipeline.as_event, now=now, actor=actor)
     await events.record(db, events=[event])
 
 

@@ -3,77 +3,174 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
+import msgspec
+from msgspec import Meta
+
+from afterword.core.text import placeholders
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
-from afterword.kit.db.columns import assigned, qualified
+from afterword.kit.db.columns import assigned, columns_of, qualified
+from afterword.kit.nouns.declaration import Editable, Hidden, members_of, moment
+from afterword.kit.texts import Marked
+from afterword.kit.ui.text import NOTHING, WEEKDAY_OPTIONS, ZONE_OPTIONS
+from afterword.kit.web import fields
+from afterword.kit.web.fields import UNSET, UnsetType
+
+Minutes = Annotated[int, Meta(ge=0, le=59), Editable("Minutes", kind="number")]
+Hours = Annotated[int, Meta(ge=0, le=23), Editable("Hours", kind="number")]
+Days = Annotated[int, Meta(ge=0, le=365)]
+Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["09:00"])]
+Line100 = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE)]
+Subject = Annotated[str, Meta(min_length=1, max_length=placeholders.SUBJECT_CHARACTERS_MAX, extra=fields.LINE)]
+Body = Annotated[str, Meta(min_length=1, max_length=placeholders.TEXT_CHARACTERS_MAX)]
+Button = Annotated[str, Meta(min_length=1, max_length=placeholders.BUTTON_CHARACTERS_MAX, extra=fields.LINE)]
+Reason = Annotated[str, Meta(min_length=1, max_length=placeholders.REASON_CHARACTERS_MAX, extra=fields.LINE)]
+Footer = Annotated[str, Meta(min_length=1, max_length=placeholders.FOOTER_CHARACTERS_MAX)]
+Weekdays = Annotated[list[Annotated[int, Meta(ge=1, le=7)]], Meta(min_length=1, max_length=7)]
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
-    organization_id: str
-    pipeline_id: str
-    questionnaire_id: str
-    account_id: str
-    slug: str | None
-    channel_id: int
-    title: str
-    description: str | None
-    template_pipeline_id: str | None
-    locale: str | None
-    delay_cap_minutes: int
-    delay_cap_hours: int
-    delay_cap_days: int
-    frequency_cap_minutes: int
-    frequency_cap_hours: int
-    frequency_cap_days: int
-    message_subject: str | None
-    message_body: str | None
-    message_button: str | None
-    message_reason: str | None
-    message_footer: str | None
-    messages: dict[str, dict[str, str]]
-    start_time: datetime | None
-    end_time: datetime | None
-    dispatch_start_time: time | None
-    dispatch_end_time: time | None
-    time_zone: str | None
-    zone_of: str
-    weekdays: list[int]
-    conditions: Any
-    sender_name: str | None
-    sender_address: str | None
-    reply_to: str | None
-    max_retry_attempts: int
-    not_after_days: int
-    priority: int
-    paused: bool
-    if_outside: str
-    if_capped: str
-    policy_exempt: bool
-    on_holidays: str
-    reminders: list[dict[str, Any]]
-    target_url: str | None
-    capped_time: datetime | None
-    version: int
+class MessageTexts(fields.Request):
+    """The texts of a message in one language. A mail alone has a button, a reason and a footer."""
+
+    body: Body
+    subject: Subject | None = None
+    button: Button | UnsetType | None = UNSET
+    reason: Reason | UnsetType | None = UNSET
+    footer: Footer | UnsetType | None = UNSET
+
+
+class Reminder(fields.Request):
+    """A message that follows an unanswered one, so long after it."""
+
+    delay_days: Days = 0
+    delay_hours: Hours = 0
+    delay_minutes: Minutes = 0
+    messages: dict[str, MessageTexts] = msgspec.field(default_factory=dict[str, MessageTexts])
+
+
+Reminders = Annotated[list[Reminder], Meta(max_length=3)]
+
+
+def _clock(label: Marked, hint: Marked, column: str) -> Editable:
+    """Of a time of day, which lists read from a column of their own."""
+    shown = Annotated[fields.ClockTime, fields.column(column)] | None
+    return Editable(label, hint, "clock", wire=Clock | None, shown=shown)
+
+
+def _choice(label: Marked, wire: object, options: Sequence[tuple[str, Marked]]) -> Editable:
+    return Editable(label, "", "choice", options, wire=wire, shown=str)
+
+
+class Pipeline(msgspec.Struct, frozen=True):
+    """A pipeline: how and when the items of a questionnaire are sent."""
+
+    organization_id: Annotated[str, Hidden()]
+    pipeline_id: fields.Id
+    questionnaire_id: fields.Id
+    application_id: fields.Id
+    channel_id: fields.ChannelId
+    account_id: Annotated[str, Hidden()]
+    slug: Annotated[str | None, Hidden()]
+    title: Annotated[fields.Text200, Editable("Title")]
+    description: Annotated[fields.Text2000 | None, Editable("Description", "For your colleagues.", "area")]
+    template_pipeline_id: fields.Id | None
+    locale: Annotated[fields.Locale | None, Editable()]
+    delay_cap_minutes: Minutes
+    delay_cap_hours: Hours
+    delay_cap_days: Annotated[
+        Days, Editable("Days", "How long a message waits that comes without a send time.", "number")
+    ]
+    frequency_cap_minutes: Minutes
+    frequency_cap_hours: Hours
+    frequency_cap_days: Annotated[
+        Days, Editable("Days", "The least time between two messages to an address. 0: no limit.", "number")
+    ]
+    message_subject: Annotated[Subject | None, Editable()]
+    message_body: Annotated[Body | None, Editable()]
+    message_button: Annotated[Button | None, Editable()]
+    message_reason: Annotated[Reason | None, Editable()]
+    message_footer: Annotated[Footer | None, Editable()]
+    messages: Annotated[
+        dict[str, dict[str, str]], Editable(wire=dict[str, MessageTexts], shown=dict[str, dict[str, str | None]])
+    ]
+    start_time: Annotated[datetime | None, moment("Begin", "Empty: at once.")]
+    end_time: Annotated[datetime | None, moment("End", "Empty: never.")]
+    dispatch_start_time: Annotated[
+        time | None, _clock("From", "Without both times: at any hour.", "dispatch_start_clock")
+    ]
+    dispatch_end_time: Annotated[time | None, _clock("To", "", "dispatch_end_clock")]
+    time_zone: Annotated[
+        fields.Zone | None, Editable("Or always in this one", "", "choice", (("", NOTHING), *ZONE_OPTIONS))
+    ]
+    zone_of: Annotated[
+        str,
+        _choice(
+            "In the time zone of",
+            Literal["recipient", "organization"],
+            (("recipient", "the customer"), ("organization", "the organization")),
+        ),
+    ]
+    weekdays: Annotated[list[int], Editable("Days", "", "checks", WEEKDAY_OPTIONS, wire=Weekdays)]
+    conditions: Annotated[Any, Editable(wire=dict[str, Any] | None)]
+    sender_name: Annotated[Line100 | None, Editable("Name of the sender")]
+    sender_address: Annotated[
+        fields.Text320 | None,
+        Editable(
+            "Address of the sender", "Its domain must belong to your organization. Empty: that of the installation."
+        ),
+    ]
+    reply_to: Annotated[fields.Text320 | None, Editable("Address for replies")]
+    max_retry_attempts: Annotated[int, Meta(ge=0, le=20), Editable("Further tries", "0 to 20.", "number")]
+    not_after_days: Annotated[
+        int, Meta(ge=1, le=365), Editable("Days after the send time on which it is too late", "1 to 365.", "number")
+    ]
+    priority: Annotated[int, Meta(ge=0, le=9), Editable("Priority", "0 goes first, 9 last.", "number")]
+    paused: Annotated[bool, Editable()]
+    if_outside: Annotated[
+        str,
+        _choice(
+            "A message that is due at another time",
+            Literal["wait", "skip"],
+            (("wait", "waits"), ("skip", "is not sent")),
+        ),
+    ]
+    if_capped: Annotated[
+        str,
+        _choice("A message that comes earlier", Literal["wait", "skip"], (("skip", "is not sent"), ("wait", "waits"))),
+    ]
+    policy_exempt: Annotated[
+        bool,
+        Editable(
+            "The contact policy of the organization", "", "switch", (("", "holds too"), ("1", "does not hold here"))
+        ),
+    ]
+    on_holidays: Annotated[
+        str,
+        _choice(
+            "On the holidays of the contact policy",
+            Literal["wait", "send"],
+            (("wait", "messages wait"), ("send", "messages leave")),
+        ),
+    ]
+    reminders: Annotated[list[dict[str, Any]], Editable(wire=Reminders, shown=list[dict[str, Any]])]
+    target_url: Annotated[fields.Url | None, Editable("Address of the webhook")]
+    capped_time: Annotated[datetime | None, Hidden()]
+    version: Annotated[int, Hidden()]
     created_time: datetime
     updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
-    deleted_time: datetime | None
-    application_id: str
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+    deleted_time: Annotated[datetime | None, Hidden()]
 
     @property
     def as_event(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in type(self).__dataclass_fields__ if name != "deleted_time"}
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name != "deleted_time"}
 
 
-_EDITABLE: Final[LiteralString] = """title, description, locale, delay_cap_minutes, delay_cap_hours, delay_cap_days,
-  frequency_cap_minutes, frequency_cap_hours, frequency_cap_days, message_subject, message_body, message_button,
-  message_reason, message_footer, messages, start_time, end_time, dispatch_start_time, dispatch_end_time, time_zone,
-  zone_of, weekdays, conditions, sender_name, sender_address, reply_to, max_retry_attempts, not_after_days,
-  priority, paused, if_outside, if_capped, policy_exempt, on_holidays, reminders, target_url"""
+_FIXED: Final = frozenset(one.name for one in members_of(Pipeline) if not isinstance(one.role, Editable))
+_EDITABLE: Final = columns_of(Pipeline, without=_FIXED)
 _INSERTED: Final[LiteralString] = f"""pipeline_id, questionnaire_id, account_id, slug, channel_id, template_pipeline_id,
   {_EDITABLE}, created_by, created_time"""
 PIPELINE_COLUMNS: Final[LiteralString] = f"""organization_id, {_INSERTED}, capped_time, version, updated_by,
@@ -121,7 +218,7 @@ async def list_pipelines(
         *(organization_id, questionnaire_id, list(application_ids)),
         page=page,
     )
-    return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__dataclass_fields__}))
+    return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__struct_fields__}))
 
 
 async def get_pipeline_locked(

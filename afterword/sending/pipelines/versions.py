@@ -88,7 +88,7 @@ def changes_to(version: Version, *, pipeline: Pipeline) -> dict[str, Any] | None
 
 
 def changed_by(pipeline: Pipeline, changes: Mapping[str, Any]) -> Pipeline:
-    return replace(pipeline, **changes)
+    return msgspec.structs.replace(pipeline, **changes)
 
 
 def states(pipeline: Pipeline, entries: Sequence[Entry]) -> list[Version]:
@@ -103,7 +103,7 @@ def states(pipeline: Pipeline, entries: Sequence[Entry]) -> list[Version]:
         changed = frozenset({*values, *(entry.after or {})})
         gone = frozenset(name for name in changed if values.get(name) == LOST)
         unknown = gone | {name for name in changed if (entry.after or {}).get(name) == LOST}
-        earlier = {name: values.get(name) for name in changed - gone if name in Pipeline.__dataclass_fields__}
+        earlier = {name: values.get(name) for name in changed - gone if name in Pipeline.__struct_fields__}
         before = msgspec.convert({**msgspec.to_builtins(state), **earlier}, Pipeline)
         found.append(Version(entry, before, state, changed, unknown, lost))
         state, lost = before, (lost - changed) | gone

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -23,6 +23,8 @@ from afterword.core.wire.times import Moment
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import qualified
 from afterword.kit.db.leases import LeaseLost, Leases
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.queue import deciding, lanes, lists, traces
@@ -33,35 +35,37 @@ from afterword.sending.queue.records import ITEM_COLUMNS, STATUS_ABORTED, QueueI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    organization_id: str
-    batch_id: str
-    action: Any
-    send_time: datetime | None
-    send_offset_minutes: int | None
+    """An act on many items, and how far it has come."""
+
+    organization_id: Annotated[str, Hidden()]
+    batch_id: fields.Id
+    action: Literal["cancel", "move", "send_now", "repeat"]
     dry_run: bool
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    send_time: datetime | None
+    send_offset_minutes: Annotated[int | None, Hidden()]
     reason: str | None
-    application_id: str | None
-    questionnaire_id: str | None
-    pipeline_id: str | None
-    import_id: str | None
+    application_id: fields.Id | None
+    questionnaire_id: fields.Id | None
+    pipeline_id: fields.Id | None
+    import_id: fields.Id | None
     from_time: datetime | None
     to_time: datetime | None
-    application_ids: Sequence[str]
-    test: bool
-    after_time: datetime | None
-    after_id: str | None
+    application_ids: Annotated[Sequence[str], Hidden()]
+    test: Annotated[bool, Hidden()]
+    after_time: Annotated[datetime | None, Hidden()]
+    after_id: Annotated[str | None, Hidden()]
     items_changed: int
     items_held: int
     items_skipped: int
     items_refused: int
-    state: Any
     error: str | None
-    attempts: int
-    finished_time: datetime | None
-    version: int
+    attempts: Annotated[int, Hidden()]
+    version: Annotated[int, Hidden()]
     created_time: datetime
-    created_by: str | None
-    actor_kind: str
+    finished_time: datetime | None
+    created_by: fields.Id | None
+    actor_kind: Annotated[str, Hidden()]
 
     @property
     def has_ended(self) -> bool:
@@ -467,29 +471,7 @@ class QueueBatchRequest(fields.Request):
     dry_run: bool = False
 
 
-class QueueBatch(fields.Resource):
-    """An act on many items, and how far it has come."""
-
-    batch_id: fields.Id
-    action: Literal["cancel", "move", "send_now", "repeat"]
-    dry_run: bool
-    state: Literal["queued", "running", "done", "failed", "cancelled"]
-    send_time: fields.DateTime | None
-    reason: str | None
-    application_id: fields.Id | None
-    questionnaire_id: fields.Id | None
-    pipeline_id: fields.Id | None
-    import_id: fields.Id | None
-    from_time: fields.DateTime | None
-    to_time: fields.DateTime | None
-    items_changed: int
-    items_held: int
-    items_skipped: int
-    items_refused: int
-    error: str | None
-    created_time: fields.DateTime
-    finished_time: fields.DateTime | None
-    created_by: fields.Id | None
+QueueBatch: Final = shown_as("QueueBatch", Batch)
 
 
 @routes.list(PATH, scope="Queue.Read", answer=QueueBatch, summary="Get all acts on many items")

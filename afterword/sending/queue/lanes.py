@@ -156,7 +156,7 @@ _SETTINGS: Final[LiteralString] = """from unnest($1::text[], $2::text[]) as b (o
            left join questionnaire_visual v
              on v.organization_id = q.organization_id and v.questionnaire_id = q.questionnaire_id and v.active"""
 _fingerprint_values: Final = itemgetter(*Fingerprint.__dataclass_fields__)
-_pipeline_values: Final = itemgetter(*Pipeline.__dataclass_fields__)
+_pipeline_values: Final = itemgetter(*Pipeline.__struct_fields__)
 _other_values: Final = itemgetter(*list(LaneSettings.__dataclass_fields__)[4:])
 
 

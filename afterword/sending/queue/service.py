@@ -11,7 +11,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.scheduling.statuses import Item
 from afterword.events import service as events
-from afterword.events.service import NewEvent
+from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 from afterword.sending.pipelines.service import NO_PIPELINE
 from afterword.sending.queue import reminders, store
@@ -312,17 +312,13 @@ async def _edit(
 async def _record_event(
     db: Database, *, caller: Caller, item: QueueItemRecord, kind: str, is_terminal: bool = False
 ) -> None:
-    event = NewEvent(
-        organization_id=item.organization_id,
-        event_id=ids.ordered(item.updated_time),
-        type=f"queue_item.{kind}",
-        subject_id=item.item_id,
-        subject_version=item.version,
-        questionnaire_id=item.questionnaire_id,
-        actor_kind=caller.actor_kind,
-        actor_id=caller.actor_id,
-        data=item.as_event,
+    event = NewEvent.of(
+        item,
+        f"queue_item.{kind}",
+        item.item_id,
+        item.as_event,
+        now=item.updated_time,
+        actor=Actor.of(caller),
         is_terminal=is_terminal,
-        test=item.test,
     )
     await events.record(db, events=[event])

@@ -427,7 +427,6 @@ def _event(about: _About, row: Receipt, now: datetime) -> NewEvent:
         subject_version=row.version,
         questionnaire_id=row.questionnaire_id,
         actor_kind=ACTOR,
-        actor_id=None,
         data={**row.data, "report": report},
         test=row.test,
     )

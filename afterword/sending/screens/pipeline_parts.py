@@ -12,6 +12,7 @@ from afterword.asking.questionnaires.condition_rows import Subjects
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console import conditions
 from afterword.console.inputs import Input, differences, document_of, read_as, shown
+from afterword.console.nouns import inputs_of
 from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
@@ -19,7 +20,6 @@ from afterword.core.text import locales, placeholders
 from afterword.kit.db import Database
 from afterword.kit.transport.base import Message
 from afterword.kit.ui.lists import address
-from afterword.kit.ui.text import WEEKDAYS, ZONES
 from afterword.kit.web.mails import mail_page
 from afterword.sending.intake import test_messages
 from afterword.sending.messages.composing import authored
@@ -32,7 +32,8 @@ from afterword.sending.screens.pipelines import ONE, change, pipeline_of, subjec
 from afterword.sending.screens.queue_items import reason_text
 
 REMINDERS_MAX: Final = 3
-DAYS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
+INPUTS: Final = {one.name: one for one in inputs_of(Pipeline)}
+INPUTS["target_url"] = replace(INPUTS["target_url"], required=True)  # only pipelines of webhooks have the part
 
 routes = Screens()
 
@@ -40,90 +41,41 @@ routes = Screens()
 @dataclass(frozen=True, slots=True)
 class Part:
     title: Marked
-    inputs: Sequence[Input]
+    members: Sequence[str] = ()
     channels: Sequence[int] = ()  # those that have it; empty: all
 
+    @property
+    def inputs(self) -> list[Input]:
+        return [INPUTS[name] for name in self.members]
 
-def _durations(name: str, least: Marked) -> tuple[Input, ...]:
-    return (
-        Input(f"{name}_days", "number", "Days", least, required=True),
-        Input(f"{name}_hours", "number", "Hours", required=True),
-        Input(f"{name}_minutes", "number", "Minutes", required=True),
-    )
+
+def _durations(name: str) -> list[str]:
+    return [f"{name}_{unit}" for unit, _, _ in UNITS]
 
 
 PARTS: Final[Mapping[str, Part]] = {
-    "name": Part(
-        "Name",
-        (
-            Input("title", "text", "Title", required=True),
-            Input("description", "area", "Description", "For your colleagues."),
-        ),
-    ),
-    "delay": Part(
-        "When a message is due",
-        _durations("delay_cap", "How long a message waits that comes without a send time."),
-    ),
-    "conditions": Part("Who is asked", ()),
-    "frequency": Part(
-        "How often an address is asked",
-        (
-            *_durations("frequency_cap", "The least time between two messages to an address. 0: no limit."),
-            Input("if_capped", "choice", "A message that comes earlier",
-                  options=(("skip", "is not sent"), ("wait", "waits")), required=True),
-            Input("policy_exempt", "switch", "The contact policy of the organization",
-                  options=(("", "holds too"), ("1", "does not hold here"))),
-        ),
-    ),
+    "name": Part("Name", ("title", "description")),
+    "delay": Part("When a message is due", _durations("delay_cap")),
+    "conditions": Part("Who is asked"),
+    "frequency": Part("How often an address is asked", (*_durations("frequency_cap"), "if_capped", "policy_exempt")),
     "hours": Part(
         "At which hours messages leave",
         (
-            Input("weekdays", "checks", "Days", options=DAYS, required=True),
-            Input("dispatch_start_time", "clock", "From", "Without both times: at any hour."),
-            Input("dispatch_end_time", "clock", "To"),
-            Input("zone_of", "choice", "In the time zone of",
-                  options=(("recipient", "the customer"), ("organization", "the organization")), required=True),
-            Input("time_zone", "choice", "Or always in this one",
-                  options=(("", "–"), *((one, one) for one in ZONES)), is_translated=False),  # noqa: RUF001
-            Input("if_outside", "choice", "A message that is due at another time",
-                  options=(("wait", "waits"), ("skip", "is not sent")), required=True),
-            Input("on_holidays", "choice", "On the holidays of the contact policy",
-                  options=(("wait", "messages wait"), ("send", "messages leave")), required=True),
+            "weekdays",
+            "dispatch_start_time",
+            "dispatch_end_time",
+            "zone_of",
+            "time_zone",
+            "if_outside",
+            "on_holidays",
         ),
     ),
-    "reminders": Part("Reminders", ()),
-    "sender": Part(
-        "From whom the mail comes",
-        (
-            Input("sender_name", "text", "Name of the sender"),
-            Input("sender_address", "text", "Address of the sender",
-                  "Its domain must belong to your organization. Empty: that of the installation."),
-            Input("reply_to", "text", "Address for replies"),
-        ),
-        (CHANNEL_EMAIL,),
-    ),
-    "target": Part(
-        "Where messages go",
-        (Input("target_url", "text", "Address of the webhook", required=True),),
-        (CHANNEL_WEBHOOK,),
-    ),
-    "period": Part(
-        "From when to when",
-        (
-            Input("start_time", "moment", "Begin", "Empty: at once."),
-            Input("end_time", "moment", "End", "Empty: never."),
-        ),
-    ),
-    "effort": Part(
-        "After a failure",
-        (
-            Input("max_retry_attempts", "number", "Further tries", "0 to 20.", required=True),
-            Input("not_after_days", "number", "Days after the send time on which it is too late", "1 to 365.",
-                  required=True),
-            Input("priority", "number", "Priority", "0 goes first, 9 last.", required=True),
-        ),
-    ),
-}  # fmt: skip
+    "reminders": Part("Reminders"),
+    "sender": Part("From whom the mail comes", ("sender_name", "sender_address", "reply_to"), (CHANNEL_EMAIL,)),
+    "target": Part("Where messages go", ("target_url",), (CHANNEL_WEBHOOK,)),
+    "period": Part("From when to when", ("start_time", "end_time")),
+    "effort": Part("After a failure", ("max_retry_attempts", "not_after_days", "priority")),
+}
 # Said of messages that wait already, one or many, when a part changes; other parts are read when a message is due.
 FOLLOWING: Final[tuple[Marked, Marked]] = (
     "{n} message waits. It follows the change: these rules decide when it is due.",

@@ -112,7 +112,7 @@ async def make(visit: Visit) -> Response:
                 db,
                 caller=visit.caller,
                 questionnaire_id=form.text("questionnaire_id"),
-                fields={**request.given, "channel_id": channel_id, "title": request.title},
+                fields={**request.given, "channel_id": channel_id},
                 now=visit.now,
                 networks=visit.site.networks,
             )

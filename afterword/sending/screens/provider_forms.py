@@ -223,7 +223,6 @@ async def _form(visit: Visit, *, account: Account | None = None, refusal: errors
     return visit.page(
         "provider_form.html",
         title=words("Change “{name}”", name=name_of(visit, account)) if account else words("New account"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         back=(name_of(visit, account), url_of(account)) if account else (words("Sending accounts"), PROVIDERS),
         action=f"{url_of(account)}/edit" if account else f"{PROVIDERS}/new",

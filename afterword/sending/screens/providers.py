@@ -210,7 +210,6 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
     return visit.page(
         "provider.html",
         title=name_of(visit, account),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         sent=sent,
         account=account,
@@ -255,7 +254,6 @@ async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
     return visit.page(
         "provider_pause.html",
         title=visit.words("Pause “{name}”?", name=name_of(visit, account)),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         back=(name_of(visit, account), url_of(account)),
         action=f"{url_of(account)}/pause",
@@ -324,7 +322,6 @@ async def dns_page(visit: Visit) -> Response:
     return visit.page(
         "provider_dns.html",
         title=words("DNS of your sender domains"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         back=(name_of(visit, account), url_of(account)),
         path=f"{url_of(account)}/dns",
@@ -411,7 +408,6 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "provider_address.html",
         title=words("Open an address for reports"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         back=(name_of(visit, account), url_of(account)),
         action=f"{url_of(account)}/inbound",

@@ -17,6 +17,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Noun, Operation, Record, Screens
 from afterword.kit.texts import Texts
+from afterword.kit.ui.text import NOTHING, ZONE_OPTIONS
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import assets
@@ -45,7 +46,10 @@ class Application(Record, kw_only=True):
     display_name: Annotated[fields.Text200, Editable("Name")]
     description: Annotated[fields.Text2000 | None, Editable("Description", "For your colleagues.", "area")] = None
     time_zone: Annotated[
-        fields.Zone | None, Editable("Time zone", "Empty: that of the organization.", "choice", holds="fixed")
+        fields.Zone | None,
+        Editable(
+            "Time zone", "Empty: that of the organization.", "choice", (("", NOTHING), *ZONE_OPTIONS), holds="fixed"
+        ),
     ] = None
     default_locale: Annotated[
         fields.LocaleNormal | None, Editable("Language", "Empty: that of the organization.", "choice")

@@ -19,6 +19,8 @@ from afterword.core.questionnaires.visuals import FINGERPRINT_CHARACTERS, Pictur
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit import db
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, public, uploads
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.routing import Pages
@@ -27,18 +29,18 @@ from afterword.kit.web.uploads import Upload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssetRecord:
-    """A picture without its content."""
+    """A picture as it was encoded again. `path` is the value of `logo` in visuals."""
 
-    organization_id: str
-    asset_id: str
+    organization_id: Annotated[str, Hidden()]
+    asset_id: fields.Id
     title: str | None
     media_type: str
     width: int
     height: int
-    content_hash: bytes
+    content_hash: Annotated[bytes, Hidden()]
     bytes: int
     created_time: datetime
-    created_by: str | None
+    created_by: fields.Id | None
 
     @property
     def path(self) -> str:
@@ -327,19 +329,11 @@ class AssetQuery(fields.Request):
     side_max: Annotated[int, Meta(ge=16, le=ENCODED_SIDE_MAX)] = ENCODED_SIDE_MAX
 
 
-class Asset(fields.Resource):
-    """A picture as it was encoded again. `path` is the value of `logo` in visuals."""
-
-    asset_id: fields.Id
-    title: str | None
-    media_type: str
-    width: int
-    height: int
-    bytes: int
-    path: fields.Computed[str]
-    url: fields.Computed[str]
-    created_time: fields.DateTime
-    created_by: fields.Id | None
+Asset: Final = shown_as(
+    "Asset",
+    AssetRecord,
+    before={"created_time": {"path": fields.Computed[str], "url": fields.Computed[str]}},
+)
 
 
 def _encode_upload(upload: Upload, query: AssetQuery) -> tuple[Encoded, str | None]:
@@ -390,7 +384,7 @@ async def delete_asset(call: Call[None], db: Database) -> None:
     await delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
-def _shown(asset: AssetRecord, call: Call[Any]) -> Asset:
+def _shown(asset: AssetRecord, call: Call[Any]) -> fields.Resource:
     return Asset.of(asset, call.zone, path=asset.path, url=f"{call.public_pages.public_url}{asset.path}")
 
 

@@ -288,11 +288,4 @@ def _extra_errors(extra_credits: int) -> list[FieldError]:
 
 
 def _event(plan: Plan, kind: str, *, now: datetime) -> NewEvent:
-    return NewEvent(
-        organization_id=plan.organization_id,
-        event_id=ids.ordered(now),
-        type=f"plan.{kind}",
-        subject_id=plan.plan_id,
-        subject_version=plan.version,
-        data=asdict(plan),
-    )
+    return NewEvent.of(plan, f"plan.{kind}", plan.plan_id, asdict(plan), now=now)

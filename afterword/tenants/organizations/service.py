@@ -24,6 +24,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record, SettingsRecord
+from afterword.kit.ui.text import WEEKDAY_OPTIONS, ZONE_OPTIONS
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Route, Routes
 from afterword.tenants.organizations import checks
@@ -62,12 +63,12 @@ class Organization(Record, kw_only=True):
     ]
     locales: Annotated[Locales, Editable("Languages of your customers", "", "checks")]
     brand: Annotated[Brand, Editable(shown=fields.Computed[Brand])]
-    time_zone: Annotated[fields.Zone, Editable("Time zone", "", "choice")]
+    time_zone: Annotated[fields.Zone, Editable("Time zone", "", "choice", ZONE_OPTIONS)]
     minimum_base: Annotated[
         Base,
         Editable("Least number of people in a figure", "Groups of fewer are hidden in shared reports.", "number"),
     ]
-    first_weekday: Annotated[Weekday, Editable("Weeks begin on", "", "choice")]
+    first_weekday: Annotated[Weekday, Editable("Weeks begin on", "", "choice", WEEKDAY_OPTIONS)]
     anonymize_after_days: Annotated[Days | None, Editable()]
     delete_after_days: Annotated[DaysKept | None, Editable()]
 

@@ -493,13 +493,5 @@ def _normal(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _event(user: User, kind: str, *, actor: Actor, now: datetime) -> NewEvent:
-    return NewEvent(
-        organization_id=user.organization_id,
-        event_id=ids.ordered(now),
-        type=f"user.{kind}",
-        subject_id=user.user_id,
-        subject_version=user.version,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        data=nouns.columns_of(USER, user),
-    )
+    data = nouns.columns_of(USER, user)
+    return NewEvent.of(user, f"user.{kind}", user.user_id, data, now=now, actor=actor)

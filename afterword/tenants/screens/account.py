@@ -128,7 +128,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     return visit.page(
         "passkey.html",
         title=visit.words("A new passkey"),
-        status=refusal.status if refusal else 200,
         form={"title": visit.form.text("title") or visit.source.device},
         options=options,
         script=static.url("console/passkey.js"),
@@ -322,7 +321,6 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
     return visit.page(
         "account.html",
         title=visit.words("Your account"),
-        status=refusal.status if refusal else 200,
         login=login,
         user=user,
         opened=[

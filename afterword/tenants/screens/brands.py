@@ -189,7 +189,6 @@ async def _show(
     return visit.page(
         "brand.html",
         title=title,
-        status=refusal.status if refusal else 200,
         branded=branded,
         version=form.text("version") if form.values and not is_stale else branded.version,
         is_changed=brand != branded.brand,

@@ -383,8 +383,7 @@ def _going_on(guest: Guest) -> dict[str, Any]:
 
 
 def _password_form(guest: Guest, email: str, refusal: errors.Refusal | None = None) -> Response:
-    title, status = guest.words("A new password"), refusal.status if refusal else 200
-    return guest.page("password.html", title=title, status=status, email=email, refusal=refusal)
+    return guest.page("password.html", title=guest.words("A new password"), email=email, refusal=refusal)
 
 
 async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
@@ -394,7 +393,6 @@ async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: erro
     return guest.page(
         "invitation.html",
         title=guest.words("Join {organization}", organization=organization.display_name),
-        status=refusal.status if refusal else 200,
         email=link.email,
         is_known=known is not None,
         refusal=refusal,
@@ -409,7 +407,6 @@ async def _setup_form(guest: Guest, db: Database, link: Link, refusal: errors.Re
     return guest.page(
         "setup.html",
         title=guest.words("Set up Afterword"),
-        status=refusal.status if refusal else 200,
         organization=organization,
         has_steps=not begun,
         form={name: guest.form.text(name) for name in ("name", "email", "organization")},

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import screens
-from afterword.console.inputs import Input, document_of, filled, placed, read_as
+from afterword.console.inputs import Input, document_of, filled, placed, read_as, shown
 from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Screens, Visit
@@ -90,7 +90,7 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
         back=(words("Organization"), ORGANIZATION),
         path=IDENTITY,
         provider=provider,
-        groups=filled(visit, GROUP_INPUTS, _groups_of(provider), version="", refusal=None)["fields"],
+        groups=shown(visit, GROUP_INPUTS, _groups_of(provider)),
         checked=provider and provider.checked_time and words.moment(provider.checked_time, time_zone=visit.zone),
         return_url=identities.return_url(visit.site),
         login_url=login_url(visit.site, visit.caller.domain),
@@ -196,7 +196,6 @@ async def _choice(guest: Guest, refusal: errors.Invalid | None = None) -> Respon
     return guest.page(
         "organization_login.html",
         title=guest.words("Log in with your organization"),
-        status=refusal.status if refusal else 200,
         domain=guest.form.text("domain"),
         next=guest.form.text("next") or guest.query.get("next", ""),
         refusal=refusal,

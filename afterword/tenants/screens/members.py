@@ -148,7 +148,6 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
     return visit.page(
         "people.html",
         title=visit.words("People and roles"),
-        status=refusal.status if refusal else 200,
         members=[one for one in members.items if not one.service],
         services=[one for one in members.items if one.service],
         roles=ROLES,
@@ -166,7 +165,6 @@ async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> R
     return visit.page(
         "service_account_new.html",
         title=visit.words("New service account"),
-        status=refusal.status if refusal else 200,
         roles=ROLES[1:],
         applications=applications,
         form=_typed(visit, "display_name"),

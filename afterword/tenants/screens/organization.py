@@ -11,7 +11,7 @@ from afterword.console.screens import Visit
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.texts import LANGUAGES, Texts
-from afterword.kit.ui.text import NOTHING, WEEKDAYS, ZONES
+from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html
 from afterword.tenants.organizations.applications import APPLICATION, Application
 from afterword.tenants.organizations.service import ORGANIZATION
@@ -23,17 +23,13 @@ DOMAIN: Final = f"{PATH}/domain"
 IDENTITY: Final = f"{PATH}/identity"
 LOGINS: Final = f"{PATH}/logins"
 NO_LANGUAGE: Final = ("", NOTHING)
-ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
 # The least number of people stands last.
 INPUTS: Final = sorted(inputs_of(ORGANIZATION), key=lambda one: one.name == "minimum_base")
 
 
 async def _choices(visit: Visit, application: Application | None) -> Options:
     stored = (application.default_locale if application else None) or ""
-    return {
-        "default_locale": [NO_LANGUAGE, *_languages(visit.words, stored)],
-        "time_zone": [NO_LANGUAGE, *ZONE_OPTIONS],
-    }
+    return {"default_locale": [NO_LANGUAGE, *_languages(visit.words, stored)]}
 
 
 routes = screens_of(APPLICATION, options=_choices)
@@ -65,11 +61,7 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
         stored=organization,
         version=organization.version,
         refusal=refusal,
-        options={
-            **{name: _languages(words, *organization.locales) for name in ("default_locale", "locales")},
-            "time_zone": ZONE_OPTIONS,
-            "first_weekday": [(str(number), words(name)) for number, name in WEEKDAYS.items()],
-        },
+        options={name: _languages(words, *organization.locales) for name in ("default_locale", "locales")},
         links=[
             (words("Host of your public pages"), DOMAIN),
             *(

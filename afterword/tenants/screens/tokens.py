@@ -234,7 +234,6 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "token_new.html",
         title=words("New token"),
-        status=refusal.status if refusal else 200,
         refusal=refusal,
         form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
         account=account if account and account.service else None,

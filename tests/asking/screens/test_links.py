@@ -41,8 +41,8 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
 
     changed = {**FORM, "version": "1", "title": "Receipt", "opens_time": "2031-02-01T09:00"}
     assert 303 == (await browser.post(one, data=changed)).status_code
-    stale = await browser.post(one, data={**FORM, "version": "1", "title": "Letter"})
-    assert (412, True) == (stale.status_code, "Letter" in stale.text)
+    stale = await browser.post(one, data={**FORM, "version": "1", "title": "Letter", "active": ""})
+    assert (412, True, True) == (stale.status_code, "Letter" in stale.text, "<dd>yes</dd>" in stale.text)
     assert "Opens later" in (await browser.get(links)).text
     assert 303 == (await browser.post(f"{one}/switch", data={"active": ""})).status_code
     assert "Switched off" in (await browser.get(links)).text

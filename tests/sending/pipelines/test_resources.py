@@ -1,17 +1,17 @@
 """Sentences of pipelines: each rule is told, in English and in Greek, and the summary has no hidden signs."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from afterword.kit import texts
 from afterword.sending.pipelines.resources import sentences_of, summary_of
 from afterword.sending.pipelines.store import Pipeline
 
 PLAIN: dict[str, Any] = {
-    **dict.fromkeys(Pipeline.__dataclass_fields__),
+    **dict.fromkeys(Pipeline.__struct_fields__),
     **{f"{name}_{unit}": 0 for name in ("delay_cap", "frequency_cap") for unit in ("days", "hours", "minutes")},
     "channel_id": 1, "messages": {}, "zone_of": "recipient", "weekdays": [1, 2, 3, 4, 5, 6, 7], "reminders": [],
     "max_retry_attempts": 8, "not_after_days": 3, "priority": 5, "paused": False, "if_outside": "wait",
@@ -63,7 +63,7 @@ def test_each_rule_is_told(language: str) -> None:
 def test_summary() -> None:
     words = texts.texts("console", "en")
     condition = {"subject": "questionnaire_metadata:store", "operator": "equal", "value": "7"}
-    pipeline = replace(Pipeline(**PLAIN), conditions=condition)
+    pipeline = structs.replace(Pipeline(**PLAIN), conditions=condition)
     summary = summary_of(words, pipeline, time_zone="UTC")
     assert "Only those are asked where “store” is 7." in summary
     assert summary.isascii() or not {texts.ISOLATE_FIRST, texts.ISOLATE_END} & set(summary)

@@ -38,6 +38,8 @@ from afterword.events.service import NewEvent
 from afterword.kit.db import Database, Row, savepoint
 from afterword.kit.db.columns import arrays, qualified
 from afterword.kit.db.leases import LeaseLost, Leases
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, problems
 from afterword.sending.intake import batches, dry_runs
 from afterword.sending.intake.batches import Outcome, Policy
@@ -51,18 +53,20 @@ PIECES_A_STATEMENT: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRecord:
-    organization_id: str
-    import_id: str
-    questionnaire_id: str
-    pipeline_id: str
-    test: bool
+    """A file of items, and how far it has come."""
+
+    organization_id: Annotated[str, Hidden()]
+    import_id: fields.Id
+    questionnaire_id: fields.Id
+    pipeline_id: fields.Id
+    test: Annotated[bool, Hidden()]
     file_name: str | None
     dry_run: bool
-    strict: bool
-    on_conflict: Any
-    columns: list[str]
-    places: list[int]
-    state: Any
+    strict: Annotated[bool, Hidden()]
+    on_conflict: Annotated[Any, Hidden()]
+    columns: Annotated[list[str], Hidden()]
+    places: Annotated[list[int], Hidden()]
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
     rows_total: int
     rows_created: int
     rows_updated: int
@@ -72,14 +76,14 @@ class ImportRecord:
     reasons: dict[str, int]
     first_time: datetime | None
     error: str | None
-    pieces: int
-    next_piece: int
-    attempts: int
-    finished_time: datetime | None
-    version: int
+    pieces: Annotated[int, Hidden()]
+    next_piece: Annotated[int, Hidden()]
+    attempts: Annotated[int, Hidden()]
+    version: Annotated[int, Hidden()]
     created_time: datetime
-    created_by: str | None
-    actor_kind: str
+    finished_time: datetime | None
+    created_by: fields.Id | None
+    actor_kind: Annotated[str, Hidden()]
 
     @property
     def rows_done(self) -> int:
@@ -356,29 +360,19 @@ class ImportQuery(fields.Request):
     map: Annotated[dict[str, str], Meta(max_length=200)] = msgspec.field(default_factory=dict[str, str])
 
 
-class Import(fields.Resource):
-    """A file of items, and how far it has come."""
-
-    import_id: fields.Id
-    questionnaire_id: fields.Id
-    pipeline_id: fields.Id
-    file_name: str | None
-    dry_run: bool
-    state: Literal["queued", "running", "done", "failed", "cancelled"]
-    rows_total: int
-    rows_created: int
-    rows_updated: int
-    rows_skipped: int
-    rows_failed: int
-    rows_repeated: Annotated[int, Meta(description="Rows whose address an earlier row has.")]
-    reasons: Annotated[
-        dict[str, int], Meta(description="Of a dry run: created rows that a rule would not send, by its reason.")
-    ]
-    first_time: Annotated[fields.DateTime | None, Meta(description="Of a dry run: when the first message would leave.")]
-    error: str | None
-    created_time: fields.DateTime
-    finished_time: fields.DateTime | None
-    created_by: fields.Id | None
+Import: Final = shown_as(
+    "Import",
+    ImportRecord,
+    types={
+        "rows_repeated": Annotated[int, Meta(description="Rows whose address an earlier row has.")],
+        "reasons": Annotated[
+            dict[str, int], Meta(description="Of a dry run: created rows that a rule would not send, by its reason.")
+        ],
+        "first_time": Annotated[
+            fields.DateTime | None, Meta(description="Of a dry run: when the first message would leave.")
+        ],
+    },
+)
 
 
 class ImportRow(fields.Resource):
@@ -740,17 +734,8 @@ async def _end(
     ended = await IMPORTS.end(db, job=job, owner=owner, state=state, now=now, error=error)
     if ended is None:
         return None
-    event = NewEvent(
-        organization_id=ended.organization_id,
-        event_id=ids.ordered(now),
-        type="import.finished" if state == "done" else "import.failed",
-        subject_id=ended.import_id,
-        subject_version=ended.version,
-        questionnaire_id=ended.questionnaire_id,
-        actor_kind="worker",
-        actor_id=None,
-        data={name: getattr(ended, name) for name in Import.__struct_fields__},
-        test=ended.test,
-    )
+    kind = "import.finished" if state == "done" else "import.failed"
+    data = {name: getattr(ended, name) for name in Import.__struct_fields__}
+    event = NewEvent.of(ended, kind, ended.import_id, data, now=now)
     await events.record(db, events=[event])
     return ended

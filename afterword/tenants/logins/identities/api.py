@@ -9,6 +9,7 @@ from afterword.core.organizations.identities import Role
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database, Pool
 from afterword.kit.nouns.declaration import Editable
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import Marked
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -66,26 +67,15 @@ class IdentityProviderRequest(fields.Request):
     ] = False
 
 
-class IdentityProvider(fields.Resource):
-    """The provider of an organization, by OpenID Connect. `client_secret` is never shown."""
-
-    organization_id: fields.Id
-    issuer: str
-    client_id: str
-    has_client_secret: fields.Computed[bool]
-    scopes: list[str]
-    groups_claim: str
-    group_roles: list[GroupRole]
-    default_role: Role | None
-    trusts_addresses: bool
-    checked_time: fields.DateTime | None
-    problem: str | None
-    return_url: fields.Computed[str]
-    login_url: fields.Computed[str]
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
+IdentityProvider: Final = shown_as(
+    "IdentityProvider",
+    Provider,
+    types={"group_roles": list[GroupRole]},
+    before={
+        "scopes": {"has_client_secret": fields.Computed[bool]},
+        "created_time": {"return_url": fields.Computed[str], "login_url": fields.Computed[str]},
+    },
+)
 
 
 @routes.get(PATH, scope="Organization.Read", answer=IdentityProvider, summary="Get Identity Provider")

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
 import structlog
@@ -24,7 +24,9 @@ from afterword.kit import db as databases
 from afterword.kit import sealing
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.transport import http
+from afterword.kit.web import fields
 from afterword.tenants.logins import service, sessions
 from afterword.tenants.logins.identities import openid
 from afterword.tenants.logins.identities.openid import Challenge, Client, ProviderFailed, WrongCode, said
@@ -34,25 +36,25 @@ from afterword.tenants.organizations import users
 
 @dataclass(frozen=True, slots=True)
 class IdentityProvider:
-    """`client_secret` is sealed; None: a public client. `authorization_url`: as the last good check found it."""
+    """The provider of an organization, by OpenID Connect. `client_secret` is never shown."""
 
-    organization_id: str
+    organization_id: fields.Id
     issuer: str
     client_id: str
-    client_secret: bytes | None = field(repr=False)
-    authorization_url: str | None
-    checked_time: datetime | None
-    problem: str | None
+    client_secret: Annotated[bytes | None, Hidden()] = field(repr=False)  # sealed; null: a public client
     scopes: list[str]
     groups_claim: str
     group_roles: list[dict[str, str]]
     default_role: Role | None
     trusts_addresses: bool
-    version: int
+    authorization_url: Annotated[str | None, Hidden()]  # as the last good check found it
+    checked_time: datetime | None
+    problem: str | None
+    version: Annotated[int, Hidden()]
     created_time: datetime
     updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
 
     @property
     def has_client_secret(self) -> bool:

@@ -395,13 +395,4 @@ def _event(token: Token, kind: str, *, actor: Actor, now: datetime) -> NewEvent:
     data: dict[str, Any] = asdict(token)
     data["hint"] = token.hint
     del data["selector"]
-    return NewEvent(
-        organization_id=token.organization_id,
-        event_id=ids.ordered(now),
-        type=f"token.{kind}",
-        subject_id=token.token_id,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        data=data,
-        test=token.test,
-    )
+    return NewEvent.of(token, f"token.{kind}", token.token_id, data, now=now, actor=actor, subject_version=None)
