@@ -150,6 +150,13 @@ async def read(db: Database, *, organization_id: str, secret: str, now: datetime
     return report, await _plan(db, caller=reader, report=report, now=now)
 
 
+async def preview(db: Database, *, caller: Caller, report_id: str, now: datetime) -> tuple[CustomReport, Plan]:
+    """The report as the reader of a link that this caller makes gets it. Raises NotFound, Invalid."""
+    report = await custom_reports.get(db, caller=caller, report_id=report_id)
+    reader = _reader(caller.organization_id, caller.application_ids)
+    return report, await _plan(db, caller=reader, report=report, now=now)
+
+
 def _reader(organization_id: str, application_ids: tuple[str, ...]) -> Caller:
     """Somebody who may read figures alone."""
     return replace(installation(organization_id), scopes=frozenset({"Report.Read"}), application_ids=application_ids)

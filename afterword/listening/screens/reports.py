@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl, quote
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.instances.rendering import logo_url
 from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import contexts
+from afterword.asking.questionnaires import contexts, visuals
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases.screens.figures import FIGURES
@@ -20,6 +21,7 @@ from afterword.core.figures import reports as core_reports
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.visuals import DEFAULT, inherited
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
@@ -50,6 +52,7 @@ from afterword.listening.screens.views import Names
 from afterword.sending.pipelines import resources as pipelines_resources
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.screens.invitations import links
+from afterword.tenants.organizations import service as organizations
 
 WORDS: Final[Mapping[int, tuple[Marked, Marked]]] = {
     404: ("There is no such report", "The address may be incomplete, or the link was ended."),
@@ -67,16 +70,28 @@ async def shared_report(guest: Guest) -> Response:
     async with guest.read() as db:
         try:
             report, plan = await shares.read(db, organization_id=organization_id, secret=secret, now=guest.now)
-            result = await results.run_plan(db, plan)
+            values = await _shared(guest, db, report, plan)
         except (errors.NotFound, errors.Gone, errors.Invalid) as refusal:
             title, text = map(words, WORDS[refusal.status])
             return guest.page("shared_ended.html", title=title, status=refusal.status, text=text)
-        found = await questionnaires_store.list_questionnaires(
-            db, organization_id=organization_id, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
-        )
-    names = report_names(words, plan.context, {one.questionnaire_id: one.display_name for one in found.items})
-    values = values_of(words, result, names, template_id=report.spec.get("template_id"))
-    return guest.page("shared.html", title=report.title, **values)
+    return guest.page("shared.html", title=report.title, back="", **values)
+
+
+async def _shared(guest: Guest, db: Database, report: CustomReport, plan: plans.Plan) -> dict[str, Any]:
+    """What the reader of a link sees, with the name and the logo of the organization."""
+    key = {"organization_id": report.organization_id}
+    result = await results.run_plan(db, plan)
+    found = await questionnaires_store.list_questionnaires(db, **key, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX))
+    organization = await organizations.get_organization(db, **key)
+    questionnaire_id = plan.query.questionnaire_ids[0]
+    layers = await visuals.get_layers(db, **key, questionnaire_id=questionnaire_id)
+    theme = inherited(layers.organization, layers.application, layers.visual) if layers else DEFAULT
+    names = report_names(guest.words, plan.context, {one.questionnaire_id: one.display_name for one in found.items})
+    return {
+        **values_of(guest.words, result, names, template_id=report.spec.get("template_id")),
+        "brand": organization.display_name if organization else "",
+        "logo_url": logo_url(theme, questionnaire_id),
+    }
 
 
 REPORTS: Final = "/console/reports"
@@ -219,6 +234,14 @@ async def share_report(visit: Visit) -> Response:
         return await _page(visit, asked, refusal=refusal)
     link = shares.url_of(visit.site.public_url, share.organization_id, secret)
     return await _page(visit, asked, link=link)
+
+
+@routes.get(f"{SAVED}/preview", scope="Report.Update")
+async def preview_share(visit: Visit) -> Response:
+    async with visit.read() as db:
+        report, plan = await shares.preview(db, caller=visit.caller, **visit.ids, now=visit.now)
+        values = await _shared(visit, db, report, plan)
+    return visit.page("shared.html", title=report.title, back=SAVED.replace("{report_id}", report.report_id), **values)
 
 
 @routes.post(f"{SAVED}/share/{{share_id}}/end", scope="Report.Update")

@@ -75,6 +75,13 @@
     else if (target.name === "period") empty.focus();
   });
 
+  addEventListener("click", async ({ target }) => {
+    const button = target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = button.dataset.done;
+  });
+
   read();
   addEventListener("popstate", () => location.reload());
 })();

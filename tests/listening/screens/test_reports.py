@@ -95,13 +95,18 @@ async def test_from_the_page_to_its_end(owner: House, now: datetime, browser: Br
         )
         page = saved.headers["location"].partition("?")[0]
         made = (await browser.post(f"{page}/share", data={"share_days": "7"})).text
-        [path] = re.findall(r"http:&#x2f;&#x2f;testserver(&#x2f;console&#x2f;shared[^<]+)", made)
+        [path, _] = re.findall(r"http:&#x2f;&#x2f;testserver(&#x2f;console&#x2f;shared[^<\"]+)", made)
         path = path.replace("&#x2f;", "/")
         shown = await stranger.get(path)
         assert 200 == shown.status_code
         assert "For the board" in shown.text
         assert "6 answers" in shown.text
         assert "/console/responses" not in shown.text
+        assert 'class="brand">' in shown.text
+        assert ">Afterword</p>" not in shown.text
+        preview = await browser.get(f"{page}/preview")
+        charts = r'<div class="wide stack">.*?</div>(?=\s*</main>)'
+        assert re.findall(charts, shown.text, re.DOTALL) == re.findall(charts, preview.text, re.DOTALL) != []
         assert path not in (await browser.get(page)).text
         [end] = re.findall(r'action="([^"]+share[^"]+end)"', (await browser.get(page)).text)
         assert 303 == (await browser.post(end.replace("&#x2f;", "/"))).status_code
