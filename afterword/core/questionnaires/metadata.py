@@ -116,6 +116,8 @@ PRODUCT: Final = (
     _own(SCORE, "questionnaire", "Score", "number"),
     _own("email", "responder", "E-mail address", anonymize=True),
     _own("phone_number", "responder", "Phone number", anonymize=True),
+    _own("first_name", "responder", "First name", anonymize=True),
+    _own("last_name", "responder", "Last name", anonymize=True),
     _own("order_total", "questionnaire", "Order total", "number", of="retail"),
     _own("delivery_date", "questionnaire", "Delivery date", "date", of="retail"),
     _own("carrier", "questionnaire", "Carrier", of="retail"),

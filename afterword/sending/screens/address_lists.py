@@ -1,24 +1,28 @@
 """Lists in five steps: those there are, the file of a new one, and its columns."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from itertools import chain, count
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.questionnaires import metadata
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
-from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.metadata import Declared, Kind
 from afterword.core.wire import imports, tables
 from afterword.core.wire.imports import FORMATS, HOUR, REFERENCE, Seen
 from afterword.core.wire.list_columns import ASK
 from afterword.core.wire.tables import ADDRESS, Reading
 from afterword.errors import FieldError, Sentence
 from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, address, key_of, read_key
+from afterword.kit.ui.text import slug_of
 from afterword.kit.web import headers, html
 from afterword.sending.intake import lists
 from afterword.sending.intake.lists import AddressList, Layout
@@ -31,6 +35,8 @@ NEW: Final = pipelines.NEW_LIST
 TEMPLATE: Final = f"{LISTS}/template"
 ONE: Final = f"{LISTS}/{{list_id}}"
 ROWS: Final = 50
+TITLE_CHARACTERS_MAX: Final = 200
+NAME_CHARACTERS_MAX: Final = 50  # with a number behind it, it is still a name of metadata
 STEPS: Final[tuple[Marked, ...]] = ("File", "Columns", "Check", "Confirm", "Result")
 MEANINGS: Final[Mapping[str, Marked]] = {
     ADDRESS: "Address: whom to write to", REFERENCE: "Order number", "send_time": "When to send", "locale": "Language",
@@ -40,6 +46,10 @@ ADDRESSES: Final[Mapping[int, Marked]] = {
     CHANNEL_SMS: "Address: the phone to write to",
 }
 LEVELS: Final[Mapping[str, Marked]] = {"questionnaire": "of the order", "responder": "of the person"}
+NEW_FIELDS: Final[Mapping[str, tuple[Kind, Marked]]] = {
+    "new.questionnaire": ("questionnaire", "+ New field of the order"),
+    "new.responder": ("responder", "+ New field of the person"),
+}
 SEPARATORS: Final[Mapping[str, Marked]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
 CONFLICTS: Final[Mapping[str, Marked]] = {
     "error": "It is a faulty row",
@@ -157,7 +167,8 @@ async def check(visit: Visit) -> Response:
         reading = _reading(form.text, found, separator=form.secret("separator"))
         text = await asyncio.to_thread(lists.text_of, found, reading)
         names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
-        mapping = _mapping(visit, names)
+        async with visit.write() as db:
+            mapping = await _with_new_fields(visit, db, found, _mapping(visit, names))
         async with visit.read() as db:
             declared, _, (_, guessed) = await _guessed(visit, db, found, names, rows)
         kinds = imports.kinds_of(mapping, declared)
@@ -180,6 +191,45 @@ async def check(visit: Visit) -> Response:
     except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
         return await _columns(visit, refusal)
     return html.redirect(f"{LISTS}/{found.list_id}/check")
+
+
+async def _with_new_fields(
+    visit: Visit, db: Database, found: AddressList, mapping: Mapping[str, str]
+) -> dict[str, str]:
+    """The mapping, with a field that is declared now for each column that wants one; that of a person is personal."""
+    if NEW_FIELDS.keys().isdisjoint(mapping.values()):
+        return dict(mapping)
+    visit.caller.require("Metadata.Create")
+    key = {"organization_id": found.organization_id, "questionnaire_id": found.questionnaire_id}
+    declared = await metadata.declared_of(db, **key)
+    questionnaire = await questionnaires_store.get_questionnaire(db, **key)
+    kept: dict[str, str] = {}
+    for column, meaning in mapping.items():
+        if meaning not in NEW_FIELDS:
+            kept[column] = meaning
+            continue
+        kind = NEW_FIELDS[meaning][0]
+        name = _free_name(column, {one.rpartition(".")[2] for one in kept.values()})
+        if declared.get(kind, name) is None:
+            columns = {
+                "name": name,
+                "title": column[:TITLE_CHARACTERS_MAX],
+                "type": "text",
+                "anonymize": kind == "responder",
+                "level": "application",
+                "application_id": questionnaire.owner_application_id,
+                "application_type_id": None,
+            }
+            await nouns.create(metadata.NAMES[kind], db, columns=columns, **visit.acting)
+        kept[column] = f"metadata.{kind}.{name}"
+    return kept
+
+
+def _free_name(column: str, taken: Collection[str]) -> str:
+    """A name for a column, which begins with a letter and is none of those taken."""
+    plain = slug_of(column).replace("-", "_")[:NAME_CHARACTERS_MAX]
+    name = plain if plain[:1].isalpha() else f"field_{plain}".strip("_")
+    return next(one for one in chain([name], (f"{name}_{n}" for n in count(2))) if one not in taken)
 
 
 def steps_of(words: Texts) -> list[tuple[int, str]]:
@@ -281,7 +331,8 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             for place, name in enumerate(names)
         ],
         ask=ASK,
-        meanings=_meanings(words, declared, pipeline.channel_id),
+        meanings=_meanings(words, declared, pipeline.channel_id)
+        + [(key, words(text)) for key, (_, text) in NEW_FIELDS.items() if "Metadata.Create" in visit.caller.scopes],
         encodings=[(key, words(text)) for key, text in tables.ENCODINGS.items()],
         separators=[(key, words(text)) for key, text in SEPARATORS.items()],
         first_rows=[("1", words("The names of the columns")), ("0", words("Already an address"))],

@@ -179,7 +179,7 @@ def test_name_declared_for_both_is_the_questionnaires() -> None:
 
 def test_global_definitions() -> None:
     assert ["transaction_id", "transaction_date", "store_pickup", "store_id", "score"] == list(GLOBAL.questionnaire)
-    assert ["email", "phone_number"] == list(GLOBAL.responder)
+    assert ["email", "phone_number", "first_name", "last_name"] == list(GLOBAL.responder)
     assert all(definition.anonymize for definition in GLOBAL.responder.values())
 
 

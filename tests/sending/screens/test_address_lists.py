@@ -210,3 +210,23 @@ async def test_around_the_table(client: Client, browser: httpx2.AsyncClient) -> 
     assert 303 == (await browser.post(f"{here}/columns", data=form)).status_code
     await work(client)
     assert "2 rows in the file 2will be asked" in plain((await browser.get(f"{here}/check")).text)
+
+
+async def test_new_fields(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A column becomes a field with a word: of the person it is personal; names begin with a letter and differ."""
+    content = "E-Mail,Vorname,Κατάστημα,Όροφος,2nd floor\nann@example.com,Ann,Αθήνα,1,yes\n".encode()
+    path = await upload(browser, client, content)
+    page = (await browser.get(f"{path}/columns")).text
+    assert "+ New field of the person" in plain(page)
+    meanings = ["responder_channel_identifier", "new.responder", *["new.questionnaire"] * 3]
+    form = {**choices(page), **{f"column{place}": each for place, each in enumerate(meanings)}}
+    assert 303 == (await browser.post(f"{path}/columns", data=form)).status_code
+    declared = {
+        one["name"]: (one["title"], one["type"], one["anonymize"])
+        for kind in ("responder", "questionnaire")
+        for one in (await client.send("GET", f"/q/metadata/{kind}")).json()
+        if not one["read_only"]
+    }
+    expected = {"vorname": ("Vorname", True), "field": ("Κατάστημα", False), "field_2": ("Όροφος", False)}
+    expected["field_2nd_floor"] = ("2nd floor", False)
+    assert {name: (title, "text", is_personal) for name, (title, is_personal) in expected.items()} == declared
