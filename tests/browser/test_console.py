@@ -242,9 +242,10 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
     async with entered(browser, house) as page:
         await page.goto(f"{house.url}/console/reports")
         await page.get_by_role("link", name="Groups side by side").click()
-        await page.get_by_label("Period").select_option(index=1)
-        await page.get_by_label("Compare with").select_option(index=1)
-        await page.get_by_role("button", name="Show").click()
+        await page.get_by_label("Period").select_option("30")
+        await page.wait_for_url("**period=30**")
+        await page.get_by_label("Compare with").select_option("previous_period")
+        await page.wait_for_url("**compare=previous_period**")
         for store in ("Harbour Street", "Old Town", "Online"):
             assert await page.get_by_role("row", name=store).count(), store
         await page.get_by_label("Title").fill("Stores, month by month")
@@ -258,7 +259,7 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
         await page.get_by_role("button", name="Take it off the overview").wait_for()
         await page.get_by_label("A link that works without a login for").select_option(label="7 days")
         await page.get_by_role("button", name="Create a link").click()
-        link = await page.locator("pre.command").inner_text()
+        link = await page.locator("code.command").inner_text()
         async with opened(browser, width=360) as guest:
             await guest.goto(link)
             assert await guest.get_by_role("row", name="Harbour Street").count()

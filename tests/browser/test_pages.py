@@ -18,6 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FIRST_PAGE_BYTES_MAX = 20_000
 TARGET_PIXELS_MIN = 44
+KEY_PIXELS_MIN = 24  # WCAG 2.2, 2.5.8: eleven keys share a line of a page that is no phone
 WAIT_MILLISECONDS_MAX = 30_000
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
@@ -134,15 +135,16 @@ async def test_readable_by_everyone(
 
 
 async def meets_fingers(page: Page, controls: str, name: str) -> None:
-    """Each of these controls is 44 pixels high and wide."""
+    """Each of these controls is 44 pixels high and wide, but for the keys of a long scale on a wide page."""
     boxes = await page.eval_on_selector_all(
         controls,
         """all => all.filter(one => one.checkVisibility())
                   .map(one => [one.className, one.offsetWidth, one.offsetHeight])""",
     )
+    is_phone = await page.evaluate("innerWidth <= 420")
     for kind, width, height in boxes:
         assert TARGET_PIXELS_MIN <= height, (name, kind)
-        assert TARGET_PIXELS_MIN <= width, (name, kind)
+        assert (KEY_PIXELS_MIN if kind == "key" and not is_phone else TARGET_PIXELS_MIN) <= width, (name, kind)
 
 
 async def test_first_page_is_light(shop: Shop, new_page: NewPage) -> None:

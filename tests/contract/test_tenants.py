@@ -11,6 +11,7 @@ from afterword.asking.instances.pages import PAGE_PURPOSE, VIEW_PURPOSE
 from afterword.asking.instances.starts import START_PURPOSE
 from afterword.core.answers.suspicion import token_of
 from afterword.kit.web.operations import Route
+from afterword.kit.web.paging import LIMIT_MAX
 from afterword.run.app import page_groups
 from afterword.sending.messages.composing import SAMPLE_ID
 from tests.conftest import settled
@@ -272,7 +273,7 @@ class TestLists:
         async with Guard(world, route) as guard:
             path = world.ours.path(route)
             everything = sorted(await ids_of_all(guard, route, path))
-            limit = max(2, len(everything) // PAGES_MAX)
+            limit = min(LIMIT_MAX, max(2, len(everything) // PAGES_MAX))
             for name in columns_of(route):
                 for _, direction in one_of([(name, "ASC"), (name, "DESC")]):
                     target: str | None = f"{path}?limit={limit}&order_by[{direction}][]={name}"

@@ -41,7 +41,7 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("moving.md", "python"): "tests/journeys/test_moving.py",
     ("moving.md", "sh"): "tests/journeys/test_moving.py",
     ("proof.md", "text"): "tests/test_bar.py",
-    ("questionnaires.md", "yaml"): "tests/asking/questionnaires/test_docs.py",
+    ("questionnaires.md", "yaml"): "tests/asking/questionnaires/test_files.py",
     ("sms.md", "toml"): "tests/sending/channels/test_accounts.py",
     ("webhooks.md", "json"): "tests/events/test_docs.py",
     ("webhooks.md", "http"): "tests/events/test_docs.py",

@@ -135,7 +135,7 @@ class TestOfResponders:
         assert [("email", "ann@example.com", "text"), ("first_name", "Ann", "text")] == [
             (one["name"], one["value"], one["type"]) for one in found
         ]
-        assert [True, False] == [one["metadata_id"] is not None for one in found]
+        assert [True, True] == [one["metadata_id"] is not None for one in found]
         assert {"responder_id", "metadata_id", "name", "type", "value", "created_time", "updated_time"} == set(found[0])
 
     async def test_by_questionnaire(self, shop: Shop) -> None:

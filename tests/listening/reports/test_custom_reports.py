@@ -32,6 +32,7 @@ async def test_create_and_read(house: House) -> None:
         "last_days": 90, "date_basis": None, "time_zone": None, "compare": "none", "level": 0.95, "chart": "table",
         "template_id": None, "question_id": None, "metric": None, "metadata": None, "channel_id": None,
         "pipeline_id": None, "outcome_question_id": None, "question_ids": None, "by": None, "band": None,
+        "calendar_period": None,
     } == made["spec"]  # fmt: skip
     response = await house.get(f"{LIST}/{made['report_id']}")
     assert (made, '"1"') == (response.json(), response.headers["etag"])

@@ -116,13 +116,10 @@ class Queue:
 
     async def pipeline(self, **fields: Any) -> "Queue":
         """The same house with another pipeline in view."""
+        columns: dict[str, Any] = {**MAIL, "questionnaire_id": self.house.questionnaire_id, **fields}
         async with db.transaction(self.pool) as database:
             made = await pipelines.create_pipeline(
-                database,
-                organization_id=self.house.organization_id,
-                now=database.clock.now(),
-                questionnaire_id=self.house.questionnaire_id,
-                **{**MAIL, **fields},  # pyrefly: ignore[bad-argument-type]
+                database, organization_id=self.house.organization_id, now=database.clock.now(), **columns
             )
         return replace(self, pipeline_id=made.pipeline_id)
 

@@ -1979,6 +1979,20 @@ class ReportSpec(Struct, kw_only=True):
     from_time: datetime | None | UnsetType = UNSET
     to_time: datetime | None | UnsetType = UNSET
     last_days: int | None | UnsetType = UNSET
+    calendar_period: (
+        Literal[
+            "last_month",
+            "last_quarter",
+            "last_week",
+            "last_year",
+            "this_month",
+            "this_quarter",
+            "this_week",
+            "this_year",
+        ]
+        | None
+        | UnsetType
+    ) = UNSET
     date_basis: Literal["completed", "sent", "submitted"] | None | UnsetType = UNSET
     time_zone: str | None | UnsetType = UNSET
     compare: Literal["none", "previous_period", "previous_year", "rest"] | UnsetType = "none"
@@ -2385,6 +2399,7 @@ class SpecShown(Struct, kw_only=True):
     compare: str
     level: float
     chart: str
+    calendar_period: str | None | UnsetType = UNSET
     template_id: str | None | UnsetType = UNSET
     question_id: str | None | UnsetType = UNSET
     metric: str | None | UnsetType = UNSET

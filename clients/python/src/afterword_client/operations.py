@@ -3430,6 +3430,17 @@ class Reports(Family):
         questionnaire_id: Sequence[str],
         from_time: datetime | None = None,
         to_time: datetime | None = None,
+        calendar_period: Literal[
+            "last_month",
+            "last_quarter",
+            "last_week",
+            "last_year",
+            "this_month",
+            "this_quarter",
+            "this_week",
+            "this_year",
+        ]
+        | None = None,
         time_zone: str | None = None,
         date_basis: Literal["completed", "sent", "submitted"] | None = None,
         filter: str | None = None,
@@ -3459,6 +3470,7 @@ class Reports(Family):
                 "questionnaire_id": questionnaire_id,
                 "from_time": from_time,
                 "to_time": to_time,
+                "calendar_period": calendar_period,
                 "time_zone": time_zone,
                 "date_basis": date_basis,
                 "filter": filter,
@@ -3584,14 +3596,32 @@ class Reports(Family):
             },
         )
 
-    def get_overview(self, *, days: int | None = None, application_id: str | None = None) -> models.ReportOverview:
+    def get_overview(
+        self,
+        *,
+        days: int | None = None,
+        calendar_period: Literal[
+            "last_month",
+            "last_quarter",
+            "last_week",
+            "last_year",
+            "this_month",
+            "this_quarter",
+            "this_week",
+            "this_year",
+        ]
+        | None = None,
+        application_id: str | None = None,
+    ) -> models.ReportOverview:
         """Get the overview.
 
         The scores of the last days with their trend and change, and the funnel of the invitations. Needs
         `Report.Read`.
         """
         return self._transport.request(
-            "GET", "/report/overview", query={"days": days, "application_id": application_id}
+            "GET",
+            "/report/overview",
+            query={"days": days, "calendar_period": calendar_period, "application_id": application_id},
         ).read(models.ReportOverview)
 
     def list_report_shares(self, report_id: str, *, limit: int = 100) -> Iterator[models.ReportShare]:
