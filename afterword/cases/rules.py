@@ -10,6 +10,7 @@ import msgspec
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases.resources import (
     Assignment,
     ChatUrls,
@@ -27,6 +28,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Kind, Scope
 from afterword.core.reading.findings import Findings
+from afterword.core.wire.site import Site
 from afterword.errors import FieldError
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
@@ -36,6 +38,7 @@ from afterword.kit.nouns.declaration import OF_APPLICATION, Change, Editable, Gi
 from afterword.kit.web import fields
 from afterword.tenants.organizations import checks
 
+UNHAPPY_MAX: Final = {"nps": 6, "csat": 2, "ces": 2}  # the highest answer of an unhappy customer, by type of question
 EVALUATION_HOURS: Final = 24  # between two looks at the figures of a daily alert
 CONDITIONS: Final = (
     "The conditions are checked against the published questions and the declared metadata; those of trigger "
@@ -262,6 +265,49 @@ async def for_calls(db: Database, *, organization_id: str, application_id: str, 
     return found or await nouns.insert(
         ALERT, db, organization_id=organization_id, key=ids.ordered(now), columns=columns, now=now, by=None
     )
+
+
+async def for_unhappy(
+    db: Database, *, caller: Caller, questionnaire: Questionnaire, title: str, site: Site, now: datetime
+) -> Alert | None:
+    """A rule for low answers to the first score of a questionnaire, on and told to the caller.
+
+    None where the published version asks for no score, or a rule about its answers is on already.
+    """
+    score = await unhappy_of(db, questionnaire=questionnaire)
+    if score is None:
+        return None
+    question_id, highest = score
+    leaf = {"subject": f"question:{question_id}", "operator": "less_equal", "value": highest}
+    columns = {
+        "application_id": questionnaire.owner_application_id,
+        "title": title,
+        "questionnaire_ids": [questionnaire.questionnaire_id],
+        "trigger": "completed",
+        "conditions": {"all": [leaf]},
+        "severity": "normal",
+        "active": True,
+        "status_id": core_alerts.STATUS_NEW,
+        "fold_hours": 0,
+        "assigned_user_id": caller.user_id,
+        "subscriber_user_ids": [caller.user_id] if caller.user_id else [],
+    }
+    return (await nouns.create(ALERT, db, caller=caller, columns=columns, site=site, now=now)).record
+
+
+async def unhappy_of(db: Database, *, questionnaire: Questionnaire) -> tuple[str, int] | None:
+    """The first score of the published version, and its highest answer of an unhappy customer; None as above."""
+    organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
+    if questionnaire.published_version_id is None:
+        return None
+    active = await list_active_alerts(db, questionnaires=[(organization_id, questionnaire_id)])
+    if any(one.alert.trigger != core_alerts.CALL_BACK for one in active):
+        return None
+    version = await questionnaires_store.get_version(
+        db, organization_id=organization_id, version_id=questionnaire.published_version_id
+    )
+    scores = (one for one in version.definition.questions() if one.type in UNHAPPY_MAX)
+    return next(((one.question_id, UNHAPPY_MAX[one.type]) for one in scores), None)
 
 
 _COLUMNS: Final[LiteralString] = columns_of(Alert, without={"chat_urls"})

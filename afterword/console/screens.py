@@ -22,11 +22,13 @@ from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.texts import SOURCE_LANGUAGE, Marked, Texts, texts
+from afterword.kit.transport.base import EMAIL
 from afterword.kit.ui import text as flash
 from afterword.kit.ui.text import device_of, network_of
 from afterword.kit.web import headers, html, parsing, public, static, uploads
 from afterword.kit.web.operations import Download
 from afterword.kit.web.routing import Pages
+from afterword.sending.providers import service as providers
 from afterword.tenants.logins import service as logins
 from afterword.tenants.logins import sessions
 from afterword.tenants.logins.sessions import Session
@@ -192,6 +194,11 @@ class Visit(Guest):
     @property
     def zone(self) -> str:
         return self.session.time_zone
+
+    @property
+    def keeps_mail(self) -> bool:
+        """Whether mails to customers stay in the outbox."""
+        return providers.keeps_messages(self.site, channel_id=EMAIL, kind=self.session.mail_kind)
 
     @property
     def is_proven(self) -> bool:
@@ -500,6 +507,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "is_wrong": status >= WRONG_STATUS,
         "section": guest.request.scope["path"].removeprefix(HOME).strip("/").partition("/")[0],
         "session": visit.session if visit else None,
+        "keeps_mail": bool(visit and visit.keeps_mail),
         "may_open": visit.may_open if visit else None,
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
         "done": flash_of(guest),

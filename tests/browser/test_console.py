@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Dialog, Page
+from playwright.async_api import Browser, Dialog, Locator, Page, expect
 
 from afterword.core.wire.site import Site
 from afterword.kit import db
@@ -65,55 +66,90 @@ async def working(database_url: str, site: Site) -> AsyncGenerator[None]:
 
 
 async def test_first_run_to_the_first_answer(browser: Browser, pool_url: str, pool: db.Pool) -> None:
-    """From the printed link in four steps to a message and an answer of one's own; each step can be read by everybody.
+    """From the printed link to an answer of one's own on a phone, in `TAPS_MAX` taps.
 
-    A worker sends the message, and brings the answer into the list.
+    A worker keeps the message and brings the answer into the list; each page on the way can be read by everybody.
     """
-    listener, site = listening()
+    listener, site = listening(sends_mail=False)
     url = await setup_url(pool, site)
     assert url is not None
+    phone: dict[str, Any] = {"width": 360, "is_mobile": True, "has_touch": True, "timezone_id": "Asia/Tokyo"}
     async with (
         served(create_app(pool=pool, site=site, show_outbox=True), listener),
         working(pool_url, site),
-        opened(browser) as page,
+        opened(browser, **phone) as page,
     ):
-        await page.goto(url)
-        await page.get_by_label("Your name").fill("Olga Papadaki")
-        await page.get_by_label("E-mail address").fill("olga@kalamata.example")
-        await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_label("Name of your organization").fill("Kalamata Books")
-        await page.get_by_role("button").click()
-        await page.get_by_text("Step 2 of 4").wait_for()
-        await page.get_by_label("Time zone").select_option("Europe/Athens")
-        addresses = [page.url]
-        await page.get_by_role("button", name="Continue").click()
-        await page.get_by_text("Step 3 of 4").wait_for()
-        await page.get_by_label("Would you recommend us?").check()
-        await page.get_by_role("button", name="Show the page").click()
-        await page.frame_locator("iframe").locator(".brand").wait_for()
-        addresses.append(page.url)
-        await page.get_by_role("button", name="Use this template").click()
-        await page.get_by_text("Step 4 of 4").wait_for()
-        addresses.append(page.url)
-        await page.get_by_role("button", name="Send the test message").click()
-        await page.get_by_text("The message is kept in the outbox.").wait_for()
+        thumb = Thumb()
+        addresses = await set_up(page, thumb, url)
+        await thumb.tap(page.get_by_role("button", name="Send the test message"))
+        await page.get_by_text("the message is kept in the outbox").wait_for()
+        await page.get_by_text("No mail leaves yet: messages are kept").wait_for()
+        message = await page.get_by_role("link", name="See the message").get_attribute("href")
         async with page.expect_popup() as opening:
-            await page.get_by_role("button", name="Open the questionnaire").click()
+            await thumb.tap(page.get_by_role("link", name="Answer it as a test"))
         answering = await opening.value
-        await answering.locator('input[type=radio][value="3"]').check()
-        await answering.locator("button[value=next]").click()
+        assert "Test" == await answering.locator(".intro .note").first.inner_text()
+        await thumb.tap(answering.locator("label.key", has=answering.locator('input[type=radio][value="3"]')))
+        await thumb.tap(answering.locator("button[value=next]"))
         await answering.get_by_text("2 of 2").wait_for()
-        await page.get_by_role("link", name="Test responses").click()
+        await thumb.tap(answering.get_by_role("button", name="Send my answers"))
+        await answering.get_by_role("heading", name="Thank you").wait_for()
+        assert await answering.get_by_text("This was a test").count()
+        assert TAPS_MAX == thumb.taps
+        await page.get_by_role("link", name="To the overview").tap()
+        await page.get_by_text("of 5 done").wait_for()
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while not await page.locator(".is-done", has_text="Send yourself a test message").count():
+                await page.reload()
+        await expect(page.locator(".first-steps .button")).to_have_text("Connect your mail server")
+        addresses.append(page.url)
+        await page.goto(f"{site.public_url}/console/responses?test=1")
         async with asyncio.timeout(DEADLINE_SECONDS):
             while not await page.locator(".item .score").count():
                 await page.reload()
         assert (await page.locator(".item .score").inner_text()).startswith("3")
-        await page.goto(f"{site.public_url}/outbox")
-        assert await page.get_by_text("[Test]").count()
+        await page.goto(f"{site.public_url}{message}")
+        assert await page.locator(".copied code").inner_text() == answering.url.partition("?")[0]
+        addresses.append(page.url)
         await page.goto(url)
         assert await page.get_by_text("link has ended").count()
         for address in one_of(addresses):
             assert {} == await faults_of(page.context, address, address)
+
+
+async def set_up(page: Page, thumb: "Thumb", url: str) -> list[str]:
+    """Go as far as the test message; the addresses on the way."""
+    await page.goto(url)
+    await page.get_by_label("Your name").fill("Olga Papadaki")
+    await page.get_by_label("E-mail address").fill("olga@kalamata.example")
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.get_by_label("Name of your organization").fill("Kalamata Books")
+    await thumb.tap(page.get_by_role("button", name="Continue"))
+    await page.get_by_text("Step 2 of 4").wait_for()
+    await expect(page.get_by_label("Time zone")).to_have_value("Asia/Tokyo")
+    addresses = [page.url]
+    await thumb.tap(page.get_by_role("button", name="Continue"))
+    await page.get_by_text("Step 3 of 4").wait_for()
+    addresses.append(page.url)
+    await thumb.tap(page.get_by_label("Would you recommend us?"))
+    await thumb.tap(page.get_by_role("button", name="Use this template"))
+    await page.get_by_text("Step 4 of 4").wait_for()
+    addresses.append(page.url)
+    return addresses
+
+
+TAPS_MAX = 9  # of the way from the set-up to one's own first answer
+
+
+@dataclass
+class Thumb:
+    """Counts what it taps on."""
+
+    taps: int = 0
+
+    async def tap(self, target: Locator) -> None:
+        self.taps += 1
+        await target.tap()
 
 
 @pytest.mark.costly

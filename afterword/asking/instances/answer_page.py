@@ -205,6 +205,10 @@ class AnswerPage:
     def issued(self) -> Instance:
         return self.context.instance
 
+    @property
+    def is_test(self) -> bool:
+        return self.instance is not None and self.instance.test
+
     @cached_property
     def hides_answers(self) -> bool:
         """A visitor who knows a reference continues its instance, without seeing the answers given before."""

@@ -128,6 +128,7 @@ def question_page(
         lead=[filled(answer_page, text) for text in (lead, page_texts.welcome if is_first else None) if text],
         promise=t(ANONYMOUS) if is_first and head.definition.anonymous else "",
         shown=answer_page.positions(number) if answer_page.is_invitation else "",
+        is_test=answer_page.is_test,
         note=t("We have marked your answer. It is saved when you go on.") if marked else "",
         action=action,
         token=token,
@@ -209,7 +210,7 @@ def chosen_ending(answer_page: AnswerPage) -> Ending | None:
 def _coupon(answer_page: AnswerPage, ending: Ending) -> Coupon | None:
     if ending.coupon_pool is None:
         return None
-    is_real = answer_page.instance is not None and not answer_page.instance.test
+    is_real = answer_page.instance is not None and not answer_page.is_test
     code = answer_page.context.coupons.get(ending.coupon_pool) if is_real else COUPON_EXAMPLE
     return Coupon(code, qr.code_of(code), code128.bars_of(code)) if code else None
 
@@ -257,7 +258,7 @@ def _end(
         title=filled(answer_page, shown.title or "") or t("Thank you"),
         paragraphs=[filled(answer_page, text) or own],
         links=[] if _kiosk(head) else links,  # they lead out of it
-        facts=facts,
+        facts=[t("This was a test"), *facts] if answer_page.is_test else facts,
         link=link,
         is_done=True,
         coupon=_coupon(answer_page, shown),

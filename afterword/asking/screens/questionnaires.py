@@ -13,6 +13,7 @@ from afterword import ids
 from afterword.asking.questionnaires import access, api, drafts, store
 from afterword.asking.questionnaires.drafts import DraftRecord, State
 from afterword.asking.questionnaires.store import Questionnaire
+from afterword.cases import rules
 from afterword.console.response_list import ResponseFilter
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, endings
@@ -364,6 +365,8 @@ async def overview(visit: Visit) -> Response:
             db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
         )
         senders = await _senders(visit, db, questionnaire)
+        may_alert = {"Alert.Create", "Alert.Update"} <= visit.caller.scopes and questionnaire.archived_time is None
+        unhappy = await rules.unhappy_of(db, questionnaire=questionnaire) if may_alert else None
     state, problems, scopes = states[questionnaire.questionnaire_id], work.problems(visit), visit.caller.scopes
     is_open = questionnaire.archived_time is None
     may_update = "Questionnaire.Update" in scopes and is_open
@@ -392,6 +395,7 @@ async def overview(visit: Visit) -> Response:
         new_sender_url=address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
         if "Pipeline.Create" in scopes and is_open and state.number is not None
         else "",
+        unhappy_max=unhappy and unhappy[1],
         responses_url=ResponseFilter(questionnaire_id=questionnaire.questionnaire_id).url(),
         public_url=visit.public_pages.public_link_url(questionnaire.questionnaire_id)
         if questionnaire.public_link

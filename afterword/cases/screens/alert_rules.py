@@ -8,8 +8,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.questionnaires import access, condition_rows, metadata
 from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import condition_rows, metadata
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import (
     BLANK_ROWS,
@@ -354,6 +354,8 @@ def _text(value: object) -> str:
 
 PATH: Final = "/console/settings/alerts"
 NEW_PATH: Final = f"{PATH}/new"
+UNHAPPY_PATH: Final = f"{PATH}/unhappy"
+UNHAPPY_TITLE: Final[Marked] = "Unhappy customer"
 RULE: Final = f"{PATH}/{{alert_id}}"
 HOURS_MAX: Final = 720
 ALERTS: Final = structs.listing_of(ALERT)
@@ -400,6 +402,18 @@ async def new_rule_page(visit: Visit) -> Response:
 async def make_rule(visit: Visit) -> Response:
     visit.caller.require("Alert.Update")
     return await _answer(visit, rule=None)
+
+
+@routes.post(UNHAPPY_PATH, scope="Alert.Create")
+async def make_unhappy_rule(visit: Visit) -> Response:
+    """The ready alert of a questionnaire, which the form names."""
+    visit.caller.require("Alert.Update")
+    async with visit.write() as db:
+        questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.form.text("questionnaire"))
+        made = await rules.for_unhappy(
+            db, **visit.acting, questionnaire=questionnaire, title=visit.words(UNHAPPY_TITLE)
+        )
+    return html.redirect(PATH if made is None else f"{PATH}/{made.alert_id}?done=saved")
 
 
 @routes.get(RULE, scope="Alert.Update")

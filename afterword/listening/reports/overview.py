@@ -187,6 +187,41 @@ async def get_attention(
     return dict(row)
 
 
+@dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """The progress of a new organization. `is_closed`: somebody closed the list of what is left."""
+
+    is_closed: bool
+    has_tested: bool
+    has_sent: bool
+    has_alert: bool
+    has_colleagues: bool
+
+
+async def get_first_steps(db: Database, *, organization_id: str) -> FirstSteps:
+    row = await db.fetch_one(
+        """select o.first_steps_closed_time is not null as is_closed,
+             exists (select from questionnaire_instance i where i.organization_id = $1 and i.test
+               and i.submitted_time is not null and i.deleted_time is null) as has_tested,
+             exists (select from queue_item q where q.organization_id = $1 and not q.test) as has_sent,
+             exists (select from alert a where a.organization_id = $1 and a.active and a.deleted_time is null
+               and a.trigger <> 'call_back') as has_alert,
+             (select count(*) > 1 from organization_user u where u.organization_id = $1 and u.active
+               and not u.service and u.removed_time is null) as has_colleagues
+           from organization o where o.organization_id = $1""",
+        organization_id,
+    )
+    return FirstSteps(**row)
+
+
+async def update_first_steps(db: Database, *, organization_id: str, now: datetime) -> None:
+    await db.execute(
+        """update organization set first_steps_closed_time = $2
+           where organization_id = $1 and first_steps_closed_time is null""",
+        *(organization_id, now),
+    )
+
+
 APPLICATIONS_MAX: Final = 100
 BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
 BIN_DAYS: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 30}

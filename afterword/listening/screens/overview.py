@@ -218,7 +218,7 @@ async def _overview(visit: Visit) -> Response:
             comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
         pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
         has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
-        next_steps = await welcome.next_steps(visit, db) if found and not has_answers else []
+        steps = await welcome.first_steps(visit, db) if found and not has_answers else []
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),
@@ -237,10 +237,13 @@ async def _overview(visit: Visit) -> Response:
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
         reads_answers=visit.caller.reads_answers,
-        funnel=funnel(visit.words, found, _stage_urls(visit, found, subjects)) if found else None,
+        funnel=funnel(visit.words, found, _stage_urls(visit, found, subjects))
+        if found and (not steps or found.funnel[0][1].measure.value)
+        else None,
         has_questionnaires=found is not None,
         has_answers=has_answers,
-        next_steps=next_steps,
+        steps=steps,
+        closing_url=welcome.CLOSING,
     )
 
 

@@ -1,40 +1,39 @@
 """The set-up after the first log-in: the organization, a questionnaire of the library, a test message to oneself."""
 
 import random
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.instances import issuing
-from afterword.asking.instances.answer_page import page_address
-from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.questionnaires import access, files
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
+from afterword.cases import rules
 from afterword.cases.screens import alert_rules
 from afterword.console import response_list
 from afterword.console.response_list import ResponseFilter
 from afterword.console.screens import HEADERS, HOME, Marked, Screens, Visit
 from afterword.core.questionnaires import visuals
+from afterword.core.text import locales
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import ZONE_OPTIONS
-from afterword.kit.web import html
+from afterword.kit.web import html, static
+from afterword.listening.reports import overview
 from afterword.sending import previews
-from afterword.sending.channels import accounts as kinds
 from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import starters
 from afterword.sending.pipelines import store as pipelines_store
-from afterword.sending.providers import service as providers_service
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.screens import pipelines, providers
+from afterword.sending.screens.pipeline_parts import sent_of
 from afterword.tenants.organizations import assets, checks
 from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations.assets import MEDIA_TYPES
@@ -45,9 +44,16 @@ from afterword.tenants.screens.members import applications_of
 WELCOME: Final = "/console/welcome"
 PATH: Final = f"{WELCOME}/organization"
 QUESTIONNAIRE: Final = f"{WELCOME}/questionnaire"
+CLOSING: Final = f"{WELCOME}/closing"
+# A proposal by the languages of a browser without scripts. With scripts the browser says its zone.
+ZONE_OF: Final = {
+    "el": "Europe/Athens", "de": "Europe/Berlin", "fr": "Europe/Paris", "it": "Europe/Rome", "es": "Europe/Madrid",
+    "nl": "Europe/Amsterdam", "pl": "Europe/Warsaw", "ro": "Europe/Bucharest", "bg": "Europe/Sofia",
+    "cs": "Europe/Prague", "sv": "Europe/Stockholm", "tr": "Europe/Istanbul", "uk": "Europe/Kyiv",
+    "he": "Asia/Jerusalem",
+}  # fmt: skip
 LANGUAGES: Final = {"en": "English", "el": "Ελληνικά", "de": "Deutsch", "ar": "العربية"}  # of the customers' pages
 COLOR: Final = "#005d69"  # that of a page without a visual
-CAPTURED: Final = "captured"  # the reply of the outbox
 # Name in the library, title, and a note why.
 STARTERS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     (
@@ -101,14 +107,16 @@ async def welcome(visit: Visit) -> Response:
 async def organization_page(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await _organization(visit, db)
+    is_new = found.version == 1
+    accepted = locales.accepted(visit.request.headers.get("accept-language", ""), tuple(ZONE_OF), "")
     given = {
         "display_name": found.display_name,
-        "time_zone": found.time_zone,
+        "time_zone": ZONE_OF.get(accepted, found.time_zone) if is_new else found.time_zone,
         "postal_address": found.postal_address or "",
         "locales": found.locales or list(_languages(found.default_locale)),
         "default_locale": found.default_locale,
     }
-    return _organization_form(visit, given, logo=found.brand.get("logo"))
+    return _organization_form(visit, given, logo=found.brand.get("logo"), is_new=is_new)
 
 
 @routes.post(PATH, scope="Organization.Update")
@@ -171,6 +179,10 @@ async def take_questionnaire(visit: Visit) -> Response:
                 caller=visit.caller,
                 now=visit.now,
             )
+            if {"Alert.Create", "Alert.Update"} <= visit.caller.scopes:
+                questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=started.questionnaire_id)
+                title = visit.words(alert_rules.UNHAPPY_TITLE)
+                await rules.for_unhappy(db, **visit.acting, questionnaire=questionnaire, title=title)
             if color != organization.brand.get("color_primary", COLOR):
                 await _change(visit, db, {"brand": {**organization.brand, "color_primary": color}})
     except (errors.Invalid, errors.Conflict) as refusal:
@@ -200,7 +212,7 @@ async def send_message(visit: Visit) -> Response:
     async with visit.read() as db:
         pipeline_id = await _pipeline(visit, db)
     try:
-        _, result = await test_messages.send(
+        test, result = await test_messages.send(
             visit.pool,
             test_messages.ask,
             caller=visit.caller,
@@ -211,52 +223,54 @@ async def send_message(visit: Visit) -> Response:
             ),
             site=visit.site,
             now=visit.now,
+            draw=random.random,
         )
     except (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable) as refusal:
         return await _message_form(visit, refusal)
-    return await _message_form(visit, sent={"outcome": result.outcome, "reply": result.reply})
+    return await _message_form(visit, sent=sent_of(visit, test, result))
 
 
-@routes.post(WELCOME + "/{questionnaire_id}/answer", scope="Questionnaire Instance.Create")
-async def answer(visit: Visit) -> Response:
-    """Answer it oneself, as a test: it is among the responses and in no figure."""
+@routes.post(CLOSING, scope="Organization.Update")
+async def close_first_steps(visit: Visit) -> Response:
     async with visit.write() as db:
-        instance, _ = await issuing.issue(
-            db,
-            caller=replace(visit.caller, test=True),
-            **visit.ids,
-            request=IssueInput(locale=visit.caller.default_locale),
-            now=visit.now,
-            secret=visit.site.secret,
-            draw=random.random,
-        )
-    return html.redirect(page_address(instance.instance_id))
+        await overview.update_first_steps(db, organization_id=visit.caller.organization_id, now=visit.now)
+    return html.redirect(HOME)
 
 
-async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
-    """Texts and addresses for an organization without a response; empty once there is one, or for other roles."""
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A line of the first steps; `url`: where it is done."""
+
+    text: str
+    url: str
+    is_done: bool
+    is_next: bool = False
+
+
+async def first_steps(visit: Visit, db: Database) -> Sequence[Step]:
+    """The list of an organization that no customer has answered yet; empty once all is done, or it was closed."""
     if not visit.may_open(WELCOME) or await response_list.newest(visit, db, ResponseFilter(), limit=1):
+        return []
+    done = await overview.get_first_steps(db, organization_id=visit.caller.organization_id)
+    if done.is_closed:
         return []
     [questionnaire_id] = await _questionnaires(visit, db)
     words = visit.words
     questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=questionnaire_id)
     has_starter = await starters.pipeline_of(db, **questionnaire.key)
-    test = (words("Send yourself a test message, and answer it"), f"{WELCOME}/{questionnaire_id}/message")
-    accounts = await providers_service.list_own_accounts(
-        db,
-        organization_id=questionnaire.organization_id,
-        page=Page.first(providers.LISTING, limit=providers_service.ACCOUNTS_MAX),
+    test = Step(
+        words("Send yourself a test message and answer it"), f"{WELCOME}/{questionnaire_id}/message", done.has_tested
     )
-    connect = (words("Connect your mail server, unless the operator of this installation has"), providers.PROVIDERS)
-    return [
-        *([test] if has_starter else []),
-        *([connect] if all(one.kind == kinds.DEFAULT for one in accounts.items) else []),
-        await _way_out(visit, db, questionnaire),
-        (words("Be told of unhappy customers: make an alert"), alert_rules.NEW_PATH),
-        (words("Make a token, by which your shop sends questionnaires"), "/console/settings/tokens"),
-        (words("Invite colleagues"), "/console/settings/people"),
-        (words("Take another questionnaire"), QUESTIONNAIRE),
+    way_out, url = await _way_out(visit, db, questionnaire)
+    steps = [
+        *([test] if has_starter or done.has_tested else []),
+        Step(words("Connect your mail server"), f"{providers.PROVIDERS}/new", not visit.keeps_mail),
+        Step(way_out, url, done.has_sent),
+        Step(words("Be told of unhappy customers: make an alert"), alert_rules.NEW_PATH, done.has_alert),
+        Step(words("Invite colleagues"), "/console/settings/people", done.has_colleagues),
     ]
+    first = next((one for one in steps if not one.is_done), None)
+    return [replace(one, is_next=one is first) for one in steps] if first else []
 
 
 async def _way_out(visit: Visit, db: Database, questionnaire: Questionnaire) -> tuple[str, str]:
@@ -303,7 +317,12 @@ def _languages(default: str) -> Mapping[str, str]:
 
 
 def _organization_form(
-    visit: Visit, given: dict[str, Any], refusal: errors.Refusal | None = None, *, logo: str | None
+    visit: Visit,
+    given: dict[str, Any],
+    refusal: errors.Refusal | None = None,
+    *,
+    logo: str | None,
+    is_new: bool = False,
 ) -> Response:
     languages = _languages(given["default_locale"])
     return _page(
@@ -314,6 +333,8 @@ def _organization_form(
         refusal=refusal,
         form=given,
         zones=ZONE_OPTIONS,
+        is_new=is_new,
+        script=static.url("console/zone.js"),
         languages=list(languages.items()),
         logo=logo,
         logo_megabytes=assets.UPLOAD_BYTES_MAX >> 20,
@@ -356,7 +377,6 @@ async def _message_form(
             "locale": visit.form.text("locale") or visit.caller.default_locale,
         },
         sent=sent,
-        captured=CAPTURED,
     )
 
 

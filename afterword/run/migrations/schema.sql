@@ -1208,6 +1208,7 @@ CREATE TABLE organization (
     audit_days integer,
     exports_days integer,
     first_weekday smallint DEFAULT 1 NOT NULL,
+    first_steps_closed_time timestamp with time zone,
     CONSTRAINT organization_anonymize_after_days_check CHECK (((anonymize_after_days >= 1) AND (anonymize_after_days <= 3650))),
     CONSTRAINT organization_answers_days_check CHECK (((answers_days >= 30) AND (answers_days <= 3650))),
     CONSTRAINT organization_audit_days_check CHECK (((audit_days >= 30) AND (audit_days <= 730))),

@@ -15,6 +15,8 @@ class LinkChannel(Connectionless):
         return Sent(reference=message.item_id)
 
 
+CAPTURED: Final = "captured"  # the reply to a message that was kept
+
 Save = Callable[[Message], Awaitable[None]]
 ReportSink = Callable[[list[Report]], Awaitable[None]]
 
@@ -35,7 +37,7 @@ class OutboxChannel(Connectionless):
         """Begin, then keep. An error of `save` passes through, and the outcome is unknown."""
         await begin()
         await self._save(message)
-        return Sent(reference=message.item_id, reply="captured")
+        return Sent(reference=message.item_id, reply=CAPTURED)
 
 
 class TestChannel(Connectionless):

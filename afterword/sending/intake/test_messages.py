@@ -1,11 +1,14 @@
 """Sends one message as a test: asked for by the web process, sent by a worker, which alone has the ways out.
 
+Its links open the page of a test instance, which has the id of the message.
+
 It goes through the pipeline's account now, whatever window, cap, pause or empty balance would hold an item. A
 suppression holds it as it holds everything: who unsubscribed is not written to, not even to try things out.
 """
 
 import asyncio
 import json
+import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import datetime, timedelta
@@ -16,6 +19,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
+from afterword.asking.instances import issuing
+from afterword.asking.instances import store as instances_store
+from afterword.asking.instances.issuing import Draw, IssueInput
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import (
@@ -27,6 +33,7 @@ from afterword.core.messaging.addresses import (
     normalise,
 )
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.metadata import Changes
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
@@ -192,8 +199,12 @@ async def ask(
     request: QueueItemRequest,
     site: Site,
     now: datetime,
+    draw: Draw,
 ) -> Asked:
-    """Ask for a test message. Raises NotFound, NotPublished, Invalid for the address, TooMany."""
+    """Ask for a test message, and issue its test instance.
+
+    Raises NotFound, NotPublished, Inactive, Closed, Invalid for the address, TooMany.
+    """
     scheduler = await scheduler_of(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
@@ -205,7 +216,7 @@ async def ask(
     stored = changes_of(request.metadata).as_stored
     test = TestMessage(
         organization_id=organization_id,
-        trial_id=ids.ordered(now),
+        trial_id=ids.secret(),
         questionnaire_id=questionnaire_id,
         pipeline_id=pipeline_id,
         channel_id=channel_id,
@@ -216,7 +227,20 @@ async def ask(
         captured=caller.test,
         created_time=now,
     )
-    return test, await _keep(db, caller=caller, test=test, address_key=schedule.address_key, now=now)
+    result = await _keep(db, caller=caller, test=test, address_key=schedule.address_key, now=now)
+    if result is None:
+        await issuing.issue(
+            db,
+            caller=replace(caller, test=True),
+            questionnaire_id=questionnaire_id,
+            request=IssueInput(
+                instance_id=test.trial_id, locale=test.locale, metadata=Changes({**stored["questionnaire"]})
+            ),
+            now=now,
+            secret=site.secret,
+            draw=draw,
+        )
+    return test, result
 
 
 async def ask_through_account(
@@ -260,7 +284,7 @@ async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
 
 
 async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime) -> Message:
-    """The message as an item's would be, with links that lead to a page which says that this was a test."""
+    """The message as an item's would be; only its link to unsubscribe leads to a page that says that it was a test."""
     if test.account_id is not None:  # from the address that a pipeline of it uses, else the installation's
         senders = await providers.list_sender_addresses(
             db, organization_id=test.organization_id, account_id=test.account_id, limit=1
@@ -268,7 +292,8 @@ async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, n
         key = {"organization_id": test.organization_id, "item_id": test.trial_id}
         sender = senders[0] if senders else sender
         return account_message(**key, channel_id=test.channel_id, recipient=test.recipient, sender=sender, now=now)
-    message = await _composed(db, test=test, sender=sender, site=site, now=now)
+    instance = await instances_store.get_instance(db, organization_id=test.organization_id, instance_id=test.trial_id)
+    message = await _composed(db, test=test, instance=instance, sender=sender, site=site, now=now)
     marked = replace(message, subject=f"{MARK}{message.subject}"[: composing.SUBJECT_CHARACTERS_MAX])
     return replace(marked, text=f"{MARK}{message.text}") if test.channel_id == CHANNEL_SMS else marked
 
@@ -380,7 +405,14 @@ async def settle(db: Database, *, test: TestMessage, message: Message | None, ou
 
 
 async def _composed(
-    db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime, reminder_number: int | None = None
+    db: Database,
+    *,
+    test: TestMessage,
+    instance: composing.Instance | None = None,
+    sender: str,
+    site: Site,
+    now: datetime,
+    reminder_number: int | None = None,
 ) -> Message:
     settings, version = await lanes.get_published(db, lane=(test.organization_id, test.pipeline_id or ""))
     questionnaire = await questionnaires_store.get_questionnaire(
@@ -391,7 +423,8 @@ async def _composed(
         item_id=test.trial_id,
         recipient=test.recipient,
         version=version,
-        instance=SampleInstance(
+        instance=instance
+        or SampleInstance(
             locale=test.locale,
             metadata=test.metadata.get("questionnaire", {}),
             valid_days=questionnaire.valid_days,
@@ -507,18 +540,24 @@ account_routes = Routes(tag="Providers")
     answer=TestSend,
     summary="Send a test message",
     description=(
-        "One message now, through the pipeline's own account, whatever would hold an item: no item, instance or "
-        "credit. Its subject begins with `[Test]`, its links lead to a page that says so; `send_time` has no effect. "
-        "A suppressed address is `refused`. At most 20 in 10 minutes."
+        "One message now, through the pipeline's own account, whatever would hold an item: no item and no credit. Its "
+        "subject begins with `[Test]`, its links open a test instance; `send_time` has no effect. A suppressed address "
+        "is `refused`. At most 20 in 10 minutes."
     ),
-    refusals=("application_inactive", "questionnaire_not_published", "invalid_address"),
+    refusals=(
+        "application_inactive",
+        "questionnaire_inactive",
+        "questionnaire_closed",
+        "questionnaire_not_published",
+        "invalid_address",
+    ),
 )
 async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     declared = await declared_for(
         db.on_demand(pool), caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
     )
     request = checked(call.body, declared)
-    asked = {**call.ids, "request": request, "site": call.site, "now": call.now}
+    asked = {**call.ids, "request": request, "site": call.site, "now": call.now, "draw": random.random}
     test, found = await send(pool, ask, caller=call.caller, **asked)
     return _answer(call, call.body.responder_channel_identifier, test, found)
 

@@ -19,6 +19,7 @@ from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit import sealing
 from afterword.kit.db import Database
+from afterword.kit.transport.base import EMAIL
 from afterword.kit.transport.http import check_host, check_url
 from afterword.kit.web import fields
 from afterword.sending.channels import accounts as kinds
@@ -458,6 +459,14 @@ def settings_of(account: Account, *, site: Site) -> dict[str, Any]:
 
 
 # for the people of an organization ------------------------------------------------------------------------------------
+
+
+def keeps_messages(site: Site, *, channel_id: int, kind: str | None) -> bool:
+    """Whether what is sent through an account of this kind stays in the outbox. None: the channel has no account yet.
+
+    Each page that says whether mail leaves asks here.
+    """
+    return channel_id == EMAIL and kind in {None, kinds.DEFAULT} and not site.sends_mail
 
 
 async def get(db: Database, *, caller: Caller, account_id: str, is_locked: bool = False) -> Account:

@@ -51,6 +51,7 @@ class ListedItem(ShownItem, frozen=True):
     channel_id: int
     pipeline_title: str
     questionnaire_name: str
+    is_kept: bool  # the outbox has it: nobody got it
 
 
 Key = tuple[datetime, str]  # send_time, item_id
@@ -107,7 +108,9 @@ _OF_HELD: Final[LiteralString] = """i.organization_id = $1 and i.status = any($2
 _CHOSEN: Final[LiteralString] = "($4::text[] is null or i.pipeline_id = any($4)) and (i.test or not $5)"
 _IN_PERIOD: Final[LiteralString] = "i.send_time >= $6 and i.send_time < $7"
 _ITEM: Final[LiteralString] = f"""{_LISTED}, i.due_time, p.channel_id, p.title as pipeline_title,
-  q.display_name as questionnaire_name,
+  q.display_name as questionnaire_name, i.status = 4 and exists (
+    select from attempt a where a.organization_id = i.organization_id and a.item_id = i.item_id
+      and a.reply = 'captured') as is_kept,
   case when w.is_waiting then 'no_credits' else i.reason end as reason,
   case when w.is_waiting then 'waiting_credits' else i.result end as result
 from queue_item i

@@ -48,7 +48,10 @@ class OutboxMessageRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeMessage(OutboxMessageRecord):
-    """`content` is the whole mail, or the text of what is no mail. `item_id` and `instance_id`: while they are kept."""
+    """`content` is the whole mail, or the text of what is no mail. `item_id` and `instance_id`: while they are kept.
+
+    The instance of a test message has the id of the message.
+    """
 
     content: bytes
     item_id: str | None
@@ -62,8 +65,8 @@ _WHOLE: Final[LiteralString] = f"""select {_COLUMNS}, m.content, q.item_id, i.in
   from outbox_message m
   left join pipeline p on p.organization_id = m.organization_id and p.pipeline_id = m.pipeline_id
   left join queue_item q on q.organization_id = m.organization_id and q.item_id = m.item_id and q.deleted_time is null
-  left join questionnaire_instance i on i.organization_id = q.organization_id
-    and i.instance_id = q.questionnaire_instance_id and i.deleted_time is null"""
+  left join questionnaire_instance i on i.organization_id = m.organization_id
+    and i.instance_id = coalesce(q.questionnaire_instance_id, m.item_id) and i.deleted_time is null"""
 # Mails to users hold links that log in: the operator alone sees them. An older release does not say which they are.
 _VISIBLE: Final[LiteralString] = """m.organization_id = $1 and not coalesce(m.to_user, m.pipeline_id is null)
   and (m.test or not $3) and (cardinality($2::text[]) = 0

@@ -1,5 +1,6 @@
 """The form of one part of a pipeline's rules: its fields, what is stored of them, what was typed."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,7 +22,9 @@ from afterword.kit.db import Database
 from afterword.kit.transport.base import Message
 from afterword.kit.ui.lists import address
 from afterword.kit.web.mails import mail_page
+from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.intake import test_messages
+from afterword.sending.intake.test_messages import TestMessage, TestResult
 from afterword.sending.messages.composing import authored
 from afterword.sending.pipelines.resources import UNITS, PipelineUpdate
 from afterword.sending.pipelines.store import Pipeline
@@ -254,7 +257,7 @@ def _theirs(visit: Visit, pipeline: Pipeline, part: Part, subjects: Subjects) ->
     return differences(visit, part.inputs, pipeline)
 
 
-CAPTURED: Final = "captured"  # the reply of the outbox
+OUTBOX: Final = "/console/sending/outbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +301,7 @@ async def mail(visit: Visit) -> Response:
 @routes.post(f"{ONE}/test", scope="Pipeline.Update")
 async def send_test(visit: Visit) -> Response:
     try:
-        _, result = await test_messages.send(
+        test, result = await test_messages.send(
             visit.pool,
             test_messages.ask,
             caller=visit.caller,
@@ -309,12 +312,26 @@ async def send_test(visit: Visit) -> Response:
             ),
             site=visit.site,
             now=visit.now,
+            draw=random.random,
         )
     except (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable) as refusal:
         wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
         shown = type(refusal)(refusal.detail, errors=wrong) if wrong else refusal
         return await _show_message(visit, shown)
-    return await _show_message(visit, sent={"outcome": result.outcome, "reply": result.reply})
+    return await _show_message(visit, sent=sent_of(visit, test, result))
+
+
+def sent_of(visit: Visit, test: TestMessage, result: TestResult) -> dict[str, Any]:
+    """The outcome of a test message, and the pages of its answer and of its text where it was kept."""
+    is_kept = result.reply == CAPTURED
+    return {
+        "outcome": result.outcome,
+        "reply": result.reply,
+        "is_kept": is_kept,
+        "is_mail": test.channel_id == CHANNEL_EMAIL,
+        "message_url": f"{OUTBOX}/{test.trial_id}" if is_kept and visit.may_open(OUTBOX) else "",
+        "answer_url": visit.public_pages.collection_url(test.trial_id) if result.subject is not None else "",
+    }
 
 
 def _field_of(pointer: str | None) -> str:
@@ -388,7 +405,7 @@ def _with(by_tag: Mapping[str, Mapping[str, str]], locale: str, texts: Mapping[s
 
 @routes.get(f"{ONE}/messages", scope="Pipeline.Read")
 async def _show_message(
-    visit: Visit, refusal: errors.Refusal | None = None, *, sent: Mapping[str, str | None] | None = None
+    visit: Visit, refusal: errors.Refusal | None = None, *, sent: Mapping[str, Any] | None = None
 ) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
@@ -447,7 +464,6 @@ async def _show_message(
         recipient=form.text("recipient") or (visit.session.email if pipeline.channel_id == CHANNEL_EMAIL else ""),
         may_change="Pipeline.Update" in visit.caller.scopes,
         sent=sent,
-        captured=CAPTURED,
         refusal=refusal,
     )
 

@@ -40,7 +40,9 @@ SETTINGS: Final[dict[str, Marked]] = {
     "host": "Server", "port": "Port", "security": "Encryption", "username": "User name", "account_sid": "Account SID",
     "sender": "Sender", "system_id": "System ID",
 }  # fmt: skip
-STATES: Final[dict[str, Marked]] = {"active": "sends", "paused": "paused", "resting": "rests after failures"}
+STATES: Final[dict[str, Marked]] = {
+    "active": "sends", "kept": "keeps messages in the outbox", "paused": "paused", "resting": "rests after failures",
+}  # fmt: skip
 ADDRESSES: Final[dict[int, Marked]] = {
     EMAIL: "E-mail address",
     SMS: "Phone number, with + and country code",
@@ -263,14 +265,17 @@ async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
 
 
 def _row(visit: Visit, account: Account) -> dict[str, Any]:
-    words = visit.words
+    words, state = visit.words, account.state
+    if providers.keeps_messages(visit.site, channel_id=account.channel_id, kind=account.kind):
+        state = "kept" if state == "active" else state
     return {
         "url": url_of(account),
         "name": name_of(visit, account),
         "kind": words(KINDS[account.kind]),
         "channel": words(CHANNELS[account.channel_id]),
-        "state": words(STATES[account.state]),
-        "is_troubled": account.state != "active",
+        "state": words(STATES[state]),
+        "is_kept": state == "kept",
+        "is_troubled": state != "active",
         "reason": account.paused_reason or "",
         "pipelines": words.count(account.pipelines),
         "is_default": account.is_default,

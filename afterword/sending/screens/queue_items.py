@@ -23,6 +23,7 @@ from afterword.kit.ui.lists import Listing, Tab, one_of, parameter, read_key
 from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
+from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.queue import lists, outbox, traces
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
@@ -80,6 +81,7 @@ STATUS_TEXTS: Final[Mapping[int, Marked]] = {
     PublicItem.PENDING: "Waiting", PublicItem.PROCESSING: "Being sent", PublicItem.SENT: "Sent",
     PublicItem.FAILED: "Failed", PublicItem.ABORTED: "Cancelled", PublicItem.IGNORED: "Not asked",
 }  # fmt: skip
+KEPT: Final[Marked] = "Kept in the outbox"
 PERIODS: Final = (7, 30, 90, 365)
 DAYS_DEFAULT: Final = 30
 REASON_CHARACTERS_MAX: Final = 50
@@ -205,7 +207,8 @@ async def item_page(visit: Visit) -> Response:
             db, organization_id=item.organization_id, item_id=item_id, page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX)
         )
         instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
-        is_kept = item.test and await outbox.get_has_message(
+        is_kept = any(one.reply == CAPTURED for one in attempts.items)
+        has_message = is_kept and await outbox.get_has_message(
             db, organization_id=item.organization_id, message_id=item_id
         )
         ids = {"organization_id": item.organization_id, "questionnaire_id": item.questionnaire_id}
@@ -218,7 +221,7 @@ async def item_page(visit: Visit) -> Response:
         "sending_item.html",
         title=words("Message to {recipient}", recipient=address_text(words, item.responder_channel_identifier)),
         item=item,
-        state=words(STATUS_TEXTS[item.status_id]),
+        state=words(_status_text(item.status_id, is_kept=is_kept)),
         result=trace.result or item.result or "",
         pipeline_summary=trace.pipeline_summary,
         planned=trace.planned_time and words.moment(datetime.fromisoformat(trace.planned_time), time_zone=visit.zone)
@@ -243,7 +246,7 @@ async def item_page(visit: Visit) -> Response:
             for one in attempts.items
         ],
         metadata=facts,
-        outbox_url=f"{SENDING}/outbox/{item_id}" if is_kept else "",
+        outbox_url=f"{SENDING}/outbox/{item_id}" if has_message else "",
         kept=kept_sentence(words, visit.site.queue_days),
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
         may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
@@ -324,12 +327,16 @@ def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
         "url": f"{SENDING}/{item.item_id}",
         "item": item,
         "recipient": address_text(words, item.responder_channel_identifier),
-        "status": words(STATUS_TEXTS[item.status_id]),
+        "status": words(_status_text(item.status_id, is_kept=item.is_kept)),
         "kind": item.status_id.name.lower(),
         "channel": words(CHANNELS[item.channel_id]),
         "sentence": sentence_of(visit, item),
         "when": near_moment(words, when, now=visit.now, zone=visit.zone),
     }
+
+
+def _status_text(status: int, *, is_kept: bool) -> Marked:
+    return KEPT if is_kept and status == PublicItem.SENT else STATUS_TEXTS[status]
 
 
 def sentence_of(visit: Visit, item: ListedItem) -> str:

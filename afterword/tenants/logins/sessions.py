@@ -34,6 +34,7 @@ class Session:
     default_locale: str
     is_demonstration: bool
     pause_reason: str | None  # where no account of the organization sends
+    mail_kind: str | None  # of the account that its mails leave through; None: it has none yet
     is_of_provider: bool  # the identity provider of the organization opened it
     networks: list[str]  # from which the organization lets its people in; empty: from anywhere
     needs_second_factor: bool  # before anything else is open
@@ -97,7 +98,9 @@ async def get_session(
                where ip.organization_id = s.organization_id and ip.authorization_url is not null) as needs_provider,
              o.demonstration_time is not null as is_demonstration,
              (select coalesce(max(a.paused_reason), '') from channel_account a
-              where a.organization_id = o.organization_id having bool_and(a.paused_time is not null)) as pause_reason
+              where a.organization_id = o.organization_id having bool_and(a.paused_time is not null)) as pause_reason,
+             (select a.kind from channel_account a
+              where a.organization_id = o.organization_id and a.channel_id = 1 and a.is_default) as mail_kind
            from login_session s
              join organization_user u on u.organization_id = s.organization_id and u.user_id = s.user_id
                and u.active and u.removed_time is null

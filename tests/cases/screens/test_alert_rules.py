@@ -154,3 +154,19 @@ def test_empty_and_half() -> None:
     assert "" == assignment_sentence(None, SUBJECTS, {})
     half = typed_assignment(Form({"of-7": ["Shop"], "user-9": ["ann"]}))
     assert ["/user-0", "/of-1"] == [one.pointer for one in assignment_errors(words, half)]
+
+
+async def test_the_ready_alert_of_a_questionnaire(office: Desk, owner: httpx2.AsyncClient) -> None:
+    """One click on the questionnaire; not for others, nor where a rule about its answers is on."""
+    path, questionnaire = f"{PATH}/unhappy", office.house.questionnaire_id
+    offered = "Tell me of unhappy customers"
+    assert offered not in (await owner.get(f"/console/questionnaires/{questionnaire}")).text
+    await office.execute("update alert set active = false")
+    assert offered in (await owner.get(f"/console/questionnaires/{questionnaire}")).text
+    for wrong in ({}, {"questionnaire": "0" * 22}):
+        assert 404 == (await owner.post(path, data=wrong)).status_code, wrong
+    made = await owner.post(path, data={"questionnaire": questionnaire})
+    page = await owner.get(made.headers["location"])
+    assert 'value="Unhappy customer"' in page.text
+    assert offered not in (await owner.get(f"/console/questionnaires/{questionnaire}")).text
+    assert PATH == (await owner.post(path, data={"questionnaire": questionnaire})).headers["location"]

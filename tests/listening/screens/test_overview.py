@@ -28,7 +28,7 @@ async def test_without_a_questionnaire(office: Office) -> None:
 
 async def test_without_answers(owner: House) -> None:
     page = await page_of(owner)
-    steps = ("What to do next", "Connect your mail server, unless", "Say who gets it: make a pipeline", "make an alert")
+    steps = ("First steps", "Connect your mail server", "Say who gets it: make a pipeline", "make an alert")
     for step in steps:
         assert step in page
     assert "Nothing needs you." not in page

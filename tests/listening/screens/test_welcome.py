@@ -1,16 +1,22 @@
 """The set-up after the first log-in: refusals, then the way from the organization to a test message."""
 
 import re
-from typing import Any
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final
 
+import httpx2
 import pytest
 
+from afterword.asking.instances import issuing
+from afterword.core.organizations.access import installation
 from afterword.kit import db
 from afterword.sending.intake import test_messages
 from tests.contract.world import PIXEL
-from tests.tenants.logins.conftest import EMAIL, Office, browser_of, found, log_in
+from tests.tenants.logins.conftest import EMAIL, SITE, Office, browser_of, found, log_in
 
 WELCOME = "/console/welcome"
+EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
 GIVEN: dict[str, Any] = {
     "display_name": "Kalamata Books",
     "time_zone": "Europe/Athens",
@@ -52,7 +58,8 @@ async def test_refusals(office: Office) -> None:
         assert 422 == wrong_color.status_code
         made = await client.post(f"{WELCOME}/questionnaire", data={"name": "support_case"})
         message = made.headers["location"]
-        for method, path in (("GET", message), ("POST", message), ("POST", message.replace("message", "answer"))):
+        assert 403 == (await agent.post(f"{WELCOME}/closing")).status_code
+        for method, path in (("GET", message), ("POST", message)):
             assert 404 == (await stranger.request(method, path)).status_code, path
     async with db.connection(office.pool) as database:
         count = "select count(*) from questionnaire where organization_id = $1"
@@ -62,8 +69,12 @@ async def test_refusals(office: Office) -> None:
 def answering(outcome: str, reply: str) -> Any:
     """In place of a worker that sends the message."""
 
-    async def send(*_: object, **__: object) -> tuple[None, test_messages.TestResult]:
-        return None, test_messages.TestResult(
+    async def send(*_: object, **__: object) -> tuple[test_messages.TestMessage, test_messages.TestResult]:
+        test = test_messages.TestMessage(
+            organization_id="", trial_id="t" * 22, channel_id=1, recipient="", locale="", metadata={},
+            external_reference=None, created_time=EPOCH,
+        )  # fmt: skip
+        return test, test_messages.TestResult(
             state="done", subject="", body="", outcome=outcome, reply=reply, finished_time=None
         )
 
@@ -119,17 +130,99 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
             ("refused", "550 <no such user>", "550 &lt;no such user&gt;"),
         ):
             monkeypatch.setattr(test_messages, "send", answering(outcome, reply))
-            assert said in (await client.post(message, data={"email": EMAIL})).text
-        answered = await client.post(message.replace("message", "answer"))
-        assert 200 == (await client.get(answered.headers["location"])).status_code
+            page = (await client.post(message, data={"email": EMAIL})).text.replace("&#x2f;", "/")
+            assert said in page
+            assert f"/a/{'t' * 22}" in page
+            assert (reply == "captured") is (f"/console/sending/outbox/{'t' * 22}" in page)
         overview = await client.get("/console")
         assert "Begin here" not in overview.text
         assert message in overview.text.replace("&#x2f;", "/")
     async with db.connection(office.pool) as database:
         counts = await database.fetch_one(
             """select (select count(*) from questionnaire) as questionnaires, (select count(*) from pipeline) as ways,
-                 (select count(*) from questionnaire_instance where test) as tests, o.time_zone,
+                 (select count(*) from alert where active) as alerts, o.time_zone,
                  o.brand ->> 'logo' like '/asset/%' and o.brand ->> 'color_primary' = '#aa3300'
                from organization o"""
         )
         assert [1, 1, 1, "Europe/Athens", True] == list(counts)
+
+
+async def test_the_first_alert(office: Office) -> None:
+    """Low scores open a case from the first day, and the owner is told; the set-up made once more makes no other."""
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        for name in ("relationship", "relationship", "after_delivery", "support_case"):
+            await client.post(f"{WELCOME}/questionnaire", data={"name": name})
+        page = (await client.get("/console/settings/alerts")).text
+    assert 3 == page.count("Unhappy customer")
+    async with db.connection(office.pool) as database:
+        rows = await database.fetch(
+            """select a.active, a.conditions #>> '{all,0,operator}' as operator,
+                 a.conditions #> '{all,0,value}' as most,
+                 a.subscriber_user_ids = array[u.user_id] and a.assigned_user_id = u.user_id as is_told, q.slug
+               from alert a join organization_user u using (organization_id)
+                 join questionnaire q on q.questionnaire_id = a.questionnaire_ids[1]
+               order by q.slug"""
+        )
+    highest = {"after_delivery": 2, "relationship": 6, "support_case": 2}
+    assert [(True, "less_equal", most, True, slug) for slug, most in highest.items()] == [tuple(row) for row in rows]
+
+
+async def test_first_steps(office: Office) -> None:
+    """One is next, what is done has its tick, and the list goes when somebody closes it."""
+    async with browser_of(office.pool, site=replace(SITE, sends_mail=False)) as client:
+        await log_in(client)
+        made = await client.post(f"{WELCOME}/questionnaire", data={"name": "relationship"})
+        assert ["Send yourself a test message and answer it", (1, 5)] == await steps_of(client)
+        async with db.transaction(office.pool) as database:
+            questionnaire_id = made.headers["location"].split("/")[3]
+            await answered_test(database, office, questionnaire_id)
+        assert ["Connect your mail server", (2, 5)] == await steps_of(client)
+        assert "/console" == (await client.post(f"{WELCOME}/closing")).headers["location"]
+        assert "First steps" not in (await client.get("/console")).text
+
+
+async def steps_of(client: httpx2.AsyncClient) -> list[Any]:
+    """The step that stands out, and how many of them are done."""
+    page = (await client.get("/console")).text
+    found = re.search(r"(\d) of (\d) done", page)
+    assert found is not None
+    [following] = re.findall(r'<li><a class="button" href="[^"]+">([^<]+)</a></li>', page)
+    assert int(found[1]) == page.count('class="is-done"')
+    return [following, (int(found[1]), int(found[2]))]
+
+
+async def answered_test(database: db.Database, office: Office, questionnaire_id: str) -> None:
+    """Somebody answers a test instance."""
+    now = database.clock.now()
+    instance, _ = await issuing.issue(
+        database,
+        caller=replace(installation(office.organization_id), test=True),
+        questionnaire_id=questionnaire_id,
+        request=issuing.IssueInput(),
+        now=now,
+        secret=SITE.secret,
+        draw=lambda: 0.0,
+    )
+    await database.execute(
+        "update questionnaire_instance set submitted_time = $2 where instance_id = $1", instance.instance_id, now
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "zone"), [("el-GR,en;q=0.5", "Europe/Athens"), ("en-US,de", "Europe/Berlin"), ("en-US", "UTC")]
+)
+async def test_the_zone_that_is_proposed(office: Office, language: str, zone: str) -> None:
+    """Without scripts by the language; what was chosen stays."""
+    async with db.transaction(office.pool) as database:
+        await database.execute("update organization set time_zone = 'UTC'")
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        client.headers["Accept-Language"] = language
+        page = (await client.get(f"{WELCOME}/organization")).text
+        assert f'value="{zone}" selected' in page.replace("&#x2f;", "/")
+        assert "/console/zone." in page.replace("&#x2f;", "/")
+        await client.post(f"{WELCOME}/organization", data={**GIVEN, "time_zone": "Asia/Tokyo"})
+        page = (await client.get(f"{WELCOME}/organization")).text
+        assert 'value="Asia/Tokyo" selected' in page.replace("&#x2f;", "/")
+        assert "/console/zone." not in page.replace("&#x2f;", "/")

@@ -1,4 +1,4 @@
-"""Messages sent as a test: asked for over HTTP, sent by a worker's channels, and nothing left behind."""
+"""Messages sent as a test: asked for over HTTP, sent by a worker's channels, and answered as a test."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -104,6 +104,11 @@ class TestRefused:
         response = await ask(client)
         assert (409, "questionnaire_not_published") == (response.status_code, response.json()["code"])
 
+    async def test_closed(self, client: Client) -> None:
+        await client.queue.execute("update questionnaire set active = false")
+        response = await ask(client)
+        assert (409, "questionnaire_inactive") == (response.status_code, response.json()["code"])
+
     async def test_nobody_there_to_send(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 0.2)
         response = await ask(client)
@@ -140,6 +145,7 @@ class TestRefused:
         assert ("refused", None) == (found["outcome"], found["sent_time"])
         assert "Not sent: the address is suppressed (hard_bounce)." == found["reply"]
         assert ([], item.responder_channel_identifier) == (channel.messages, "ann@example.com")
+        assert 0 == await client.queue.value("select count(*) from questionnaire_instance where test")
 
 
 class TestSent:
@@ -160,14 +166,20 @@ class TestSent:
         assert ("accepted", "250 2.0.0 Ok") == (found["outcome"], found["reply"])
         assert found["sent_time"] is not None
         assert "Ann@example.com" == message.recipient
-        assert before == await counts(client.queue)
+        made = {"questionnaire_instance": 1, "responder": 1, "event": 2}
+        assert {name: count + made.get(name, 0) for name, count in before.items()} == await counts(client.queue)
 
-    async def test_links_are_samples(self, client: Client) -> None:
+    async def test_links_open_a_test_instance(self, client: Client) -> None:
+        """A real page, whose answer is in no figure; only the link to unsubscribe does nothing."""
         async with sending(client, channel := Scripted()):
-            await sent(client)
+            await sent(client, metadata={"questionnaire": {"order": "1042"}})
         [message] = channel.messages
         site = client.queue.house.site
-        assert site.pages("").collection_url(composing.SAMPLE_ID) in message.html
+        [instance] = await client.queue.fetch("select instance_id, test, locale, metadata from questionnaire_instance")
+        assert (True, "en", {"order": "1042"}) == (instance["test"], instance["locale"], instance["metadata"])
+        url = site.pages("").collection_url(instance["instance_id"])
+        assert url in message.html
+        assert "was a test" not in (await client.http.get(url, headers={"Accept": "text/html"})).text
         assert f"<{site.pages('').unsubscribe_url(composing.SAMPLE_ID)}>" == message.headers["List-Unsubscribe"]
 
     async def test_in_the_outbox(self, client: Client) -> None:

@@ -26,7 +26,7 @@ async def test_from_form_to_content(client: Client, browser: httpx2.AsyncClient)
     here = made.headers["location"].partition("?")[0]
     item_id = here.rpartition("/")[2]
     assert await client.queue.value("select test from queue_item where item_id = $1", item_id)
-    await client.queue.worker().send(Sent("captured"))
+    await client.queue.worker().send(Sent(reply="captured"))
     await capture(client.queue, item_id)
     assert f"{OUTBOX}/{item_id}" in await text_of(browser, here)
     shown = await text_of(browser, OUTBOX)
@@ -41,9 +41,27 @@ async def test_from_form_to_content(client: Client, browser: httpx2.AsyncClient)
     page = await text_of(browser, f"{OUTBOX}/{item_id}")
     assert f"{SITE.public_url}/a/" in page
     assert "Answer as the recipient" in page
+    assert f'data-copy="{SITE.public_url}/a/' in page
     frame = await browser.get(f"{OUTBOX}/{item_id}/mail")
     assert "<p>How was it?</p>" in frame.text
     assert frame.headers["content-security-policy"].startswith("sandbox")
+
+
+async def test_what_was_kept_was_not_sent(client: Client, browser: httpx2.AsyncClient) -> None:
+    """Pages and figures say so of a real item; a test goes on as if it had left."""
+    items = [await client.create(responder_channel_identifier="ben@x.example", test=test) for test in (False, True)]
+    await client.queue.worker().send(Sent(reply="captured"))
+    sent = await client.queue.value("select array_agg(test) from questionnaire_instance where sent_time is not null")
+    assert [True] == sent
+    for page in ("/console/sending", f"/console/sending/{items[0]['item_id']}"):
+        assert "Kept in the outbox" in await text_of(browser, page), page
+
+
+async def test_a_message_that_left_was_sent(client: Client, browser: httpx2.AsyncClient) -> None:
+    await client.create()
+    await client.queue.worker().send(Sent(reply="250 2.0.0 Ok"))
+    assert 1 == await client.queue.value("select count(*) from questionnaire_instance where sent_time is not null")
+    assert "Kept in the outbox" not in await text_of(browser, "/console/sending")
 
 
 async def test_mails_to_users_are_the_operators(client: Client) -> None:

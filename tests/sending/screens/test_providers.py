@@ -1,5 +1,7 @@
 """Sending accounts in the console: one with its figures, pause, test message, default, removal."""
 
+from dataclasses import replace
+
 import httpx2
 import pytest
 
@@ -12,7 +14,7 @@ from afterword.sending.providers import service
 from afterword.sending.screens.providers import PROVIDERS
 from tests.sending.intake.test_test_messages import sending_of
 from tests.sending.screens.test_provider_forms import NEW
-from tests.tenants.logins.conftest import SITE, Office
+from tests.tenants.logins.conftest import SITE, Office, browser_of, log_in
 
 
 async def test_the_operator_s(office: Office, owner: httpx2.AsyncClient) -> None:
@@ -86,3 +88,30 @@ async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch, own
     async with sending_of(office.pool, SITE):
         page = await owner.post(f"{path}/test", data=body)
     assert ("The provider took it." in page.text, "captured" in page.text) == (True, True)
+
+
+async def test_an_account_that_keeps_messages(office: Office) -> None:
+    """Without a mail server every page says so, until the organization's own account is in use."""
+    banner = "No mail leaves yet"
+    async with db.transaction(office.pool) as database:
+        await database.execute(
+            """insert into channel_account (organization_id, account_id, channel_id, is_default)
+               values ($1, $2, 1, true)""",
+            *(office.organization_id, "d" * 22),
+        )
+    site = replace(SITE, sends_mail=False)
+    async with browser_of(office.pool, site=site) as client, browser_of(office.pool) as other:
+        await log_in(client)
+        await log_in(other)
+        assert banner not in (await other.get("/console")).text
+        assert "sends" in (await other.get(PROVIDERS)).text
+        assert banner in (await client.get("/console")).text
+        assert "keeps messages in the outbox" in (await client.get(PROVIDERS)).text
+        assert "Keeps messages in the outbox" in (await client.get(f"{PROVIDERS}/{'d' * 22}")).text
+        async with db.transaction(office.pool) as database:
+            settings = {"url": "smtp://ann:hunter2@10.0.0.9"}
+            await service.add_account(
+                database, organization_id=office.organization_id, kind="smtp", title="Ours", settings=settings,
+                is_default=True, site=SITE, now=database.clock.now(),
+            )  # fmt: skip
+        assert banner not in (await client.get("/console")).text

@@ -69,9 +69,11 @@ async def add_staff(pool: db.Pool, organization_id: str, *, agent: str = "ben@de
 
 
 @asynccontextmanager
-async def browser_of(pool: db.Pool, *, source: str = "192.0.2.1") -> AsyncGenerator[httpx2.AsyncClient, None]:
+async def browser_of(
+    pool: db.Pool, *, source: str = "192.0.2.1", site: Site = SITE
+) -> AsyncGenerator[httpx2.AsyncClient, None]:
     """A client with cookies that follows no redirect and posts as a page of the console does."""
-    async with client_of(pool, site=SITE, source=source) as client:
+    async with client_of(pool, site=site, source=source) as client:
         client.headers.update(OWN)
         yield client
 

@@ -18,6 +18,7 @@ from afterword.kit.transport.base import SMS, WEBHOOK, Outcome, Refused, Retry, 
 from afterword.people.responders import service as responders
 from afterword.people.responders import store as responders_store
 from afterword.people.responders.service import NewSuppression
+from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.providers import api
 from afterword.sending.queue import deciding, lanes, late_outcomes, reminders
 from afterword.sending.queue import service as queue
@@ -178,8 +179,10 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
     by_key = {result.dispatch.item.key: result.dispatch for result in results}
     sent = [key for key in moved if settlements[key].status == Item.SENT]
     if sent:
-        pairs = sorted((key[0], by_key[key].instance.instance_id) for key in sent)
-        await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)
+        kept = {result.dispatch.item.key for result in results if _is_kept(result)}
+        pairs = sorted((key[0], by_key[key].instance.instance_id) for key in sent if key not in kept)
+        if pairs:
+            await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)
         await api.keep_references(db, references=_references(results, frozenset(sent)), now=now)
         followed = [
             key
@@ -195,6 +198,12 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
     if failed:
         await queue.release_contacts(db, items=sorted(failed))
     await _suppress(db, results=[result for result in results if result.dispatch.item.key in moved], now=now)
+
+
+def _is_kept(result: Result) -> bool:
+    """Whether the outbox kept the message of a real item: nobody got it. Tests go on as if it had left."""
+    outcome = result.outcome
+    return isinstance(outcome, Sent) and outcome.reply == CAPTURED and not result.dispatch.item.test
 
 
 async def release(db: Database, *, results: Sequence[Result], now: datetime) -> None:
