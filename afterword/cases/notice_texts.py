@@ -97,7 +97,7 @@ def notice(
 def _sentences(data: Mapping[str, Any], *, locale: str, time_zone: str) -> str:
     """The pipeline of an event; empty for one that was logged before a column was added."""
     try:
-        pipeline = msgspec.convert({"deleted_time": None, **data}, Pipeline)
+        pipeline = msgspec.convert({"deleted_time": None, "delay_from": None, **data}, Pipeline)
     except msgspec.ValidationError:
         return ""
     return summary_of(texts("console", locale), pipeline, time_zone=time_zone)

@@ -173,7 +173,7 @@ async def _questionnaire(_: Database, look: RenderedEvent) -> msgspec.Struct:
 
 
 async def _pipeline(_: Database, look: RenderedEvent) -> msgspec.Struct:
-    pipeline = look.read(pipelines_store.Pipeline, deleted_time=None)
+    pipeline = look.read(pipelines_store.Pipeline, deleted_time=None, delay_from=None)
     return pipelines_resources.pipeline_of(pipeline, look.zone, look.event.created_time)
 
 

@@ -71,6 +71,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "sending/pipelines/policies.py",
     "sending/pipelines/service.py",
     "asking/questionnaires/service.py",
+    "sending/queue/scheduler.py",
     "sending/queue/service.py",
     "sending/queue/traces.py",
     "kit/web/fields.py",

@@ -5,17 +5,25 @@ The first of `RULES` that does not pass decides. A further rule is a further ent
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, Final, Literal, final
 
 import msgspec
 
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.scheduling import statuses, windows
 from afterword.core.scheduling.windows import WEEKDAYS_ALL, Calendar, DaysOff, Hours
-from afterword.core.wire.times import format_time, zone_of
+from afterword.core.wire.times import (
+    InvalidDateTime,
+    Moment,
+    format_time,
+    instant_of,
+    moment_at,
+    parse_date_time,
+    zone_of,
+)
 
 RESULT_CHARACTERS_MAX: Final = 500
 REMINDERS_MAX: Final = 3  # of one invitation
@@ -118,6 +126,7 @@ class Item:
     not_after: datetime
     reason: str | None = None  # of the last hold or retry
     is_reminder: bool = False
+    is_belated: bool = False  # it came after `not_after`
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,6 +218,15 @@ def first_due(
     if rules.if_outside == "wait" and not (calendar := rules.calendar(zone_name)).is_always_open:
         at = _opened(calendar, at, item_id) or at
     return min(at, max(not_after, now))
+
+
+def counted_from(text: str, *, delay: timedelta, zone: tzinfo, now: datetime) -> Moment:
+    """The delay after a date, by the clocks of the zone; a date alone begins at midnight. Raises InvalidDateTime."""
+    day = metadata.typed("date", text)
+    if day is None:
+        raise InvalidDateTime("invalid_format", "This is not a date.")
+    begin = parse_date_time(text if ":" in text else f"{day} 00:00", zone=zone, now=now, lax=True)
+    return moment_at(instant_of(begin.instant.astimezone(zone).replace(tzinfo=None) + delay, zone), zone)
 
 
 def expiry(*, send_time: datetime, created_time: datetime, not_after_days: int, valid_days: int) -> datetime:
@@ -379,6 +397,8 @@ def _window(item: Item, facts: Facts, now: datetime) -> Check:
 def _expiry(item: Item, facts: Facts, now: datetime) -> Check:
     if now < item.not_after:
         return _PASSED["expiry"]
+    if item.is_belated:
+        return _skip("expiry", "too_late", f"it came after {_zoned(item.not_after, facts)}, the latest time to send it")
     return _too_late(item, item.reason or "a backlog", facts)
 
 

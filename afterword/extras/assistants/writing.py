@@ -32,9 +32,7 @@ class ScheduledItem(Pipeline):
         str, Meta(min_length=1, max_length=320, description="The person's address.")
     ]
     locale: Annotated[str, Meta(max_length=35)] | None = None
-    send_time: Annotated[Moment, Meta(description="When to send; left out: now and the pipeline's delay.")] | None = (
-        None
-    )
+    send_time: Annotated[Moment, Meta(description="When to send; left out: by the pipeline's delay.")] | None = None
     external_reference: Annotated[str, Meta(min_length=1, max_length=100, description="The order's key.")] | None = None
     metadata: Metadata | None = None
     test: Annotated[bool, Meta(description="True: a test, whose message stays in the outbox.")] = False

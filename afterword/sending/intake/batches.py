@@ -340,7 +340,8 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
 def _after_earlier(batch: _Batch, row: QueueItemRequest, *, is_update: bool) -> Outcome:
     """Of a dry run, where an earlier row would have made the item."""
     earlier = batch.first[_reference_of(row)]
-    if not is_update or earlier == msgspec.structs.replace(row, send_time=row.send_time or earlier.send_time):
+    row = msgspec.structs.replace(row, send_time=row.send_time or earlier.send_time)
+    if not is_update or earlier == row:
         return Outcome(200)
     try:
         batch.scheduler.schedule(row, item_id="", created_time=batch.scheduler.intake.now)

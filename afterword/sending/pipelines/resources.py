@@ -109,7 +109,7 @@ def sentences_of(
     told = (
         ("message", _message(words, pipeline)),
         ("target" if pipeline.channel_id == CHANNEL_WEBHOOK else "sender", _sender(words, pipeline)),
-        ("delay", _delay(words, pipeline)),
+        ("delay", delay_of(words, pipeline, subjects or {})),
         ("conditions", _conditions(words, pipeline, subjects or {})),
         ("frequency", _frequency(words, pipeline)),
         ("hours", _hours(words, pipeline)),
@@ -121,8 +121,11 @@ def sentences_of(
 
 
 def summary_of(words: Texts, pipeline: store.Pipeline, *, time_zone: str) -> str:
-    """The sentences as one text, without the signs that isolate names of another direction."""
-    text = " ".join(one.text for one in sentences_of(words, pipeline, time_zone=time_zone))
+    return plain(" ".join(one.text for one in sentences_of(words, pipeline, time_zone=time_zone)))
+
+
+def plain(text: str) -> str:
+    """The text without the signs that isolate names of another direction."""
     return text.replace(ISOLATE_FIRST, "").replace(ISOLATE_END, "")
 
 
@@ -157,11 +160,27 @@ def _sender(words: Texts, pipeline: store.Pipeline) -> str:
     return text
 
 
-def _delay(words: Texts, pipeline: store.Pipeline) -> str:
+def delay_of(words: Texts, pipeline: store.Pipeline, subjects: Subjects) -> str:
     wait = duration_of(words, _of(pipeline, "delay_cap"))
+    if pipeline.delay_from is not None:
+        date = date_title(pipeline.delay_from, subjects)
+        if not wait:
+            return words("A message without a send time is due on its “{date}”.", date=date)
+        return words("A message without a send time is due {wait} after its “{date}”.", wait=wait, date=date)
     if not wait:
         return words("A message without a send time is due at once.")
     return words("A message without a send time is due after {wait}.", wait=wait)
+
+
+def delay_words(words: Texts, pipeline: store.Pipeline, date: str) -> str:
+    """The delay of a pipeline that counts from a date with this title."""
+    wait = duration_of(words, _of(pipeline, "delay_cap"))
+    return plain(words("{wait} after “{date}”", wait=wait, date=date) if wait else words("on “{date}”", date=date))
+
+
+def date_title(delay_from: str, subjects: Subjects) -> str:
+    found = subjects.get(delay_from)
+    return found.text if found else delay_from.partition(":")[2]
 
 
 def _conditions(words: Texts, pipeline: store.Pipeline, subjects: Subjects) -> str:

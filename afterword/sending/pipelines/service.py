@@ -64,7 +64,8 @@ async def create_pipeline(
     declared = await _declared(db, organization_id, fields["questionnaire_id"])
     scope = conditions.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
     sender = await senders.sender_errors(db, organization_id=organization_id, address=fields.get("sender_address"))
-    _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks, sender=sender)
+    wrong = [*sender, *_date_errors(fields.get("delay_from"), declared)]
+    _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks, also=wrong)
     account_id = await store.insert_account(
         db, organization_id=organization_id, account_id=ids.ordered(now), channel_id=fields["channel_id"]
     )
@@ -176,9 +177,10 @@ async def _wanted(
     quiet = await _quiet(db, caller.organization_id, whole)
     # A sender that stays is not refused here but when it sends: the pipeline can still be paused.
     address = wanted["sender_address"] if wanted["sender_address"] != before.sender_address else None
-    sender = await senders.sender_errors(db, organization_id=caller.organization_id, address=address)
-    kept = _texts_of(current)
-    _check(whole, scope, declared, quiet, networks=networks, sender=sender, kept=kept)
+    wrong = [*await senders.sender_errors(db, organization_id=caller.organization_id, address=address)]
+    if wanted["delay_from"] != before.delay_from:  # a date that stays may be undeclared by now
+        wrong += _date_errors(wanted["delay_from"], declared)
+    _check(whole, scope, declared, quiet, networks=networks, also=wrong, kept=_texts_of(current))
     return wanted
 
 
@@ -291,11 +293,11 @@ def _check(
     quiet: Hours | None,
     *,
     networks: Sequence[Network],
-    sender: Sequence[FieldError],
+    also: Sequence[FieldError],
     kept: Collection[str | None] = frozenset(),
 ) -> None:
     """Raise Invalid with all errors. Texts that are `kept` are not checked against the names declared now."""
-    wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *sender, *_time_errors(fields)]
+    wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *also, *_time_errors(fields)]
     target_url = fields.get("target_url")
     if target_url is not None and target_url not in kept and (sentence := check_url(target_url, networks)):
         wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))
@@ -315,6 +317,12 @@ def _check(
     conditions.read(fields.get("conditions"), "/conditions", findings, scope)
     wrong += findings.errors
     errors.check(wrong)
+
+
+def _date_errors(delay_from: str | None, declared: Declared) -> Iterator[FieldError]:
+    if delay_from is not None and declared.types.get(delay_from) != "date":
+        message = "A delay counts from a declared date, such as questionnaire_metadata:delivery_date."
+        yield FieldError("unknown_metadata", message, pointer="/delay_from")
 
 
 def _time_errors(fields: Mapping[str, Any]) -> Iterator[FieldError]:

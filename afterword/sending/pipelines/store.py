@@ -21,6 +21,7 @@ from afterword.kit.web.fields import UNSET, UnsetType
 Minutes = Annotated[int, Meta(ge=0, le=59), Editable("Minutes", kind="number")]
 Hours = Annotated[int, Meta(ge=0, le=23), Editable("Hours", kind="number")]
 Days = Annotated[int, Meta(ge=0, le=365)]
+DateName = Annotated[str, Meta(max_length=300, examples=["questionnaire_metadata:delivery_date"])]
 Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["09:00"])]
 Line100 = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE)]
 Subject = Annotated[str, Meta(min_length=1, max_length=placeholders.SUBJECT_CHARACTERS_MAX, extra=fields.LINE)]
@@ -81,6 +82,15 @@ class Pipeline(msgspec.Struct, frozen=True):
     delay_cap_hours: Hours
     delay_cap_days: Annotated[
         Days, Editable("Days", "How long a message waits that comes without a send time.", "number")
+    ]
+    delay_from: Annotated[
+        DateName | None,
+        Editable(
+            "Counted from",
+            "A message without this date and without a send time is refused. "
+            "A date without a time of day begins at midnight.",
+            "choice",
+        ),
     ]
     frequency_cap_minutes: Minutes
     frequency_cap_hours: Hours

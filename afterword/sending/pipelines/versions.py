@@ -15,11 +15,11 @@ from afterword import errors
 from afterword.asking.questionnaires.condition_rows import Subjects
 from afterword.core.wire.lists import Criterion, Page, Rows
 from afterword.kit.db import Database
-from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST, SOURCE_LANGUAGE, Marked, Texts, texts
+from afterword.kit.texts import SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.pipelines import service as pipelines
-from afterword.sending.pipelines.resources import PipelineUpdate, sentences_of
+from afterword.sending.pipelines.resources import PipelineUpdate, plain, sentences_of
 from afterword.sending.pipelines.store import Pipeline
 from afterword.tenants import audit
 from afterword.tenants.audit import Entry
@@ -238,11 +238,7 @@ async def list_pipeline_versions(call: Call[None], db: Database) -> Answer:
 def _shown(version: Version, zone: tzinfo) -> PipelineVersion:
     words = texts("console", SOURCE_LANGUAGE)
     changes = [
-        PipelineChange(part=one.part, after=_plain(one.after), before=one.before and _plain(one.before))
+        PipelineChange(part=one.part, after=plain(one.after), before=one.before and plain(one.before))
         for one in differences_of(words, version, time_zone=str(zone))
     ]
     return PipelineVersion.of(version.entry, zone, changes=changes)
-
-
-def _plain(text: str) -> str:
-    return text.replace(ISOLATE_FIRST, "").replace(ISOLATE_END, "")

@@ -81,7 +81,10 @@ async def _address_errors(
     body=QueueItemRequest,
     answer=QueueItem,
     summary="Create new queue item",
-    description="Without `send_time`: now and the pipeline's delay. A time in the past means due at once.",
+    description=(
+        "Without `send_time`: the pipeline's delay from now, or from the date of its `delay_from`. A time in the past "
+        "means due at once."
+    ),
     refusals=("application_inactive", "questionnaire_not_published", "already_exists", "invalid_address"),
     shared=schedule_at_once,
     also_wrong=_address_errors,

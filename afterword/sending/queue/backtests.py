@@ -18,14 +18,18 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.pipelines.resources import PipelineUpdate
-from afterword.sending.queue import batches, deciding, lanes, lists
+from afterword.sending.pipelines.store import Pipeline
+from afterword.sending.queue import batches, deciding, lanes, lists, store
 from afterword.sending.queue.lanes import LaneSettings
 from afterword.sending.queue.lists import RequestedItems
 from afterword.sending.queue.records import QueueItemRecord
+from afterword.sending.queue.scheduler import Scheduler
 
 DAYS: Final = 30
 ITEMS_MAX: Final = 500
 ASKED: Final = ""  # in place of the reason
+NO_DATE: Final = "no_date"  # the reason of an item that a changed delay could not count for
+DELAY: Final = ("delay_from", "delay_cap_days", "delay_cap_hours", "delay_cap_minutes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,33 @@ async def try_change(
     )
     items = await list_newest(db, caller=caller, pipeline_id=pipeline_id, now=now)
     [settings] = await lanes.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
-    return TriedChange(
-        await _outcomes(db, settings=settings, items=items, now=now),
-        await _outcomes(db, settings=replace(settings, pipeline=changed), items=items, now=now),
-    )
+    delayed, without = await _delayed(db, items, before=settings.pipeline, after=changed)
+    after = await _outcomes(db, settings=replace(settings, pipeline=changed), items=delayed, now=now)
+    before = await _outcomes(db, settings=settings, items=items, now=now)
+    return TriedChange(before, {**after, **dict.fromkeys(without, NO_DATE)})
+
+
+async def _delayed(
+    db: Database, items: Sequence[QueueItemRecord], *, before: Pipeline, after: Pipeline
+) -> tuple[Sequence[QueueItemRecord], Sequence[str]]:
+    """The items at the times that a changed delay gives, and the ids of those that lack the date to count from.
+
+    A send time that is not by the stored delay was asked for, and stays.
+    """
+    changes = {name: getattr(after, name) for name in DELAY}
+    if changes == {name: getattr(before, name) for name in DELAY}:
+        return items, ()
+    key = before.organization_id, before.questionnaire_id, before.pipeline_id
+    [intake] = await store.list_intakes(db, wanted=[key])
+    stored, changed = Scheduler(intake, b""), Scheduler(replace(intake, **changes), b"")
+    found: list[QueueItemRecord] = []
+    without: list[str] = []
+    for item in items:
+        try:
+            found.append(changed.delayed(item) if stored.has_delayed(item) else item)
+        except errors.Invalid:
+            without.append(item.item_id)
+    return found, without
 
 
 async def _outcomes(
@@ -125,8 +152,9 @@ class PipelineTrial(fields.Answer):
     summary="Try changes of a pipeline",
     description=(
         f"The body of a change; nothing is written. The newest invitations of the last {DAYS} days, at most "
-        f"{ITEMS_MAX} and without tests and reminders, are decided anew, each at its send time. Deliveries, "
-        "responses and stops count from their own time on. A change that would be refused is refused here."
+        f"{ITEMS_MAX} and without tests and reminders, are decided anew, each at its send time. A changed "
+        "delay moves those whose send time the stored delay gave; `no_date`: one lacks the date to count from. "
+        "Deliveries, responses and stops count from their own time on. A change that would be refused is refused here."
     ),
     status=200,
 )

@@ -718,6 +718,7 @@ def _subject(item: Candidate) -> decisions.Item:
         not_after=item.not_after,
         reason=item.reason,
         is_reminder=item.source == REMINDER,
+        is_belated=item.reason is None and item.due_time > item.not_after,
     )
 
 

@@ -356,6 +356,7 @@ class Trace(fields.Answer):
     result: str | None
     planned_time: fields.DateTime | None
     planned_local_time: str | None
+    delay_summary: str | None
     time_zone: str
     locale: str
     checks: list[Check]

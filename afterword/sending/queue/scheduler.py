@@ -11,10 +11,11 @@ from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX, Invali
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Changes, Declared
+from afterword.core.reading.findings import escape
 from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.windows import DaysOff
 from afterword.core.wire import times
-from afterword.core.wire.times import Moment
+from afterword.core.wire.times import InvalidDateTime, Moment
 from afterword.errors import FieldError
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK
 from afterword.kit.web.fields import UNSET, MetadataGroups, UnsetType
@@ -26,6 +27,7 @@ from afterword.sending.queue.store import Intake
 RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {EMAIL: 600, SMS: None, WEBHOOK: 1, LINK: 1, OUTBOX: 1}
 
 NO_OFFSET: Final = timedelta(0)
+NO_DATE: Final = "The pipeline counts from this date. Give it, or a time to send."
 
 Body = TypeVar("Body", QueueItemRequest, QueueItemUpdate)
 
@@ -55,27 +57,36 @@ class Scheduler:
         self._is_phone = intake.channel_id == SMS
         self._rules = rules_of(intake)
         self._zone_name = zone_name_of(intake, None)
-        self._moment = _default_moment(intake)
+        self._delay = timedelta(
+            days=intake.delay_cap_days, hours=intake.delay_cap_hours, minutes=intake.delay_cap_minutes
+        )
+        self._moment = self._delayed(intake.now)
         self._days = intake.not_after_days, intake.valid_days
 
     def schedule(
         self, request: QueueItemRequest, *, item_id: str, created_time: datetime, test: bool = False
     ) -> Schedule:
-        """The item's times and address; raises Invalid `invalid_address`.
+        """The item's times and address; raises Invalid `invalid_address`, and for a date to count from that is wrong.
 
         Of a test item all times go by the organization's test clock, except the due time, which is real.
         """
         intake = self.intake
         offset = intake.test_offset if test else NO_OFFSET
         normal = self._normal(request.responder_channel_identifier, request.locale or intake.locale)
-        moment = request.send_time or Moment(self._moment.instant + offset, self._moment.offset_minutes)
+        zone_name = zone_name_of(intake, normal) if self._is_phone else self._zone_name
+        moment = request.send_time
+        if moment is None and intake.delay_from is not None:
+            moment = self._counted(changes_of(request.metadata).as_stored, zone_name)
+            created_time = moment.instant  # a date of long ago is too late from the start
+        if moment is None:
+            moment = Moment(self._moment.instant + offset, self._moment.offset_minutes)
         days, valid_days = self._days
         not_after = decisions.expiry(
             send_time=moment.instant, created_time=created_time, not_after_days=days, valid_days=valid_days
         )
         due_time = decisions.first_due(
             rules=self._rules,
-            zone_name=zone_name_of(intake, normal) if self._is_phone else self._zone_name,
+            zone_name=zone_name,
             item_id=item_id,
             send_time=moment.instant,
             not_after=not_after,
@@ -115,10 +126,49 @@ class Scheduler:
             "actor_kind": caller.actor_kind,
         }
 
+    def has_delayed(self, item: QueueItemRecord) -> bool:
+        """Whether the send time of a stored item is the one that this delay gives."""
+        try:
+            return self._moment_of(item).instant == item.send_time
+        except errors.Invalid:
+            return False
+
+    def delayed(self, item: QueueItemRecord) -> QueueItemRecord:
+        """A stored item as this delay would have made it; raises Invalid as `schedule` does."""
+        send_time, (days, valid_days) = self._moment_of(item).instant, self._days
+        begin = send_time if self.intake.delay_from is not None else item.created_time
+        not_after = decisions.expiry(
+            send_time=send_time, created_time=begin, not_after_days=days, valid_days=valid_days
+        )
+        due_time = max(send_time, item.created_time)
+        return msgspec.structs.replace(item, send_time=send_time, due_time=due_time, not_after=not_after)
+
+    def _moment_of(self, item: QueueItemRecord) -> Moment:
+        if self.intake.delay_from is None:
+            return self._delayed(item.created_time)
+        normal = self._normal(item.responder_channel_identifier, item.locale or self.intake.locale)
+        return self._counted(item.metadata, zone_name_of(self.intake, normal if self._is_phone else None))
+
     def completed(self, refusal: errors.Invalid) -> errors.Invalid:
         """The refusal of a record, with the error of its address, which depends on the channel."""
         also = address_errors(self.intake.channel_id, refusal.record or {}, locale=self.intake.locale)
         return errors.Invalid.of(*refusal.errors, *also) if also else refusal
+
+    def _delayed(self, begin: datetime) -> Moment:
+        """The delay after this time, in whole seconds, as the organization's clocks show it."""
+        return times.moment_at(begin + self._delay, times.zone_of(self.intake.organization_zone))
+
+    def _counted(self, groups: Mapping[str, Mapping[str, str]], zone_name: str) -> Moment:
+        """The delay after the item's date; raises Invalid without a date that can be read."""
+        kind, _, name = (self.intake.delay_from or "").partition("_metadata:")
+        pointer, text = f"/metadata/{kind}/{escape(name)}", groups.get(kind, {}).get(name)
+        if text is None:
+            raise errors.Invalid.at(pointer, "required", NO_DATE)
+        zone = times.zone_of(zone_name)
+        try:
+            return decisions.counted_from(text, delay=self._delay, zone=zone, now=self.intake.now)
+        except InvalidDateTime as error:
+            raise errors.Invalid.at(pointer, error.code, error.message) from error
 
     def _normal(self, identifier: str, locale: str | None) -> str:
         try:
@@ -196,12 +246,18 @@ def changes_of(groups: MetadataGroups | None) -> Changes:
 
 
 def changed(item: QueueItemRecord, wanted: Mapping[str, Any], scheduler: Scheduler) -> tuple[dict[str, object], bytes]:
-    """The changed columns and the address's key. Between attempts the wait before the next one stays."""
+    """The changed columns and the address's key. Between attempts the wait before the next one stays.
+
+    Where the send time counted from a date, it moves with the date, unless another time is wanted.
+    """
+    counts = scheduler.intake.delay_from is not None
+    follows = counts and wanted["send_time"] == item.send_time and scheduler.has_delayed(item)
     schedule = scheduler.schedule(
         QueueItemRequest(
             responder_channel_identifier=wanted["responder_channel_identifier"],
             locale=wanted["locale"],
-            send_time=Moment(wanted["send_time"], wanted["send_offset_minutes"]),
+            send_time=None if follows else Moment(wanted["send_time"], wanted["send_offset_minutes"]),
+            metadata=MetadataGroups(**wanted["metadata"]) if follows else None,
         ),
         item_id=item.item_id,
         created_time=item.created_time,
@@ -210,6 +266,8 @@ def changed(item: QueueItemRecord, wanted: Mapping[str, Any], scheduler: Schedul
     was_tried = item.attempts > 0 or item.throttled > 0
     return {
         **wanted,
+        "send_time": schedule.send_time,
+        "send_offset_minutes": schedule.send_offset_minutes,
         "not_after": schedule.not_after,
         "due_time": max(schedule.due_time, item.due_time) if was_tried else schedule.due_time,
         "reason": item.reason if was_tried else None,
@@ -233,10 +291,3 @@ def _merged(item: QueueItemRecord, groups: MetadataGroups | None) -> dict[str, d
 
 def _moment(moment: Moment | UnsetType | None) -> dict[str, Any]:
     return {"send_time": moment.instant, "send_offset_minutes": moment.offset_minutes} if moment else {}
-
-
-def _default_moment(intake: Intake) -> Moment:
-    """Now and the delay caps, in whole seconds, as the organization's clocks show it."""
-    delay = timedelta(days=intake.delay_cap_days, hours=intake.delay_cap_hours, minutes=intake.delay_cap_minutes)
-    instant = intake.now.replace(microsecond=0) + delay
-    return Moment(instant, times.offset_minutes_at(instant, times.zone_of(intake.organization_zone)))

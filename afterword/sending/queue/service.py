@@ -78,7 +78,7 @@ class NewItem(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller
     questionnaire_id: str
     pipeline_id: str
-    request: QueueItemRequest  # without `send_time`: now and the pipeline's delay
+    request: QueueItemRequest  # without `send_time`: by the pipeline's delay
     previous_item_id: str | None = None
     previous_questionnaire_instance_id: str | None = None
     sequence_id: str | None = None

@@ -86,6 +86,7 @@ class Intake:
     delay_cap_minutes: int
     delay_cap_hours: int
     delay_cap_days: int
+    delay_from: str | None
     start_time: datetime | None
     dispatch_start_time: time | None
     dispatch_end_time: time | None
@@ -120,8 +121,8 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
     """Read these pipelines (organization, questionnaire, pipeline) for scheduling; unknown ones are left out."""
     rows = await db.fetch(
         """select p.organization_id, p.pipeline_id, p.questionnaire_id, q.owner_application_id as application_id,
-             p.channel_id, p.locale, p.delay_cap_minutes, p.delay_cap_hours, p.delay_cap_days, p.start_time,
-             p.dispatch_start_time, p.dispatch_end_time, p.time_zone, p.zone_of, p.weekdays, p.if_outside,
+             p.channel_id, p.locale, p.delay_cap_minutes, p.delay_cap_hours, p.delay_cap_days, p.delay_from,
+             p.start_time, p.dispatch_start_time, p.dispatch_end_time, p.time_zone, p.zone_of, p.weekdays, p.if_outside,
              p.on_holidays, c.quiet_start_time, c.quiet_end_time, c.holiday_country,
              coalesce(c.holidays, '{}') as holidays, p.max_retry_attempts, p.not_after_days,
              q.published_version_id is not null as is_published, a.active as application_active, q.valid_days,

@@ -8,8 +8,9 @@ import msgspec
 
 from afterword import errors
 from afterword.asking.questionnaires import metadata
+from afterword.asking.questionnaires.condition_rows import subjects_of
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.metadata import KINDS
+from afterword.core.questionnaires.metadata import KINDS, Declared
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
@@ -17,8 +18,9 @@ from afterword.kit.db import Database
 from afterword.kit.texts import SOURCE_LANGUAGE, Texts, texts
 from afterword.kit.web.fields import MetadataGroups
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.pipelines.resources import summary_of
-from afterword.sending.queue import deciding, lanes
+from afterword.sending.pipelines.resources import date_title, delay_words, summary_of
+from afterword.sending.pipelines.store import Pipeline
+from afterword.sending.queue import deciding, lanes, store
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lanes import BLOCK_COLUMNS, LaneBlock
 from afterword.sending.queue.records import (
@@ -32,6 +34,7 @@ from afterword.sending.queue.records import (
     Trace,
     checks_of,
 )
+from afterword.sending.queue.scheduler import Scheduler
 from afterword.sending.queue.service import NewItem
 
 
@@ -126,6 +129,10 @@ async def explain(db: Database, *, item: QueueItemRecord, now: datetime, zone: t
     else:
         planned, verdict = {"go": moment, "hold": decision.until, "skip": None}[decision.verdict], decision.verdict
         checks = checks_of(decision.checks, zone=zone, leaves=forecast.leaves)
+    declared = await metadata.declared_of(
+        db, organization_id=item.organization_id, questionnaire_id=item.questionnaire_id
+    )
+    counted = await _counted(db, item, settings.pipeline, declared, words)
     local = planned and planned.astimezone(times.zone_of(forecast.zone_name)).replace(tzinfo=None)
     return Trace(
         item_id=item.item_id,
@@ -136,10 +143,11 @@ async def explain(db: Database, *, item: QueueItemRecord, now: datetime, zone: t
         result=item.result if has_ended else decision.text or item.result,
         planned_time=times.format_optional(planned, zone=zone),
         planned_local_time=local.isoformat(timespec="seconds") if local else None,
+        delay_summary=counted,
         time_zone=forecast.zone_name,
         locale=lanes.locale_of(settings, version, item.locale, person and person.locale),
         checks=checks,
-        undeclared_metadata=await _undeclared(db, item),
+        undeclared_metadata=_undeclared(item, declared),
         pipeline_summary=summary_of(words, settings.pipeline, time_zone=str(zone)),
     )
 
@@ -170,10 +178,21 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
     )
 
 
-async def _undeclared(db: Database, item: QueueItemRecord) -> list[str]:
-    declared = await metadata.declared_of(
-        db, organization_id=item.organization_id, questionnaire_id=item.questionnaire_id
-    )
+async def _counted(
+    db: Database, item: QueueItemRecord, pipeline: Pipeline, declared: Declared, words: Texts
+) -> str | None:
+    """The delay in words, where it gave the item's send time, from its date."""
+    if pipeline.delay_from is None:
+        return None
+    key = item.organization_id, item.questionnaire_id, item.pipeline_id
+    intakes = await store.list_intakes(db, wanted=[key])
+    subjects = subjects_of(words, definitions=(), declared=declared)
+    if not any(Scheduler(intake, b"").has_delayed(item) for intake in intakes):
+        return None
+    return delay_words(words, pipeline, date_title(pipeline.delay_from, subjects))
+
+
+def _undeclared(item: QueueItemRecord, declared: Declared) -> list[str]:
     names = {name for kind in KINDS for name in item.metadata.get(kind, {}) if name not in getattr(declared, kind)}
     return sorted(names)
 

@@ -10,11 +10,12 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires.condition_rows import subjects_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.questionnaires.metadata import Declared, Kind
 from afterword.core.wire import imports, tables
-from afterword.core.wire.imports import FORMATS, HOUR, REFERENCE, Seen
+from afterword.core.wire.imports import FORMATS, HOUR, REFERENCE, Seen, group_of
 from afterword.core.wire.list_columns import ASK
 from afterword.core.wire.tables import ADDRESS, Reading
 from afterword.errors import FieldError, Sentence
@@ -27,7 +28,8 @@ from afterword.kit.web import headers, html
 from afterword.sending.intake import lists
 from afterword.sending.intake.lists import AddressList, Layout
 from afterword.sending.pipelines import service as pipelines_service
-from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines.resources import date_title, delay_of
+from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.screens import pipelines, queue_items
 
 LISTS: Final = f"{queue_items.SENDING}/lists"
@@ -71,6 +73,9 @@ ASKED: Final[Mapping[str, Marked]] = {
     "meaning": "Column “{column}”: say what it means. It may be the time to send, or the address.",
     "hour": "Column “{column}”: say at which hour messages leave on dates without a time.",
 }
+NO_DATE: Final[Marked] = (
+    "The pipeline counts from “{date}”. Choose this meaning for a column, or that of the time to send."
+)
 LINES_DIGITS: Final = 4  # of the number of lines around the table
 SURE: Final[Mapping[str, Marked]] = {
     "day": "{n} of {all} can only be day before month.",
@@ -170,7 +175,8 @@ async def check(visit: Visit) -> Response:
         async with visit.write() as db:
             mapping = await _with_new_fields(visit, db, found, _mapping(visit, names))
         async with visit.read() as db:
-            declared, _, (_, guessed) = await _guessed(visit, db, found, names, rows)
+            declared, pipeline, (_, guessed) = await _guessed(visit, db, found, names, rows)
+        _require_date(visit, pipeline, declared, mapping)
         kinds = imports.kinds_of(mapping, declared)
         seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
         formats = _formats(visit, names, mapping, seen)
@@ -236,7 +242,7 @@ def steps_of(words: Texts) -> list[tuple[int, str]]:
     return [(number, words(text)) for number, text in enumerate(STEPS, start=1)]
 
 
-async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> pipelines_store.Pipeline:
+async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> Pipeline:
     return await pipelines_service.get(
         db, caller=visit.caller, questionnaire_id=found.questionnaire_id, pipeline_id=found.pipeline_id
     )
@@ -282,7 +288,7 @@ def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
 
 async def _guessed(
     visit: Visit, db: Database, found: AddressList, names: list[str], rows: list[list[str]]
-) -> tuple[Declared, pipelines_store.Pipeline, tuple[Mapping[str, str], Mapping[str, str]]]:
+) -> tuple[Declared, Pipeline, tuple[Mapping[str, str], Mapping[str, str]]]:
     declared = await metadata.declared_of(
         db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
     )
@@ -313,8 +319,10 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
     if found.import_id and refusal is None:
         return html.redirect(f"{LISTS}/{found.list_id}/result")
     here = f"{LISTS}/{found.list_id}/columns"
+    subjects = subjects_of(words, definitions=(), declared=declared)
     return visit.page(
         "list_columns.html",
+        rule=delay_of(words, pipeline, subjects) if pipeline.delay_from else "",
         title=words("Columns"),
         steps=steps_of(words),
         file_name=found.file_name or words("Pasted rows"),
@@ -354,6 +362,17 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
 
 def _mapping(visit: Visit, names: list[str]) -> dict[str, str]:
     return {name: visit.form.text(f"column{place}") for place, name in enumerate(names)}
+
+
+def _require_date(visit: Visit, pipeline: Pipeline, declared: Declared, mapping: Mapping[str, str]) -> None:
+    """Raise Invalid where no column has the date that the pipeline counts from, nor the time to send."""
+    if pipeline.delay_from is None or "send_time" in mapping.values():
+        return
+    kind, _, name = pipeline.delay_from.partition("_metadata:")
+    if (kind, name) in map(group_of, mapping.values()):
+        return
+    date = date_title(pipeline.delay_from, subjects_of(visit.words, definitions=(), declared=declared))
+    raise errors.Invalid.at("/column0", "required", Sentence(NO_DATE, date=date))
 
 
 def _written(visit: Visit, found: AddressList, place: int, name: str, seen: Seen | None) -> dict[str, Any]:

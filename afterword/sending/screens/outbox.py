@@ -10,6 +10,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console.answers import note_person
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.wire import times
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
 from afterword.kit.texts import Texts
@@ -17,8 +18,10 @@ from afterword.kit.transport.base import Message
 from afterword.kit.ui.lists import Listing, address, behind, key_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
+from afterword.kit.web.fields import MetadataGroups
 from afterword.kit.web.mails import mail_page
 from afterword.sending.intake import test_messages
+from afterword.sending.pipelines import service as pipelines_service
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import clock, outbox, traces
 from afterword.sending.queue import service as queue
@@ -46,9 +49,17 @@ async def try_message(visit: Visit) -> Response:
     form = visit.form
     questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
     try:
-        request = QueueItemRequest(responder_channel_identifier=form.text("recipient"), test=True)
-        new = NewItem(caller=visit.caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, request=request)
         async with visit.write() as db:
+            key: dict[str, Any] = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
+            pipeline = await pipelines_service.get(db, caller=visit.caller, **key)
+            kind, _, name = (pipeline.delay_from or "").partition("_metadata:")
+            today = visit.now.astimezone(times.zone_of(visit.zone)).date().isoformat()
+            request = QueueItemRequest(
+                responder_channel_identifier=form.text("recipient"),
+                test=True,
+                metadata=MetadataGroups(**{kind: dict[str, str | None]({name: today})}) if name else None,
+            )
+            new = NewItem(caller=visit.caller, **key, request=request)
             item = await queue.schedule(db, new=new, secret=visit.site.secret)
     except (errors.Invalid, errors.Conflict) as refusal:
         wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]

@@ -12,7 +12,7 @@ from afterword.asking.questionnaires import access, condition_rows, metadata
 from afterword.asking.questionnaires.condition_rows import Subjects
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console import conditions
-from afterword.console.inputs import Input, differences, document_of, read_as, shown
+from afterword.console.inputs import Input, Options, differences, document_of, read_as, shown
 from afterword.console.nouns import inputs_of
 from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import segments
@@ -26,7 +26,7 @@ from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.intake import test_messages
 from afterword.sending.intake.test_messages import TestMessage, TestResult
 from afterword.sending.messages.composing import authored
-from afterword.sending.pipelines.resources import UNITS, PipelineUpdate
+from afterword.sending.pipelines.resources import UNITS, PipelineUpdate, date_title
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.queue import backtests
 from afterword.sending.queue.records import QueueItemRequest
@@ -58,7 +58,7 @@ def _durations(name: str) -> list[str]:
 
 PARTS: Final[Mapping[str, Part]] = {
     "name": Part("Name", ("title", "description")),
-    "delay": Part("When a message is due", _durations("delay_cap")),
+    "delay": Part("When a message is due", (*_durations("delay_cap"), "delay_from")),
     "conditions": Part("Who is asked"),
     "frequency": Part("How often an address is asked", (*_durations("frequency_cap"), "if_capped", "policy_exempt")),
     "hours": Part(
@@ -100,7 +100,8 @@ STAYING: Final[Mapping[str, tuple[Marked, Marked]]] = {
 }
 
 
-TRIED: Final = frozenset({"conditions", "frequency", "hours", "period"})  # parts by which past items are decided anew
+# Parts by which past items are decided anew.
+TRIED: Final = frozenset({"delay", "conditions", "frequency", "hours", "period"})
 
 
 @routes.post(f"{ONE}/{{part}}", scope="Pipeline.Update")
@@ -205,8 +206,10 @@ async def _show(
         part = _part(visit, pipeline)
         await access.get(db, caller=visit.caller, questionnaire_id=pipeline.questionnaire_id)
         subjects: Subjects = {}
+        if name in {"conditions", "delay"}:
+            subjects = await subjects_for(visit, db, pipeline)
         if name == "conditions":
-            subjects = await conditions.with_seen(visit, db, await subjects_for(visit, db, pipeline))
+            subjects = await conditions.with_seen(visit, db, subjects)
         waiting = await pipelines.count_waiting(visit, db, pipeline) if "Queue.Read" in visit.caller.scopes else 0
     is_typed, is_stale = bool(form.values), isinstance(refusal, errors.Stale)
     return visit.page(
@@ -216,7 +219,7 @@ async def _show(
         here=url_of(pipeline),
         name=name,
         version=form.text("version") if is_typed and not is_stale else pipeline.version,
-        fields=shown(visit, part.inputs, pipeline),
+        fields=shown(visit, part.inputs, pipeline, _dates(visit, pipeline, subjects)),
         theirs=_theirs(visit, pipeline, part, subjects) if is_stale else [],
         waiting=words.plural(*STAYING.get(name, FOLLOWING), waiting) if waiting and name != "name" else "",
         conditions=_conditions(visit, pipeline, subjects) if name == "conditions" else None,
@@ -254,7 +257,15 @@ def _theirs(visit: Visit, pipeline: Pipeline, part: Part, subjects: Subjects) ->
         told = next(one.text for one in pipelines.sentences_of(words, pipeline, time_zone=visit.zone)
                     if one.part == name)  # fmt: skip
         return [(words(part.title), told)]
-    return differences(visit, part.inputs, pipeline)
+    return differences(visit, part.inputs, pipeline, _dates(visit, pipeline, subjects))
+
+
+def _dates(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> Options:
+    """The dates that a delay can count from: those that are declared, and the stored one."""
+    dates = {key: one.text for key, one in subjects.items() if one.kind == "date"}
+    if pipeline.delay_from is not None:
+        dates.setdefault(pipeline.delay_from, date_title(pipeline.delay_from, subjects))
+    return {"delay_from": [("", visit.words("the moment at which it arrives")), *dates.items()]}
 
 
 OUTBOX: Final = "/console/sending/outbox"

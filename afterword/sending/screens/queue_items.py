@@ -107,7 +107,7 @@ REASONS: Final[Mapping[str, Marked]] = {
     "unsubscribed": "unsubscribed", "hard_bounce": "the address does not exist",
     "complaint": "the recipient complained", "blocked": "the address is blocked", "erased": "the person was erased",
     "conditions": "the conditions are not met", "too_late": "too late to send", "cancelled": "cancelled",
-    "resolved": "decided by a person",
+    "resolved": "decided by a person", "no_date": "the date that the delay counts from is missing",
 }  # fmt: skip
 RULES: Final[Mapping[str, Marked]] = {
     "period": "Pipeline open", "credits": "Credits left", "previous": "Message before",
@@ -228,8 +228,13 @@ async def item_page(visit: Visit) -> Response:
         if is_waiting
         else "",
         times=[
-            (words(text), words.moment(time, time_zone=visit.zone))
-            for text, time in zip(TIMES, (item.created_time, item.send_time, item.dispatched_time), strict=True)
+            (words(text), f"{words.moment(time, time_zone=visit.zone)} {why}".strip())
+            for text, time, why in zip(
+                TIMES,
+                (item.created_time, item.send_time, item.dispatched_time),
+                ("", f"({trace.delay_summary})" if trace.delay_summary else "", ""),
+                strict=True,
+            )
             if time is not None
         ],
         checks=[

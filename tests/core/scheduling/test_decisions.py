@@ -1,6 +1,7 @@
 from dataclasses import replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from afterword.core.scheduling.decisions import (
     decide,
 )
 from afterword.core.scheduling.windows import DaysOff, Hours
+from afterword.core.wire.times import InvalidDateTime
 
 NOW = datetime(2026, 11, 23, 10, 0, tzinfo=UTC)  # a Monday, 12:00 in Athens
 DAY = timedelta(days=1)
@@ -106,6 +108,8 @@ class TestDecide:
              "Ignored: outside the dispatch window"),
             (replace(ITEM, not_after=NOW), facts(), "too_late",
              "Ignored: not sent before 2026-11-23 12:00 Europe/Athens; held by: a backlog"),
+            (replace(ITEM, not_after=NOW, is_belated=True), facts(), "too_late",
+             "Ignored: it came after 2026-11-23 12:00 Europe/Athens, the latest time to send it"),
             (replace(ITEM, not_after=NOW, reason="throttled"), facts(), "too_late",
              "Ignored: not sent before 2026-11-23 12:00 Europe/Athens; held by: a provider that takes no more for now"),
             (replace(ITEM, not_after=NOW + timedelta(hours=1)), facts(rules=Rules(window=EVENING)), "too_late",
@@ -324,6 +328,48 @@ class TestFirstDue:
             not_after=NOW + 3 * DAY,
             now=NOW,
         )
+
+
+class TestCountedFrom:
+    def counted(self, text: str, delay: timedelta) -> datetime:
+        found = decisions.counted_from(text, delay=delay, zone=ZoneInfo("Europe/Athens"), now=NOW)
+        return found.instant.astimezone(timezone(timedelta(minutes=found.offset_minutes)))
+
+    @pytest.mark.parametrize(
+        ("text", "code"),
+        [
+            ("soon", "invalid_format"),
+            ("2026-13-01", "invalid_format"),
+            ("11/20/2026", "invalid_format"),
+            ("2026-11-20 24:00", "invalid_date_time"),
+            ("1492-10-12", "out_of_range"),
+            ("9999-12-31", "out_of_range"),
+        ],
+    )
+    def test_refused(self, text: str, code: str) -> None:
+        with pytest.raises(InvalidDateTime) as refusal:
+            self.counted(text, DAY)
+        assert code == refusal.value.code
+
+    @pytest.mark.parametrize(
+        ("text", "delay", "expected"),
+        [
+            ("2026-11-20", 3 * DAY, "2026-11-23T00:00+02:00"),
+            ("20/11/2026", 3 * DAY, "2026-11-23T00:00+02:00"),
+            ("2026-11-20", timedelta(0), "2026-11-20T00:00+02:00"),
+            ("2026-11-20", timedelta(hours=9, minutes=30), "2026-11-20T09:30+02:00"),
+            ("2026-11-20 18:02:11", DAY, "2026-11-21T18:02:11+02:00"),
+            ("2026-11-20T12:00:00Z", DAY, "2026-11-21T14:00+02:00"),
+            ("2026-11-20 12:00 0100", DAY, "2026-11-21T13:00+02:00"),  # a plus that a form lost
+            ("2026-10-23", 3 * DAY, "2026-10-26T00:00+02:00"),  # a day of 25 hours between
+            ("2026-10-25", timedelta(hours=9), "2026-10-25T09:00+02:00"),
+            ("2026-10-24 03:30", DAY, "2026-10-25T03:30+03:00"),  # the first of two
+            ("2026-03-27 03:30", 2 * DAY, "2026-03-29T04:00+03:00"),  # clocks jump over it
+        ],
+    )
+    def test_ok(self, text: str, delay: timedelta, expected: str) -> None:
+        found = self.counted(text, delay)
+        assert (datetime.fromisoformat(expected), expected[-6:]) == (found, found.isoformat()[-6:])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx2
 import pytest
@@ -15,6 +16,7 @@ from afterword.core.answers.values import Given
 from afterword.kit import db
 from afterword.sending.intake import sequences
 from tests.conftest import House, settled
+from tests.dates import YEAR
 from tests.sending.queue.conftest import OK, SMS, Client, Queue, codes
 
 CSAT = 0
@@ -243,6 +245,18 @@ class TestFollow:
         await chain.answer(instance_id)
         await chain.follow()
         assert [True] == [item["test"] for item in await chain.made()]
+
+    async def test_no_date_to_count_from(self, chain: Chain) -> None:
+        """No item is made, and none leaves at once; a response with the date makes one."""
+        await chain.follow_up.change_pipeline("delay_from = 'questionnaire_metadata:transaction_date'")
+        await chain.sequence()
+        await chain.answer(await chain.ask())
+        await chain.answer(await chain.ask(transaction_date=f"{YEAR}-06-01"))
+        await chain.follow()
+        [item] = await chain.made()
+        assert f"{YEAR}-06-02T00:00:00+03:00" == item["send_time"].astimezone(ZoneInfo("Europe/Athens")).isoformat()
+        [told] = await chain.told()
+        assert ("invalid", True) == (told["reason"], "counts from this date" in told["result"])
 
     async def test_no_address(self, chain: Chain) -> None:
         texting = await chain.queue.pipeline(channel_id=SMS, title="By SMS", message_subject=None)

@@ -15,7 +15,8 @@ TEXTS = {"message_subject": "Well?", "message_body": "Tell us: {{ link }}"}
 MAIL = {"channel_id": EMAIL, "title": "Mail", **TEXTS}
 DEFAULTS = {
     "description": None, "template_pipeline_id": None, "locale": None, "delay_cap_minutes": 0, "delay_cap_hours": 0,
-    "delay_cap_days": 0, "frequency_cap_minutes": 0, "frequency_cap_hours": 0, "frequency_cap_days": 0, "messages": {},
+    "delay_cap_days": 0, "delay_from": None, "frequency_cap_minutes": 0, "frequency_cap_hours": 0,
+    "frequency_cap_days": 0, "messages": {},
     "start_time": None, "end_time": None, "dispatch_start_time": None, "dispatch_end_time": None, "time_zone": None,
     "zone_of": "recipient", "weekdays": [1, 2, 3, 4, 5, 6, 7], "conditions": None, "sender_name": None,
     "sender_address": None, "reply_to": None, "max_retry_attempts": 8, "not_after_days": 3, "priority": 5,
@@ -27,6 +28,7 @@ EVERYTHING = {
     "description": "All of it",
     "locale": "el_GR",
     "delay_cap_minutes": 59, "delay_cap_hours": 23, "delay_cap_days": 365,
+    "delay_from": "questionnaire_metadata:transaction_date",
     "frequency_cap_minutes": 1, "frequency_cap_hours": 2, "frequency_cap_days": 3,
     "messages": {"de": {"subject": "Na?", "body": "{{ link }}"}},
     "start_time": "2026-01-01T00:00:00+02:00", "end_time": f"{YEAR}-07-01T00:00:00+03:00",
@@ -79,6 +81,11 @@ class TestCreate:
             ([("/dispatch_start_time", "required")], {**MAIL, "dispatch_end_time": "09:00"}),
             ([("/reminders/0/delay_days", "required")], {**MAIL, "reminders": [{"after_days": 3}]}),  # no such member
             ([("/reminders/1/delay_days", "required")], {**MAIL, "reminders": [{"delay_hours": 1}, {"delay_days": 0}]}),
+            ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": ""}),
+            ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": "transaction_date"}),
+            ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": "responder_metadata:transaction_date"}),
+            ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": "questionnaire_metadata:score"}),  # a number
+            ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": "questionnaire_metadata:birthday"}),
         ],
     )
     async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
@@ -154,6 +161,7 @@ class TestChange:
             ([("/message_subject", "required")], {"message_subject": None}),
             ([("/message_body", "unknown_value")], {"message_body": "{{ x }}"}),
             ([("/dispatch_end_time", "required")], {"dispatch_start_time": "09:00"}),
+            ([("/delay_from", "unknown_metadata")], {"delay_from": "questionnaire_metadata:birthday"}),
         ],
     )
     async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
@@ -187,6 +195,14 @@ class TestChange:
         await change(client, {"locale": "el", "dispatch_start_time": "09:00", "dispatch_end_time": "17:00"})
         after = (await change(client, {"locale": None, "dispatch_start_time": None, "dispatch_end_time": None})).json()
         assert [None] * 3 == [after[name] for name in ("locale", "dispatch_start_time", "dispatch_end_time")]
+
+    async def test_date_that_is_declared_no_more(self, client: Client) -> None:
+        """It stays until somebody chooses another one, so that the pipeline can still be paused."""
+        await client.queue.change_pipeline("delay_from = 'questionnaire_metadata:gone'")
+        assert 200 == (await change(client, {"paused": True, "delay_from": "questionnaire_metadata:gone"})).status_code
+        assert None is (await change(client, {"delay_from": None})).json()["delay_from"]
+        refused = await change(client, {"delay_from": "questionnaire_metadata:gone"})
+        assert [("/delay_from", "unknown_metadata")] == codes(refused)
 
     async def test_two_at_once_undo_nothing(self, client: Client) -> None:
         await asyncio.gather(change(client, {"title": "a"}), change(client, {"priority": 1}))

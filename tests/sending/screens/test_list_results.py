@@ -345,6 +345,35 @@ async def test_each_kind_in_greek(client: Client, browser: httpx2.AsyncClient, *
     assert "Στήλη «" in plain((await browser.get(one, headers=GREEK)).text)
 
 
+async def test_pipeline_that_counts_from_a_date(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A column has to have the date; a row without it, or with one that is none, is faulty, in Greek too."""
+    await client.queue.change_pipeline("delay_from = 'questionnaire_metadata:transaction_date', delay_cap_days = 3")
+    rows = f"E-mail;Bought\nann@b.example;{YEAR}-05-30\nbob@b.example;\neve@b.example;soon\nold@b.example;2026-01-01\n"
+    here = await upload(browser, client, rows.encode())
+    page = await browser.get(f"{here}/columns")
+    assert "A message without a send time is due 3 days after its “Transaction date”." in plain(page.text)
+    chosen = {**choices(page.text), "column1": ""}
+    refused = await browser.post(f"{here}/columns", data=chosen)
+    assert (422, True) == (
+        refused.status_code,
+        "The pipeline counts from “Transaction date”." in plain(refused.text),
+    )
+    chosen["column1"] = "metadata.questionnaire.transaction_date"
+    assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
+    await work(client)
+    page = plain((await browser.get(f"{here}/check")).text)
+    assert "2have a problem" in page
+    assert "Column “Bought”: The pipeline counts from this date. Give it, or a time to send." in page
+    assert "Column “Bought”: This is not a date." in page
+    assert "too late to send" in page
+    greek = plain((await browser.get(f"{here}/check", headers=GREEK)).text)
+    assert words("The pipeline counts from this date. Give it, or a time to send.") in greek
+    every = [one for one in await problems(browser, here) if "from this date" in plain((await browser.get(one)).text)]
+    assert 303 == (await browser.post(every[0], data={"every": f"{YEAR}-05-31"})).status_code
+    await work(client)
+    assert "1have a problem" in plain((await browser.get(f"{here}/check")).text)
+
+
 async def test_rows_of_an_earlier_release(client: Client, browser: httpx2.AsyncClient) -> None:
     """They have their English sentences alone, which no repair of all alike is offered for."""
     here = await checked(browser, client, b"E-mail,Order\nnobody,1\nann@example.com,2\nben@example.com,2\n")

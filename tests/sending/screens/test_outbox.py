@@ -64,6 +64,16 @@ async def test_a_message_that_left_was_sent(client: Client, browser: httpx2.Asyn
     assert "Kept in the outbox" not in await text_of(browser, "/console/sending")
 
 
+async def test_pipeline_that_counts_from_a_date(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A test message has today in place of the date, so that it can be tried."""
+    house = client.queue.house
+    await client.queue.change_pipeline("delay_from = 'questionnaire_metadata:order_date', delay_cap_days = 1")
+    form = {"pipeline": f"{house.questionnaire_id}/{house.pipeline_id}", "recipient": "ann@example.org"}
+    assert 303 == (await browser.post(OUTBOX, data=form)).status_code
+    ahead = await client.queue.value("select extract(epoch from send_time - now()) / 3600 from queue_item")
+    assert -2 <= ahead <= 26  # tomorrow's midnight, in the zones of reader and organization
+
+
 async def test_mails_to_users_are_the_operators(client: Client) -> None:
     """A link to a new password would make its reader the owner, also where the organization has its own account."""
     queue = client.queue

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 
 from afterword.kit.transport.base import Sent
+from tests.dates import YEAR
 from tests.sending.queue.conftest import Client
 from tests.sending.screens.conftest import plain
 from tests.sending.screens.test_pipelines import path_of, version_of
@@ -183,3 +184,36 @@ async def test_tried_on_the_last_days(client: Client, browser: httpx2.AsyncClien
     assert before == await client.queue.value(stored, house.pipeline_id)
     saved = await browser.post(f"{path}/conditions", data={**form, "then": ""})
     assert 303 == saved.status_code
+
+
+async def test_counted_from_a_date(client: Client, browser: httpx2.AsyncClient) -> None:
+    """Declared dates are the choices; what a form sends beside them is refused at its field, and tried first."""
+    path, name = path_of(client), "questionnaire_metadata:order_date"
+    application_id = client.queue.house.application_id
+    definition = {"name": "order_date", "title": "Order date", "type": "date", "application_id": application_id}
+    assert 201 == (await client.send("POST", "/q/metadata/questionnaire", definition)).status_code
+    await client.create(metadata={"questionnaire": {"order_date": "2026-01-01"}})
+    await client.create(responder_channel_identifier="bob@example.com")
+    await client.queue.worker().send(Sent("reference", 250, "ok"))
+    form = {"delay_cap_days": "3", "delay_cap_hours": "0", "delay_cap_minutes": "0"}
+    page = await browser.get(f"{path}/delay")
+    assert f'<option value="{name}">Order date</option>' in page.text
+    assert '<option value="questionnaire_metadata:store_id">' not in page.text
+    form["version"] = version_of(page)
+    refused = await browser.post(f"{path}/delay", data={**form, "delay_from": "questionnaire_metadata:store_id"})
+    assert (422, True) == (refused.status_code, 'href="#delay_from"' in refused.text)
+    tried = plain((await browser.post(f"{path}/delay", data={**form, "delay_from": name, "then": "try"})).text)
+    assert "2 come out differently." in tried
+    assert "not asked: the date that the delay counts from is missing" in tried
+    assert "not asked: too late to send" in tried
+    assert 303 == (await browser.post(f"{path}/delay", data={**form, "delay_from": name})).status_code
+    assert "is due 3 days after its “Order date”." in plain((await browser.get(path)).text)
+    versions = plain((await browser.get(f"{path}/versions")).text)
+    assert "is due 3 days after its “Order date”." in versions
+    assert f'value="{name}" selected' in (await browser.get(f"{path}/delay")).text
+    item = await client.create(metadata={"questionnaire": {"order_date": f"{YEAR}-06-01"}})
+    shown = plain((await browser.get(f"/console/sending/{item['item_id']}")).text)
+    assert "(3 days after “Order date”)" in shown
+    await client.queue.change_pipeline("delay_from = 'questionnaire_metadata:gone'")
+    kept = (await browser.get(f"{path}/delay")).text
+    assert '<option value="questionnaire_metadata:gone" selected>gone</option>' in kept

@@ -1354,6 +1354,7 @@ class Pipeline(Struct, kw_only=True):
     delay_cap_minutes: int
     delay_cap_hours: int
     delay_cap_days: int
+    delay_from: str | None
     frequency_cap_minutes: int
     frequency_cap_hours: int
     frequency_cap_days: int
@@ -3312,6 +3313,7 @@ class PipelineRequest(Struct, kw_only=True):
     delay_cap_minutes: int | UnsetType = UNSET
     delay_cap_hours: int | UnsetType = UNSET
     delay_cap_days: int | UnsetType = UNSET
+    delay_from: str | None | UnsetType = UNSET
     frequency_cap_minutes: int | UnsetType = UNSET
     frequency_cap_hours: int | UnsetType = UNSET
     frequency_cap_days: int | UnsetType = UNSET
@@ -3365,6 +3367,7 @@ class PipelineUpdate(Struct, kw_only=True):
     delay_cap_minutes: int | UnsetType = UNSET
     delay_cap_hours: int | UnsetType = UNSET
     delay_cap_days: int | UnsetType = UNSET
+    delay_from: str | None | UnsetType = UNSET
     frequency_cap_minutes: int | UnsetType = UNSET
     frequency_cap_hours: int | UnsetType = UNSET
     frequency_cap_days: int | UnsetType = UNSET
@@ -3662,6 +3665,7 @@ class Trace(Struct, kw_only=True):
     result: str | None
     planned_time: datetime | None
     planned_local_time: str | None
+    delay_summary: str | None
     time_zone: str
     locale: str
     checks: list[Check]

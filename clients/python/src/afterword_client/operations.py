@@ -2045,7 +2045,8 @@ class Queue(Family):
     ) -> models.QueueItem:
         """Create new queue item.
 
-        Without `send_time`: now and the pipeline's delay. A time in the past means due at once. Needs `Queue.Create`.
+        Without `send_time`: the pipeline's delay from now, or from the date of its `delay_from`. A time in the past
+        means due at once. Needs `Queue.Create`.
         """
         return self._transport.request(
             "POST",
@@ -2808,8 +2809,9 @@ class Pipelines(Family):
         """Try changes of a pipeline.
 
         The body of a change; nothing is written. The newest invitations of the last 30 days, at most 500 and without
-        tests and reminders, are decided anew, each at its send time. Deliveries, responses and stops count from their
-        own time on. A change that would be refused is refused here. Needs `Pipeline.Update` and `Queue.Read`.
+        tests and reminders, are decided anew, each at its send time. A changed delay moves those whose send time the
+        stored delay gave; `no_date`: one lacks the date to count from. Deliveries, responses and stops count from
+        their own time on. A change that would be refused is refused here. Needs `Pipeline.Update` and `Queue.Read`.
         """
         return self._transport.request(
             "POST",

@@ -25,6 +25,9 @@ CHANGES: tuple[tuple[dict[str, Any], list[tuple[str, str | None]]], ...] = (
     ({"reminders": [{"delay_days": 3}]}, [
         ("1 reminder follows, after 3 days, until the first answer.", "Nobody is reminded.")]),
     ({"reminders": [{"delay_days": 3, "messages": {"en": {"body": "Again?"}}}]}, [("The reminders changed.", None)]),
+    ({"delay_from": "questionnaire_metadata:transaction_date"}, [
+        ("A message without a send time is due 2 days after its “transaction_date”.",
+         "A message without a send time is due after 2 days.")]),
 )  # fmt: skip
 
 
