@@ -94,8 +94,9 @@
     });
     form.addEventListener("focusout", ({ target }) => {
       if (!target.name || !("judged" in form.dataset)) return;
+      const isFirst = !visited.has(target.name);
       visited.add(target.name);
-      if (timer && !running) save(); else if (!unsaved && target.value === "") ask();
+      if (timer && !running) save(); else if (isFirst && !unsaved && target.value === "") ask();
     });
     if (location.hash === "#title") form.elements.title?.select?.();
     form.addEventListener("change", (event) => { if (event.target.name === "type") form.requestSubmit(); });
