@@ -1,7 +1,7 @@
 """A questionnaire is built by keyboard, with scripts and without, published, and answered on a phone."""
 
 import pytest
-from playwright.async_api import Browser, Dialog, Locator, Page
+from playwright.async_api import Browser, Dialog, Locator, Page, expect
 
 from tests.browser.conftest import House
 from tests.browser.test_console import entered, opened
@@ -9,10 +9,12 @@ from tests.browser.test_console import entered, opened
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def add(page: Page, kind: str, *, button: str = "Add here") -> None:
+async def add(page: Page, kind: str, *, link: str = "+ Add a question") -> None:
     """Add a question of this type and wait for its form."""
-    await page.get_by_label("Add a question").select_option(label=kind)
-    await page.get_by_role("button", name=button).click()
+    await page.locator("#outline").wait_for(state="attached")
+    if not await page.locator(".types").is_visible():
+        await page.get_by_role("link", name=link, exact=True).click()
+    await page.locator(".types").get_by_role("button", name=kind).click()
     await page.wait_for_url("**#title")
 
 
@@ -38,13 +40,12 @@ async def test_left_while_typing(browser: Browser, house: House) -> None:
         await page.goto(f"{house.url}/console/questionnaires/new")
         await page.get_by_label("Name").fill("Left")
         await page.keyboard.press("Enter")
-        await page.get_by_role("link", name="Edit the questions").click()
-        await add(page, "Recommendation, 0 to 10 (NPS)", button="Add it at the end")
+        await add(page, "Recommendation, 0 to 10 (NPS)")
         address, question = page.url.partition("/edit/")[0], page.url.partition("#")[0]
         await page.goto(f"{address}/edit/texts")
         await left(page, page.get_by_label("Before the questions"), "Hello")
         await page.goto(f"{address}/edit")
-        await page.locator("#order p[data-place] a").click()
+        await page.locator("#order p[data-place] a:not(.plus)").click()
         await left(page, page.get_by_label("Title"), "First")
         await page.goto(f"{address}/edit/endings")
         await page.get_by_role("button", name="Add an ending").click()
@@ -70,6 +71,35 @@ async def test_left_while_typing(browser: Browser, house: House) -> None:
         assert ["beforeunload"] == asked
 
 
+async def test_calm_until_it_is_left(browser: Browser, house: House) -> None:
+    """A new question shows no fault; one that is left wrong does, until it is mended, without a reload."""
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/questionnaires/new")
+        await page.get_by_label("Name").fill("Calm")
+        await page.keyboard.press("Enter")
+        await add(page, "Number A figure")
+        await page.evaluate("window.stays = true")
+        fault, title = page.locator("#open .error"), page.get_by_label("Question", exact=True)
+        await page.locator("#order").get_by_text("Not finished").wait_for()
+        await expect(fault).to_have_count(0)
+        await page.keyboard.press("Tab")
+        await expect(fault).to_have_text("The text of the question is missing.")
+        await expect(title).to_have_attribute("aria-invalid", "true")
+        await title.fill("How many of you came?")
+        await expect(fault).to_have_count(0)
+        await expect(title).not_to_have_attribute("aria-invalid", "true")
+        await expect(page.locator("#order").get_by_text("Not finished")).to_have_count(0)
+        await expect(page.locator("h1")).to_have_text("How many of you came?")
+        assert "How many of you came?" in await page.title()
+        await page.get_by_label("Least number").fill("many")
+        await page.get_by_label("Greatest number").focus()
+        await expect(fault).to_have_count(1)
+        await page.get_by_label("Least number").fill("1")
+        await page.get_by_label("Greatest number").focus()
+        await expect(fault).to_have_count(0)
+        assert await page.evaluate("window.stays")
+
+
 async def left(page: Page, field: Locator, text: str) -> None:
     """Type, leave at once, and come back until it stands there."""
     await field.fill(text)
@@ -88,13 +118,11 @@ async def begin(page: Page, house: House) -> str:
     await page.goto(f"{house.url}/console/questionnaires/new")
     await page.get_by_label("Name").fill("Visits")
     await page.keyboard.press("Enter")
-    await page.get_by_role("link", name="Edit the questions").click()
-    await add(page, "Recommendation, 0 to 10 (NPS)", button="Add it at the end")
-    await page.get_by_text("1 thing before you can publish").wait_for()
+    await add(page, "Recommendation, 0 to 10 (NPS)")
     question = page.get_by_label("Question", exact=True)
-    await question.focus()
-    await page.keyboard.type("Would you recommend us?")
-    await page.get_by_text("before you can publish").wait_for(state="detached")  # saved after a moment of quiet
+    await expect(question).to_be_focused()
+    await page.keyboard.type("Would you recommend us?")  # over the standard one, which is selected
+    await page.get_by_role("heading", name="Would you recommend us?").wait_for()  # saved after a moment of quiet
     assert "Would you recommend us?" == await question.input_value()
     assert await page.locator("#order").get_by_text("Would you recommend us?").count()
     await add(page, "One choice")
@@ -116,14 +144,13 @@ async def begin(page: Page, house: House) -> str:
 async def finish(page: Page, address: str) -> str:
     """A question on a new page and a jump, by links and forms alone; then publish it, and return its public link."""
     await page.goto(f"{address}/edit")
-    await page.get_by_role("link", name="Would you recommend us?").click()
+    await page.get_by_role("link", name="Would you recommend us?").first.click()
     await page.get_by_role("link", name="Outline").click()
-    await page.get_by_label("Add a question").select_option(label="Words")
-    await page.get_by_role("button", name="Add it on a new page").click()
+    await add(page, "Words", link="+ Add a page")
     await page.get_by_label("Question", exact=True).fill("What went wrong?")
     await page.get_by_role("button", name="Save").click()
     await page.get_by_role("link", name="Outline").click()
-    await page.get_by_role("link", name="Would you recommend us?").click()
+    await page.get_by_role("link", name="Would you recommend us?").first.click()
     await page.get_by_role("link", name="Add a jump").click()
     await page.get_by_label("Go to").select_option(label="the end")
     await page.get_by_label("Comparison 1").select_option(label="is at least")

@@ -115,9 +115,8 @@ async def build(page: Page, url: str, path: str) -> None:
     """Add each question in the editor and fill its form, as a person does."""
     await type_login(page, url, email=EMAIL)
     for number, (kind, fields, _) in enumerate(ASKED):
-        await page.goto(f"{url}{path}/edit")
-        await page.get_by_label("Add a question").select_option(kind)
-        await page.get_by_role("button", name="Add it at the end" if number % 4 else "Add it on a new page").click()
+        await page.goto(f"{url}{path}/edit/add{'' if number % 4 else '?what=page'}")
+        await page.locator(f".types [value={kind}]").click()
         form = page.locator("form[data-save]")
         await form.locator("#title").fill(f"About {kind} {number}")
         await page.get_by_text("More settings").click()
@@ -130,7 +129,8 @@ async def build(page: Page, url: str, path: str) -> None:
             else:
                 await form.locator(f"[name={name}]").fill(value)
         await form.get_by_role("button", name="Save").click()
-        await page.get_by_text("before you can publish").wait_for(state="hidden")
+        await page.get_by_text("Saved.", exact=True).wait_for()
+        assert not await form.locator(".error").count()
         await page.wait_for_load_state()
 
 

@@ -11,6 +11,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.plurals import get_plural
 from babel.messages.pofile import read_po
 
+from afterword.core.questionnaires.question_types import STANDARD_TEXTS
 from afterword.kit import texts
 from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST
 
@@ -118,3 +119,9 @@ def test_countries() -> None:
     names = [texts.texts("console", language).country_name("DE") for language in ("en", "el", "de-at")]
     assert ["Germany", "Γερμανία", "Deutschland"] == names
     assert "Q0" == texts.texts("console", "en").country_name("Q0")
+
+
+@pytest.mark.parametrize("language", [one for one in texts.LANGUAGES if one != texts.SOURCE_LANGUAGE])
+def test_texts_of_new_questions(language: str) -> None:
+    catalogue = {one.id for one in catalogue_of("pages", language) if one.string}
+    assert set() == STANDARD_TEXTS - catalogue

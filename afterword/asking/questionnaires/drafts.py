@@ -16,7 +16,7 @@ from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts, flow, translations, variables
-from afterword.core.questionnaires.definition import GROUPS_MAX, Texts, texts_of
+from afterword.core.questionnaires.definition import GROUPS_MAX, texts_of
 from afterword.core.questionnaires.definition import Definition as DefinitionRecord
 from afterword.core.questionnaires.differences import Difference as DifferenceRecord
 from afterword.core.questionnaires.differences import differences
@@ -307,6 +307,7 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
         findings.error("/groups", "unknown_id", message)
     if draft.base_version_id != questionnaire.published_version_id:
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
+    core_definition.warn_untranslated(definition, questionnaire.own_texts, findings)
     flow.check_anonymity(definition, findings)
     flow.warn(definition, findings)
     variables.check(definition, declared, findings)
@@ -360,7 +361,7 @@ def _outdated(
     made_for: Sources,
 ) -> dict[str, dict[str, str]]:
     earlier = core_definition.read(before, Findings())
-    own = Texts(questionnaire.title, questionnaire.description)
+    own = questionnaire.own_texts
     found = {
         locale: translations.outdated_after(
             texts_of(earlier, locale, own),

@@ -10,7 +10,7 @@ import msgspec
 
 from afterword import errors
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
@@ -56,6 +56,11 @@ class Questionnaire:
     @property
     def key(self) -> dict[str, str]:
         return {"organization_id": self.organization_id, "questionnaire_id": self.questionnaire_id}
+
+    @property
+    def own_texts(self) -> Texts:
+        """Its title and description as customers see them; without a title they see the name."""
+        return Texts(self.title or self.display_name, self.description)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,13 +16,15 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts as core_drafts
 from afterword.core.questionnaires import translations
 from afterword.core.questionnaires.definition import Text, Texts, texts_of
+from afterword.core.questionnaires.question_types import STANDARD_TEXTS
 from afterword.core.questionnaires.translations import state_of
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import Findings
 from afterword.core.wire import translation_files
 from afterword.core.wire.translation_files import MEDIA_TYPES, Format, Row
 from afterword.kit.db import Database
-from afterword.kit.web import fields, uploads
+from afterword.kit.texts import texts
+from afterword.kit.web import fields, public, uploads
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.kit.web.uploads import Upload
 
@@ -81,6 +83,24 @@ async def save(
     return _shown(draft, questionnaire, locale), [row.key for row in rows if row.key not in texts]
 
 
+def with_standard(document: dict[str, Any], *, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The document with our translations of standard texts that are new or changed since `before`."""
+    definition = core_definition.read(document, Findings())
+    earlier = core_definition.read(before, Findings()) if before is not None else None
+    source = texts(public.DOMAIN, definition.default_locale)
+    for locale in definition.locales:
+        target = texts(public.DOMAIN, locale)
+        if locale == definition.default_locale or locale.partition("-")[0] != target.language:
+            continue  # a language without a catalogue would get English
+        changed = translations.standard_after(
+            texts_of(earlier, locale, Texts()) if earlier else (),
+            texts_of(definition, locale, Texts()),
+            {source(one): target(one) for one in STANDARD_TEXTS},
+        )
+        document = translations.translated(document, locale, changed)
+    return document
+
+
 def file_of(shown: Shown, *, questionnaire_id: str, file_format: Format) -> Download:
     titles = {one.question_id: one.source for one in shown.texts if one.question_id and one.member == "title"}
     rows = [
@@ -110,7 +130,7 @@ def _shown(draft: DraftRecord, questionnaire: Questionnaire, wanted: str | None)
     if locale not in definition.locales and len(definition.locales) >= LOCALES_MAX:
         message = f"At most {LOCALES_MAX} languages are possible."
         raise errors.Invalid.of(errors.FieldError("too_many", message, parameter="locale"))
-    own = Texts(questionnaire.title, questionnaire.description)
+    own = questionnaire.own_texts
     outdated = (draft.translated_sources or {}).get(locale, {})
     return Shown(draft, definition.default_locale, locale, texts_of(definition, locale, own), dict(outdated))
 

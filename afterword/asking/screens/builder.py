@@ -6,26 +6,28 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import drafts
+from afterword.asking.questionnaires import drafts, translations
 from afterword.asking.questionnaires.drafts import Change
 from afterword.asking.screens import preview as builder_preview
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.question_form import Matching, inserts
-from afterword.asking.screens.questionnaires import ONE, PATH, Work, length_text, read_work, work_of
+from afterword.asking.screens.questionnaires import ONE, PATH, UNFINISHED, Work, length_text, read_work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, questions
 from afterword.core.questionnaires.editing import Document, Values
-from afterword.core.questionnaires.question_types import FOLDED
+from afterword.core.questionnaires.question_types import FOLDED, TYPES
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
+from afterword.kit.texts import texts
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import near_moment
-from afterword.kit.web import html, static
+from afterword.kit.web import html, public, static
 from afterword.listening.search import question_uses
 from afterword.tenants.organizations import assets
 from afterword.tenants.screens.pictures import PICTURES
 
 EDIT: Final = f"{ONE}/edit"
+ADD: Final = f"{EDIT}/add"
 QUESTION: Final = f"{EDIT}/{{question_id}}"
 PICTURES_OFFERED_MAX: Final = 100
 GONE: Final = "gone"  # in place of the mark of a question that somebody removed
@@ -39,16 +41,25 @@ async def outline_page(visit: Visit) -> Response:
     return show(visit, work)
 
 
-@routes.post(f"{EDIT}/add", scope="Questionnaire.Update")
+@routes.get(ADD, scope="Questionnaire.Update")
+async def gallery_page(visit: Visit) -> Response:
+    work = await read_work(visit)
+    return show(visit, work, current="add")
+
+
+@routes.post(ADD, scope="Questionnaire.Update")
 async def add_question(visit: Visit) -> Response:
     form, new_id = visit.form, ids.ordered(visit.now)
 
     def change(document: Document) -> Document:
-        after = form.text("after")
+        if form.text("type") not in TYPES:
+            raise errors.Invalid.at("/type", "unknown_value", visit.words("There is no such type of question."))
+        before, after, say = document, form.text("after"), texts(public.DOMAIN, str(document.get("default_locale")))
         if form.text("what") == "page" or not editing.groups_of(document):
             after = ids.ordered(visit.now)
             document = editing.with_new_group(document, after)
-        return editing.placed(document, [editing.blank(form.text("type"), new_id)], after=after)
+        question = editing.standard(form.text("type"), new_id, say=say, new_id=lambda: ids.ordered(visit.now))
+        return translations.with_standard(editing.placed(document, [question], after=after), before=before)
 
     return await save(visit, change, f"/{new_id}#title")
 
@@ -60,8 +71,10 @@ async def question_page(visit: Visit) -> Response:
         question = question_in(work, visit.id("question_id"))
         is_counted = question_form.is_counted(question) and "uncounted" not in visit.query
         counts = await question_form.matching_of(visit, db, work) if is_counted else None
+    # A question is judged once somebody has left it: by its button, for the script, or on the way to publishing it.
+    is_judged = visit.query.get("done") == "saved" or not {"wrong", "uncounted"}.isdisjoint(visit.query)
     values = editing.values_of(question)
-    return _question(visit, work, question, values, pictures=pictures, counts=counts)
+    return _question(visit, work, question, values, pictures=pictures, counts=counts, is_judged=is_judged)
 
 
 @routes.post(QUESTION, scope="Questionnaire.Update")
@@ -87,7 +100,7 @@ async def save_question(visit: Visit) -> Response:
                     "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
                 )
             )
-        return editing.with_question(document, typed_over(stored))
+        return translations.with_standard(editing.with_question(document, typed_over(stored)), before=document)
 
     try:
         await save(visit, change)
@@ -164,7 +177,7 @@ def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Respons
     """The outline, and beside it what `values` say is open: a question, a page, the texts around, an ending or all."""
     words, problems, current = visit.words, work.problems(visit), values.get("current", "")
     saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
-    pane = builder_preview.pane(visit, work, current=current)
+    pane = builder_preview.pane(visit, work, current=current) if current != "add" else None
     names = ("refusal", "question", "page", "texts", "ending", "endings", "anonymity")
     open_values: dict[str, Any] = {**dict.fromkeys(names), "current": "", **values}
     return visit.page(
@@ -172,24 +185,29 @@ def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Respons
         title=title or words("Questions of “{name}”", name=work.questionnaire.display_name),
         name=work.questionnaire.display_name,
         path=work.path,
-        problems=problems,
+        problems=work.problems(visit, without=UNFINISHED),
         groups=questionnaires.rows_of(
             words, work.draft.definition, path=f"{work.path}/edit", wrong=problems, query=pane.query if pane else ""
         ),
         types=question_form.types(words),
+        gallery=question_form.gallery(words),
+        where=_where(visit, work.draft.definition),
         length=length_text(words, work.definition),
         preview=pane,
         script=static.url("console/edit.js"),
         may_publish="Questionnaire Version.Create" in visit.caller.scopes,
-        after=current if current in _places_in(work.draft.definition) else "",
         saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
         **open_values,
     )
 
 
-def _places_in(document: Mapping[str, Any]) -> set[str]:
-    groups = {str(one.get("group_id")) for one in editing.groups_of(document)}
-    return groups | {str(one.get("question_id")) for one in editing.all_questions(document)}
+def _where(visit: Visit, document: Document) -> dict[str, str]:
+    """Where the gallery adds a question: the id before its place, a new page, or neither for the end."""
+    words, after = visit.words, visit.query.get("after", "")
+    if visit.query.get("what") == "page":
+        return {"after": "", "what": "page", "text": words("on a new page")}
+    found = {"": words("at the end"), **dict(_places(visit, document, editing.places_of(document, "")))}
+    return {"after": after if after in found else "", "what": "", "text": found.get(after, found[""])}
 
 
 def known_of(work: Work, question_id: str) -> Document | None:
@@ -208,6 +226,7 @@ def _question(
     stored: Document | None = None,
     pictures: Sequence[tuple[str, str]] = (),
     counts: Matching | None = None,
+    is_judged: bool = True,
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
@@ -226,11 +245,16 @@ def _question(
             "seen": seen,
             "type": str(question.get("type")),
             "is_fixed": known is not None,
-            "fields": question_form.fields(words, question, insert.shown_values(values)),
+            "fields": question_form.fields(
+                words,
+                question,
+                insert.shown_values(values),
+                pages=texts(public.DOMAIN, str(definition.get("default_locale"))),
+            ),
             "inserts": insert.offered,
             "more": FOLDED,
             "pictures": question_form.pictures(words, question, values, pictures),
-            "wrong": question_form.wrong_of(question_id, work.problems(visit)),
+            "wrong": question_form.wrong_of(question_id, work.problems(visit)) if is_judged else None,
             "theirs": question_form.differences(words, theirs, values) if stale else [],
             "asked": counts.of_condition(question) if counts else "",
             "shown": question_form.shown_sentence(words, work, question),

@@ -17,7 +17,6 @@ from afterword.console.inputs import require_same
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, texts_of
-from afterword.core.questionnaires.definition import Texts as OwnTexts
 from afterword.core.questionnaires.differences import MEMBERS, SENTENCES, Difference, differences
 from afterword.core.reading.findings import Findings
 from afterword.core.text import placeholders
@@ -171,7 +170,7 @@ def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) ->
 def _missing(words: Texts, work: Work) -> list[dict[str, Any]]:
     """By language: the texts without a translation, as people will read them."""
     definition, found = work.definition, list[dict[str, Any]]()
-    own = OwnTexts(work.questionnaire.title, work.questionnaire.description)
+    own = work.questionnaire.own_texts
     for locale in definition.locales:
         texts = [] if locale == definition.default_locale else texts_of(definition, locale, own)
         left = [placeholders.plain(one.source) for one in texts if not one.target]

@@ -229,9 +229,12 @@ class Wrong:
     errors: Sequence[FieldError]
 
 
-def fields(words: Texts, question: Mapping[str, Any], values: ValuesRecord) -> list[Field]:
+def fields(
+    words: Texts, question: Mapping[str, Any], values: ValuesRecord, *, pages: Texts | None = None
+) -> list[Field]:
+    """`pages`: the words of pages in the language of the questionnaire, which empty labels of ends get."""
     names = fields_of(str(question.get("type")))
-    return [_field(words, question, name, values.get(name, "")) for name in names]
+    return [_field(words, question, name, values.get(name, ""), pages or words) for name in names]
 
 
 def pictures(
@@ -266,14 +269,20 @@ def types(words: Texts) -> list[tuple[str, str]]:
     return [(name, words(one.label)) for name, one in TYPES.items()]
 
 
-def _field(words: Texts, question: Mapping[str, Any], name: str, value: str | list[str]) -> Field:
+def gallery(words: Texts) -> list[tuple[str, str, str]]:
+    """Name, label and a line of each type."""
+    return [(name, words(one.label), words(one.about)) for name, one in TYPES.items()]
+
+
+def _field(words: Texts, question: Mapping[str, Any], name: str, value: str | list[str], pages: Texts) -> Field:
     member, known = MEMBERS[name], TYPES.get(str(question.get("type")), TYPES["statement"])
+    end = dict(zip(("low_label", "high_label"), known.ends, strict=True)).get(name)
     return Field(
         name,
         _INPUTS.get(member.kind, member.kind),
         words(known.labels.get(name, member.label)),
         value,
-        words(member.hint),
+        words("Empty: “{text}”.", text=pages(end)) if end else words(member.hint),
         _options(words, question, name),
         LINES_CHARACTERS_MAX if member.kind == "lines" else member.most,
     )

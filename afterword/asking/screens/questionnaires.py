@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -73,6 +73,7 @@ SENTENCES: Final[Mapping[tuple[str, str], Marked]] = {
     ): "A text or a condition uses a value from outside, and the questionnaire is anonymous.",
     ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
 }
+UNFINISHED: Final = frozenset({"required", "too_short", "too_few"})  # codes of what was not filled in yet
 _MISSING: Final = "missing_translation"
 _NO_VARIABLE: Final = re.compile(rf"There is no variable “answer\.(\w{{{ids.ID_CHARACTERS}}})\b", re.ASCII)
 
@@ -99,10 +100,12 @@ def rows_of(
             "title": placeholders.plain(str(group.get("title") or "")),
             "name": words("Page {n}", n=words.count(number)),
             "url": f"{path}/page/{group.get('group_id')}{query}",
+            "add_url": address(f"{path}/add", after=group.get("group_id")),
             "questions": [
                 {
                     "id": str(one.get("question_id")),
                     "url": f"{path}/{one.get('question_id')}{query}",
+                    "add_url": address(f"{path}/add", after=one.get("question_id")),
                     "title": title_of(words, one),
                     "type": type_name(words, str(one.get("type"))),
                     "is_required": one.get("required") is True and is_answered(one),
@@ -185,7 +188,7 @@ def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: 
     elif member == "translations" and below[3:]:
         url = f"{path}/translations/{below[3]}"
     elif member:
-        url = f"{url}#{member}"
+        url = f"{url}?wrong=1#{member}"
     return Problem(
         _sentence(words, document, finding, member), url, title_of(words, question), is_error, question_id, member
     )
@@ -240,8 +243,10 @@ class Work:
     def path(self) -> str:
         return f"{PATH}/{self.questionnaire.questionnaire_id}"
 
-    def problems(self, visit: Visit) -> list[Problem]:
-        return problems_of(visit.words, self.draft.definition, self.findings, path=self.path)
+    def problems(self, visit: Visit, *, without: Collection[str] = ()) -> list[Problem]:
+        """`without`: codes of findings."""
+        findings = [one for one in self.findings if one.code not in without]
+        return problems_of(visit.words, self.draft.definition, findings, path=self.path)
 
 
 async def work_of(visit: Visit, db: Database) -> Work:

@@ -54,7 +54,7 @@ routes = Screens()
 
 @routes.post(NEW, scope="Questionnaire.Create")
 async def create(visit: Visit) -> Response:
-    form = visit.form
+    form, file = visit.form, None
     try:
         errors.check(_length_errors(visit))
         async with visit.write() as db:
@@ -75,7 +75,8 @@ async def create(visit: Visit) -> Response:
             )
     except errors.Invalid as invalid:
         return await _new(visit, invalid)
-    return html.redirect(f"{PATH}/{made.questionnaire_id}?done=made")
+    is_empty = not (form.text("template") or form.text("library_name") or file)
+    return html.redirect(f"{PATH}/{made.questionnaire_id}{'/edit' if is_empty else ''}?done=made")
 
 
 def _locale_of(visit: Visit) -> str | None:

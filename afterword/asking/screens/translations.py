@@ -16,7 +16,6 @@ from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, 
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.questionnaires import editing, question_types
 from afterword.core.questionnaires.definition import Text, texts_of
-from afterword.core.questionnaires.definition import Texts as OwnTexts
 from afterword.core.questionnaires.differences import MEMBERS
 from afterword.core.questionnaires.editing import Document
 from afterword.core.questionnaires.translations import state_of
@@ -43,7 +42,7 @@ routes = Screens()
 async def list_languages(visit: Visit) -> Response:
     words = visit.words
     work = await read_work(visit)
-    own = OwnTexts(work.questionnaire.title, work.questionnaire.description)
+    own = work.questionnaire.own_texts
     others = [one for one in work.definition.locales if one != work.definition.default_locale]
     rows: list[dict[str, str]] = []
     for locale in others:
@@ -78,7 +77,7 @@ async def add_language(visit: Visit) -> Response:
 
     def change(document: Document) -> Document:
         known = [one for one in document.get("locales") or [document.get("default_locale")] if isinstance(one, str)]
-        return {**document, "locales": known if locale in known else [*known, locale]}
+        return translations.with_standard({**document, "locales": known if locale in known else [*known, locale]})
 
     await _edit(visit, change)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}/translations/{locale}?done=language")
@@ -154,8 +153,7 @@ async def _shown(visit: Visit, db: Database) -> tuple[Work, Shown]:
     work, locale = await work_of(visit, db), visit.id("locale")
     if locale not in work.definition.locales or locale == work.definition.default_locale:
         raise errors.NotFound("The questionnaire does not have this language.")
-    own = OwnTexts(work.questionnaire.title, work.questionnaire.description)
-    texts = texts_of(work.definition, locale, own)
+    texts = texts_of(work.definition, locale, work.questionnaire.own_texts)
     outdated = dict((work.draft.translated_sources or {}).get(locale, {}))
     return work, Shown(work.draft, work.definition.default_locale, locale, texts, outdated)
 
@@ -216,6 +214,7 @@ def _page(
         script=static.url("console/edit.js"),
         saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
         back=f"{work.path}/translations",
+        publish_url=f"{work.path}/publish" if "Questionnaire Version.Create" in visit.caller.scopes else "",
         action=address(path, show=show, begin=begin),
         locale=locale,
         direction_of=locales.direction(locale),
@@ -244,6 +243,8 @@ def _row(words: Texts, work: Work, text: Text, shown: Shown, *, typed: str | Non
     label = {"choices": words("Choice"), "rows": words("Row")}.get(member) or words(MEMBERS[member])
     if question and member == "title":
         label = words(question_types.MEMBERS["title"].label)
+    if text.key == "title":
+        label = words("Title above the questions")
     label = label[:1].upper() + label[1:]
     before = shown.outdated.get(text.key)
     return {

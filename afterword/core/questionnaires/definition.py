@@ -4,7 +4,7 @@ A single question is read in `questions.py`; conditions are in `conditions.py`. 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -389,10 +389,21 @@ def _warn(definition: Definition, findings: Findings) -> None:
         message = "Nobody sees this ending: the one without a condition before it holds for everybody."
         findings.warning(f"/endings/{number}", "unreachable_ending", message)
     for locale in definition.locales:
-        for text in texts_of(definition, locale, Texts()) if locale != definition.default_locale else ():
-            if not text.target:
-                message = "This text is missing; readers get it in the default locale."
-                findings.warning(text.path, "missing_translation", message)
+        _warn_missing(texts_of(definition, locale, Texts()) if locale != definition.default_locale else (), findings)
+
+
+def warn_untranslated(definition: Definition, own: Texts, findings: Findings) -> None:
+    """The same for the questionnaire's own title and description, which are no part of its definition."""
+    for locale in definition.locales:
+        if locale != definition.default_locale:
+            _warn_missing(_own_texts_of(definition, locale, own), findings)
+
+
+def _warn_missing(texts: "Iterable[Text]", findings: Findings) -> None:
+    for text in texts:
+        if not text.target:
+            message = "This text is missing; readers get it in the default locale."
+            findings.warning(text.path, "missing_translation", message)
 
 
 def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
@@ -477,8 +488,7 @@ def texts_of(definition: Definition, locale: str, own: Texts) -> list[Text]:
 
 
 def _walk(definition: Definition, locale: str, own: Texts) -> Iterator[Text]:
-    translated_texts = definition.translations.get(locale) or Texts()
-    yield from _texts_of_members("", f"/translations/{locale}", GROUP_TEXTS, own, translated_texts)
+    yield from _own_texts_of(definition, locale, own)
     page_texts = [definition.pages.get(each) or PageTexts() for each in (definition.default_locale, locale)]
     yield from _texts_of_members("pages/", f"/pages/{locale}", PAGES, *page_texts)
     for place, group in enumerate(definition.groups):
@@ -491,6 +501,11 @@ def _walk(definition: Definition, locale: str, own: Texts) -> Iterator[Text]:
         own_texts = ending.translations.get(locale) or endings.EndingTexts()
         path = f"/endings/{place}/translations/{locale}"
         yield from _texts_of_members(f"{ending.ending_id}/", path, endings.TEXTS, ending, own_texts)
+
+
+def _own_texts_of(definition: Definition, locale: str, own: Texts) -> Iterator[Text]:
+    translated_texts = definition.translations.get(locale) or Texts()
+    yield from _texts_of_members("", f"/translations/{locale}", GROUP_TEXTS, own, translated_texts)
 
 
 def _texts_of_question(question: Question, path: str, locale: str) -> Iterator[Text]:

@@ -46,6 +46,18 @@ def blank(question_type: str, question_id: str) -> Document:
     return {"question_id": question_id, "type": known.name, "title": "", **lists}
 
 
+def standard(question_type: str, question_id: str, *, say: Callable[[str], str], new_id: NewId) -> Document:
+    """A new question with the usual texts of its type, as `say` puts them into the language of the questionnaire."""
+    question = blank(question_type, question_id)
+    texts = TYPES[question["type"]].standard
+    lists = {
+        "choices": [{"value": value, "label": say(one)} for value, one in enumerate(texts.choices, 1)],
+        "rows": [{"row_id": new_id(), "label": say(one)} for one in texts.rows],
+    }
+    own = {name: entries for name, entries in lists.items() if name in question}
+    return {**question, **own, "title": say(texts.title), "required": texts.required}
+
+
 def with_question(document: Mapping[str, Any], question: Document) -> Document:
     return _mapped(document, lambda one: question if one.get("question_id") == question["question_id"] else one)
 
@@ -347,10 +359,12 @@ def question_from(
 
 
 def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]) -> list[Document]:
-    """The choices of the lines; a new one gets a value above all that were used."""
+    """The choices of the lines; a new one gets a value above all that were used, in a list that is not all new."""
     lines = lines_of(_first(typed, "choices"))
     earlier, published = _objects(before.get("choices")), _objects(known.get("choices"))
     values: list[object] = [*_kept(lines, earlier, "value")]
+    if not published and not any(values):  # somebody wrote a list of their own over the standard one
+        values = [one.get("value") for one in earlier[: len(lines)]] + [None] * (len(lines) - len(earlier))
     by_label = {_folded(_label(one)): one.get("value") for one in published}
     taken = {one for one in values if one is not None}
     for number, line in enumerate(lines):

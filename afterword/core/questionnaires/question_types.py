@@ -82,11 +82,24 @@ class Score(NamedTuple):
         return (-100, 100) if self.is_net else (0, 100)
 
 
+class Standard(NamedTuple):
+    """The content of a new question. Its texts are keys of the catalogues of pages, as customers read them."""
+
+    title: str = ""
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+EMPTY: Final = Standard()
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionType:
     """One type. Its texts are in English, as keys of our catalogues.
 
-    `label`: in the builder. `control`: the template of its controls, `templates/public/controls/{control}.html`;
+    `label`: in the builder, with `about` below it in the gallery. `standard`: what a new question has.
+    `control`: the template of its controls, `templates/public/controls/{control}.html`;
     without one that of its shape, or of the question's style. `subject`: the kind of value that conditions compare.
     `seconds`: to give an answer; of a matrix each row, of a ranking each place, of a contact each field.
     `form`: names of MEMBERS that its form in the builder has beside those of all types and its own. `labels`: where
@@ -100,6 +113,8 @@ class QuestionType:
     name: str
     label: Marked
     shape: Shape
+    about: Marked = ""
+    standard: Standard = EMPTY
     control: str = ""
     subject: Kind = "presence"
     seconds: float = 0
@@ -434,14 +449,16 @@ def _check_days(members: Members, read: Mapping[str, Any]) -> None:
         members.error("date_min", "out_of_range", "The first date is after the last.")
 
 
-def _scale(name: str, label: Marked, **more: Any) -> QuestionType:
+def _scale(name: str, label: Marked, about: Marked = "", **more: Any) -> QuestionType:
     form = ("low_label", "high_label", "scored")
-    return QuestionType(name, label, "scale", subject="integer", seconds=3, form=form, **more)
+    return QuestionType(name, label, "scale", about, subject="integer", seconds=3, form=form, **more)
 
 
-def _contact(name: str, label: Marked, parts: tuple[str, ...], default: tuple[str, ...]) -> QuestionType:
+def _contact(
+    name: str, label: Marked, parts: tuple[str, ...], default: tuple[str, ...], about: Marked = ""
+) -> QuestionType:
     members = {"contact_fields": _names(parts, default)}
-    return QuestionType(name, label, "contact", seconds=6, members=members, parts=parts, identifies=True)
+    return QuestionType(name, label, "contact", about, seconds=6, members=members, parts=parts, identifies=True)
 
 
 FACES: Final[Mapping[int, Sequence[tuple[str, str]]]] = {
@@ -449,12 +466,23 @@ FACES: Final[Mapping[int, Sequence[tuple[str, str]]]] = {
     5: (("😞", "Very bad"), ("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good"), ("😀", "Very good")),
 }
 
+_ASPECTS: Final = ("Quality", "Service", "Price")
+_SATISFACTION: Final = (
+    "Very dissatisfied",
+    "Dissatisfied",
+    "Neither satisfied nor dissatisfied",
+    "Satisfied",
+    "Very satisfied",
+)
+
 TYPES: Final[Mapping[str, QuestionType]] = {
     row.name: row
     for row in (
         _scale(
             "nps",
             "Recommendation, 0 to 10 (NPS)",
+            "Would customers recommend you? The usual yardstick of loyalty.",
+            standard=Standard("How likely are you to recommend us to a friend or colleague?", required=True),
             scale=(0, 10),
             segments=(("detractor", 0, 6), ("passive", 7, 8), ("promoter", 9, 10)),
             score=Score(
@@ -470,6 +498,8 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         _scale(
             "csat",
             "Satisfaction, 1 to 5 (CSAT)",
+            "Was it good? Right after a purchase, a delivery or a visit.",
+            standard=Standard("How satisfied are you with us overall?", required=True),
             scale=(1, 5),
             segments=(("dissatisfied", 1, 2), ("neutral", 3, 3), ("satisfied", 4, 5)),
             score=Score(
@@ -484,6 +514,11 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         _scale(
             "ces",
             "Effort, 1 to 7 (CES)",
+            "Was it easy? Right after a request to your team.",
+            standard=Standard(
+                "How much do you agree with this sentence: “You made it easy for me to solve my problem”?",
+                required=True,
+            ),
             scale=(1, 7),
             segments=(("hard", 1, 3), ("neutral", 4, 4), ("easy", 5, 7)),
             score=Score(
@@ -499,12 +534,16 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         _scale(
             "rating",
             "Rating by numbers or stars",
+            "Stars or numbers up to 10.",
+            standard=Standard("How would you rate us?"),
             members={"scale_min": _whole(0, 1, 1), "scale_max": _whole(3, 10, 5)},
             styles={"numbers": Style("Numbers", "scale"), "stars": Style("Stars", "stars")},
         ),
         _scale(
             "smileys",
             "Smileys",
+            "Three or five faces: quick on a phone or a kiosk.",
+            standard=Standard("How would you rate us?"),
             control="smileys",
             members={"scale_max": _whole(min(FACES), max(FACES), max(FACES))},
             rule=_check_smileys,
@@ -515,6 +554,11 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "single_choice",
             "One choice",
             "choice",
+            "One answer of a list.",
+            Standard(
+                "How did you hear about us?",
+                choices=("From a friend or colleague", "On the internet", "Somewhere else"),
+            ),
             subject="integer",
             seconds=3,
             form=("points", "other", "randomize"),
@@ -529,6 +573,8 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "multiple_choice",
             "Several choices",
             "choices",
+            "All answers of a list that fit.",
+            Standard("What did you like?", choices=_ASPECTS),
             subject="integers",
             seconds=5,
             form=("points", "other", "exclusive", "randomize"),
@@ -537,12 +583,22 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             choices_max=CHOICES_MAX,
         ),
         QuestionType(
-            "yes_no", "Yes or no", "yes_no", control="choices", subject="boolean", seconds=3, form=("scored",)
+            "yes_no",
+            "Yes or no",
+            "yes_no",
+            "Two answers.",
+            Standard("Would you choose us again?"),
+            control="choices",
+            subject="boolean",
+            seconds=3,
+            form=("scored",),
         ),
         QuestionType(
             "matrix",
             "Matrix",
             "matrix",
+            "Several things on the same scale, line by line.",
+            Standard("How satisfied are you with each of these?", choices=_SATISFACTION, rows=_ASPECTS),
             seconds=3,
             form=("points", "randomize"),
             labels={"choices": "Columns"},
@@ -553,6 +609,8 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "ranking",
             "Ranking",
             "ranking",
+            "A list in the order of what matters most.",
+            Standard("What matters most to you?", choices=_ASPECTS),
             subject="integers",
             seconds=4,
             form=("randomize",),
@@ -563,6 +621,8 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "text",
             "Words",
             "text",
+            "A comment of their own.",
+            Standard("What could we do better?"),
             subject="text",
             seconds=24,
             members={
@@ -574,6 +634,7 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "number",
             "Number",
             "number",
+            "A figure that people type, or a slider.",
             subject="number",
             seconds=5,
             form=("low_label", "high_label"),  # the ends of its slider
@@ -581,18 +642,40 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             rule=_check_number,
             styles={"": Style("A field", "number"), "slider": Style("A slider", "slider")},
         ),
-        QuestionType("date", "Date", "date", subject="date", seconds=6, members=_DAYS, rule=_check_days),
-        QuestionType("time", "Time of day", "time", subject="time", seconds=5),
+        QuestionType("date", "Date", "date", "A day.", subject="date", seconds=6, members=_DAYS, rule=_check_days),
+        QuestionType("time", "Time of day", "time", "Hour and minute.", subject="time", seconds=5),
         QuestionType(
-            "date_time", "Date and time", "date_time", subject="date_time", seconds=10, members=_DAYS, rule=_check_days
+            "date_time",
+            "Date and time",
+            "date_time",
+            "A day with its hour.",
+            subject="date_time",
+            seconds=10,
+            members=_DAYS,
+            rule=_check_days,
         ),
-        QuestionType("consent", "Consent", "consent", subject="boolean", seconds=3),
-        _contact("contact", "Contact", CONTACT_FIELDS, ("name", "email")),
-        _contact("address", "Postal address", ADDRESS_FIELDS, ("street", "postal_code", "city", "country")),
+        QuestionType(
+            "consent",
+            "Consent",
+            "consent",
+            "A box to tick, such as for a reply.",
+            Standard("You may contact me about my answers"),
+            subject="boolean",
+            seconds=3,
+        ),
+        _contact("contact", "Contact", CONTACT_FIELDS, ("name", "email"), "Name, e-mail address, telephone number."),
+        _contact(
+            "address",
+            "Postal address",
+            ADDRESS_FIELDS,
+            ("street", "postal_code", "city", "country"),
+            "Street, city and country.",
+        ),
         QuestionType(
             "file",
             "Files",
             "files",
+            "Photos or documents that people send.",
             seconds=30,
             members={
                 "file_types": _names(FILE_TYPES, FILE_TYPES_DEFAULT),
@@ -605,6 +688,7 @@ TYPES: Final[Mapping[str, QuestionType]] = {
             "statement",
             "Text without a question",
             "none",
+            "An introduction or an explanation between questions.",
             control="statement",
             subject="any",
             labels={"title": "Text"},
@@ -612,3 +696,6 @@ TYPES: Final[Mapping[str, QuestionType]] = {
     )
 }
 SCORES: Final[Mapping[str, Score]] = {name: row.score for name, row in TYPES.items() if row.score is not None}
+STANDARD_TEXTS: Final = frozenset(
+    text for row in TYPES.values() for text in (row.standard.title, *row.standard.choices, *row.standard.rows) if text
+)

@@ -63,6 +63,21 @@ def outdated_after(
     return found
 
 
+def standard_after(before: Sequence[Text], after: Sequence[Text], known: Mapping[str, str]) -> dict[str, str | None]:
+    """By path, the standard translations of texts that are new or changed; None: of another text, so it goes.
+
+    `known`: standard translations by text. A translation that somebody wrote stays.
+    """
+    earlier = {one.key: one.source for one in before}
+    found: dict[str, str | None] = {}
+    for one in after:
+        was, target = earlier.get(one.key), known.get(one.source)
+        is_left = was is not None and was != one.source and one.target is not None and one.target == known.get(was)
+        if is_left or (was != one.source and target and not one.target):
+            found[one.path] = target
+    return found
+
+
 def translated(document: Document, locale: str, targets: Mapping[str, str | None]) -> dict[str, Any]:
     """A copy of a definition's document with these translations, by `path`; None removes one."""
     whole: dict[str, Any] = copy.deepcopy(dict(document))

@@ -1,4 +1,5 @@
-// The editor of a questionnaire: its form is saved after two seconds of quiet, and rows are dragged by their grip; the drop
+// The editor of a questionnaire: its form is saved after two seconds of quiet, or when a field is left, and a field that was
+// left wrong says so until it is mended. Rows are dragged by their grip; the drop
 // sends the form that "Move it" sends. Without this file the buttons do both. Forms that are
 // not saved by themselves (data-warn) ask before they are left, also by sending another one.
 (() => {
@@ -6,6 +7,7 @@
   const QUIET = 2000, KEPT_CHARACTERS_MAX = 60000; // of a request that outlives its page (Fetch: 64 KiB)
   const form = document.querySelector("form[data-save]");
   const left = new Set(); // forms with words that would be lost
+  const visited = new Set(); // names of fields that somebody left
   let timer = 0, running = false, again = false, unsaved = false, drag = null;
 
   // Parts that say how the draft stands now are replaced; what is typed stays.
@@ -14,6 +16,30 @@
       const fresh = page.getElementById(part.id);
       if (fresh && !part.contains(document.activeElement)) part.replaceWith(fresh);
     }
+  }
+
+  function judge(page) {
+    for (const fresh of page.querySelectorAll("form[data-judged] .field")) {
+      const now = fresh.querySelector("[name]"), control = now && form.querySelector(`[name="${CSS.escape(now.name)}"]`);
+      const field = control?.closest(".field"), shown = field?.querySelector(".error"), fault = fresh.querySelector(".error");
+      if (!field || (!shown && !visited.has(now.name))) continue;
+      shown?.remove();
+      if (fault) field.firstElementChild.after(fault);
+      field.classList.toggle("wrong", Boolean(fault));
+      for (const name of ["aria-invalid", "aria-describedby"]) {
+        if (now.hasAttribute(name)) control.setAttribute(name, now.getAttribute(name)); else control.removeAttribute(name);
+      }
+    }
+  }
+
+  // A field that is left empty is asked about, though nothing was typed that could be saved.
+  function ask() {
+    const request = new XMLHttpRequest(), url = new URL(form.action);
+    url.searchParams.set("uncounted", "1");
+    request.open("GET", url);
+    request.responseType = "document";
+    request.onload = () => { if (request.status === 200 && !unsaved) judge(request.response); };
+    request.send();
   }
 
   const typed = () => new URLSearchParams([...new FormData(form), ["autosave", "1"]]);
@@ -40,6 +66,8 @@
       for (const mark of form.querySelectorAll("[name^=seen]")) mark.value = page.getElementsByName(mark.name)[0]?.value ?? mark.value;
       unsaved = timer !== 0;
       refresh(page);
+      document.title = page.title;
+      if (!timer) judge(page);
       if (again) form.requestSubmit();
     };
     request.onerror = () => lost(form.dataset.lost);
@@ -64,6 +92,13 @@
       clearTimeout(timer);
       timer = setTimeout(() => { if (running) form.dispatchEvent(new Event("input")); else save(); }, QUIET);
     });
+    form.addEventListener("focusout", ({ target }) => {
+      if (!target.name || !("judged" in form.dataset)) return;
+      const isFirst = !visited.has(target.name);
+      visited.add(target.name);
+      if (timer && !running) save(); else if (isFirst && !unsaved && target.value === "") ask();
+    });
+    if (location.hash === "#title") form.elements.title?.select?.();
     form.addEventListener("change", (event) => { if (event.target.name === "type") form.requestSubmit(); });
     form.addEventListener("submit", (event) => {
       clearTimeout(timer);

@@ -12,7 +12,7 @@ async def begin(browser: Browser, office: Office) -> str:
     form = {"display_name": "After delivery", "application_id": office.application_id}
     made = await browser.post("/console/questionnaires/new", data=form)
     assert 303 == made.status_code, made.text
-    return made.headers["location"].split("?")[0]
+    return made.headers["location"].removesuffix("/edit?done=made")
 
 
 @pytest.fixture

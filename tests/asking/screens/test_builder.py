@@ -8,7 +8,9 @@ import httpx2
 
 from afterword.asking.questionnaires import drafts
 from afterword.asking.questionnaires import service as questionnaires
+from afterword.core.questionnaires.question_types import TYPES
 from afterword.kit import db
+from afterword.kit.texts import texts
 from tests.browser.conftest import EVERY_TYPE
 from tests.contract.world import PIXEL
 from tests.tenants.logins.conftest import Browser, Office
@@ -79,15 +81,12 @@ async def test_questions(office: Office, browser: Browser, path: str) -> None:
     empty = (await browser.get(f"{path}/edit")).text
     assert "There is no question yet." in empty
     score = await added(browser, path, "nps")
-    page = html.unescape((await browser.get(score)).text)
-    assert "1 thing before you can publish" in page
-    assert f'href="{score}#title"' in page
-    assert 'aria-invalid="true"' in page
     page = await saved(browser, score, type="nps", title="Would you recommend us?", required="1")
     assert "before you can publish" not in page
     why = await added(browser, path, "multiple_choice", after=score.rsplit("/", 1)[1])
     page = await saved(browser, why, type="multiple_choice", title="What was good?", choices="Speed", choices_min="x")
-    assert "2 things before you can publish" in page
+    assert "1 thing before you can publish" in page
+    assert 2 == page.count('class="error"')  # one choice, and no number
     assert 'value="x"' in page
     lines = "Speed\nPrice\n\n Something else "
     page = await saved(browser, why, type="multiple_choice", title="What was good?", choices=lines, other="3")
@@ -112,6 +111,59 @@ async def test_questions(office: Office, browser: Browser, path: str) -> None:
     assert 412 == gone.status_code
     assert 303 == (await browser.post(why, data={**form, "seen": seen_of(gone.text)})).status_code
     assert "Mine" == (await draft_of(office, path))["groups"][0]["questions"][1]["title"]
+
+
+async def test_gallery(browser: Browser, path: str) -> None:
+    """Each type is one button, which adds it where the gallery was opened."""
+    assert 422 == (await browser.post(f"{path}/edit/add", data={"type": "quokka"})).status_code
+    assert 422 == (await browser.post(f"{path}/edit/add")).status_code
+    first = text_of(await browser.get(f"{path}/edit"))
+    assert [*TYPES] == re.findall(r'<button name="type" value="(\w+)"', first)
+    score = await added(browser, path, "nps")
+    after = f"{path}/edit/add?after={score.rsplit('/', 1)[1]}"
+    assert f'href="{after}"' in text_of(await browser.get(score))
+    page = text_of(await browser.get(after))
+    assert "behind “How likely are you to recommend us to a friend or colleague?”" in page
+    assert f'name="after" value="{after.rpartition("=")[2]}"' in page
+    assert 'name="what" value="page"' in (await browser.get(f"{path}/edit/add?what=page")).text
+    gone = (await browser.get(f"{path}/edit/add?after={'0' * 22}")).text
+    assert ("at the end" in gone, 'name="after"' in gone) == (True, False)
+
+
+async def test_standard_question(office: Office, browser: Browser, path: str) -> None:
+    """A new question has the usual words of its type in the language of the questionnaire, and can be published."""
+    for kind in ("nps", "matrix"):
+        await added(browser, path, kind)
+    score, matrix = (await draft_of(office, path))["groups"][0]["questions"]
+    assert "How likely are you to recommend us to a friend or colleague?" == score["title"]
+    assert score["required"]
+    assert ["Quality", "Service", "Price"] == [one["label"] for one in matrix["rows"]]
+    assert 5 == len(matrix["choices"])
+    assert "Publish it" in (await browser.get(f"{path}/publish")).text
+    page = text_of(await browser.get(f"{path}/edit/{score['question_id']}"))
+    assert "Empty: “Not at all likely”." in page
+    form = {"display_name": "Greek", "application_id": office.application_id, "default_locale": "el"}
+    greek = (await browser.post(f"{LIST}/new", data=form)).headers["location"].removesuffix("/edit?done=made")
+    page = text_of(await browser.get(await added(browser, greek, "nps")))
+    assert texts("pages", "el")("How likely are you to recommend us to a friend or colleague?") in page
+    assert "Empty: “Καθόλου πιθανό”." in page
+
+
+async def test_unfinished_question(browser: Browser, path: str) -> None:
+    """It is calm until somebody has left it; publishing leads to its fields."""
+    question = await added(browser, path, "date")
+    page = text_of(await browser.get(question))
+    assert "Not finished" in page
+    assert 'class="error"' not in page
+    assert "before you can publish" not in page
+    assert f'href="{question}?wrong=1#title"' in text_of(await browser.get(f"{path}/publish"))
+    for judged in ("wrong=1", "uncounted=1", "done=saved"):
+        page = text_of(await browser.get(f"{question}?{judged}"))
+        assert ("The text of the question is missing." in page, 'aria-invalid="true"' in page) == (True, True)
+    assert "The text of the question is missing." in await saved(browser, question, type="date", title="")
+    page = await saved(browser, question, type="date", title="When was it?")
+    assert ("Not finished" in page, 'class="error"' in page) == (False, False)
+    assert "When was it?</h1>" in page
 
 
 async def test_places(office: Office, browser: Browser, path: str) -> None:
@@ -255,7 +307,7 @@ async def test_texts_and_others(office: Office, browser: Browser, path: str) -> 
     assert (await draft_of(office, path))["anonymous"]
     assert "once 5 people have answered" in text_of(await browser.get(f"{path}/edit/anonymity"))
     made = await browser.post(f"{LIST}/new", data={"display_name": "B", "application_id": office.application_id})
-    other = made.headers["location"].split("?")[0]
+    other = made.headers["location"].removesuffix("/edit?done=made")
     source, question_id = path.rsplit("/", 1)[1], question.rsplit("/", 1)[1]
     assert "How was it?" in (await browser.get(f"{other}/edit/others?from={source}")).text
     assert 404 == (await browser.post(f"{other}/edit/others", data={"from": "0" * 22})).status_code
@@ -319,7 +371,7 @@ async def test_inserts(office: Office, browser: Browser, path: str) -> None:
 
     page = await saved(browser, why, type="text", title="Why {{ Which town? }} {{ responder.nick }}?")
     assert "There is no variable “\u2068Which town?\u2069”." in page
-    assert f'href="{why}#title"' in page
+    assert f'href="{why}?wrong=1#title"' in page
 
     group_id = stored["groups"][1]["group_id"]
     texts = {"title": "In {{ Which branch? }}", "description": "", "enabled": "1"}

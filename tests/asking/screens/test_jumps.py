@@ -78,7 +78,7 @@ async def test_condition(office: Office, browser: Browser, path: str) -> None:
     assert [None, {"all": [leaf]}] == [one.get("show_if") for one in asked]
     assert "A condition of “Which town?” asks for its answer." in text_of(await browser.get(f"{branch}/removal"))
     await saved(browser, branch, type="single_choice", title="Where?", choices="Athens\nElsewhere", points="10, x")
-    assert f'href="{branch}#choices"' in text_of(await browser.get(f"{path}/edit"))
+    assert f'href="{branch}?wrong=1#choices"' in text_of(await browser.get(f"{path}/edit"))
     await saved(browser, branch, type="single_choice", title="Where?", choices="Athens\nElsewhere", points="10,")
     stored = (await draft_of(office, path))["groups"][0]["questions"][0]["choices"]
     assert [10, None] == [one.get("points") for one in stored]

@@ -67,9 +67,11 @@ async def test_missing_translations(browser: Browser, path: str) -> None:
     assert "Not translated" not in (await browser.get(f"{path}/publish")).text
     assert 303 == (await browser.post(f"{path}/translations", data={"locale": "el"})).status_code
     page = text_of(await browser.get(f"{path}/publish"))
-    assert "1 text is missing in Greek. People see it in English:" in page
+    assert "2 texts are missing in Greek. People see them in English:" in page
+    assert '<li lang="en" dir="auto">After delivery</li>' in page  # the name, where there is no title
     assert '<li lang="en" dir="auto">Why …?</li>' in page
     assert f'href="{path}/translations/el?show=missing"' in page
+    assert "2 texts are missing in Greek." in text_of(await browser.get(f"{path}/edit"))
 
 
 async def test_comparison(browser: Browser, path: str) -> None:

@@ -19,9 +19,9 @@ async def test_list(office: Office, browser: Browser) -> None:
     assert "After delivery" in listed
     assert "changed today" in listed
     assert "not yet" in listed
-    question = await added(browser, path, "text")
+    question = await added(browser, path, "date")
     assert "1 thing before you can publish" in text_of(await browser.get(path))
-    await saved(browser, question, type="text", title="How was it?")
+    await saved(browser, question, type="date", title="When was it?")
     assert "before you can publish" not in text_of(await browser.get(path))
     assert "Who gets it" not in text_of(await browser.get(path))
     await browser.post(f"{path}/publish", data={"revision": revision_of((await browser.get(f"{path}/publish")).text)})
@@ -60,7 +60,7 @@ def test_problems() -> None:
     found = questionnaires.problems_of(WORDS, document, findings.found, path="/a")
     edit, question = "/a/edit", f"/a/edit/{'q' * 22}"
     assert [
-        (f"{question}#choices", "Why?", "At least two choices are needed.", "choices"),
+        (f"{question}?wrong=1#choices", "Why?", "At least two choices are needed.", "choices"),
         (f"{edit}/page/{'h' * 22}", "", "This page has no question.", ""),
         (f"{edit}/texts", "", "At most \u20685,000\u2069 characters are possible.", ""),
         (f"{question}/jump/0", "Why?", "A jump leads to a later question, or with null to the end.", "jumps"),

@@ -114,7 +114,7 @@ async def test_first_language(office: Office, browser: Browser) -> None:
     wrong = await browser.post(f"{LIST}/new", data={**form, "default_locale": "xx"})
     assert (422, True) == (wrong.status_code, "There is no such language." in wrong.text)
     made = await browser.post(f"{LIST}/new", data={**form, "default_locale": "el"})
-    path = made.headers["location"].split("?")[0]
+    path = made.headers["location"].removesuffix("/edit?done=made")
     assert "el" == (await draft_of(office, path))["default_locale"]
     assert "el" == (await questionnaire_of(office, path)).default_locale
     copy = {**form, "template": path.rsplit("/", 1)[1], "default_locale": "de"}

@@ -2,21 +2,25 @@
 
 import html
 import re
+from typing import Any
 
+from afterword.kit.texts import texts
 from tests.asking.screens.test_builder import added, draft_of, saved, text_of
 from tests.tenants.logins.conftest import Browser, Office
+
+GREEK = texts("pages", "el")
 
 
 async def test_translations(office: Office, browser: Browser, path: str) -> None:
     question = await added(browser, path, "single_choice")
     fields = {"type": "single_choice", "title": "What was best?"}
-    await saved(browser, question, **fields, choices="Food\nService")
+    await saved(browser, question, **fields, choices="Food\nStaff")
     assert "It speaks one language." in (await browser.get(f"{path}/translations")).text
     assert 422 == (await browser.post(f"{path}/translations", data={"locale": "xx-nowhere"})).status_code
     page = f"{path}/translations/el"
     assert 404 == (await browser.get(page)).status_code
     assert 303 == (await browser.post(f"{path}/translations", data={"locale": "el"})).status_code
-    assert "0 of 3" in text_of(await browser.get(f"{path}/translations"))
+    assert "0 of 4" in text_of(await browser.get(f"{path}/translations"))
     assert f'href="{page}?show=missing"' in text_of(await browser.get(f"{path}/edit"))
     question_id = question.rsplit("/", 1)[1]
     title, food = f"{question_id}/title", f"{question_id}/choices/1"
@@ -29,12 +33,12 @@ async def test_translations(office: Office, browser: Browser, path: str) -> None
 
     first = html.unescape((await browser.get(page)).text)
     assert 303 == (await browser.post(page, data=form(first, **{title: "Γιατί;", food: "Φαγητό"}))).status_code
-    assert "2 of 3 translated" in text_of(await browser.get(page))
-    assert "Service" in (await browser.get(f"{page}?show=missing")).text
+    assert "2 of 4 translated" in text_of(await browser.get(page))
+    assert "Staff" in (await browser.get(f"{page}?show=missing")).text
     assert "Food" not in (await browser.get(f"{page}?show=missing")).text
     late = await browser.post(page, data=form(first, **{title: "Άλλο"}))
     assert (412, True, True) == (late.status_code, "Άλλο" in late.text, "Γιατί;" in late.text)
-    await saved(browser, question, **{**fields, "title": "What was the best?"}, choices="Food\nService")
+    await saved(browser, question, **{**fields, "title": "What was the best?"}, choices="Food\nStaff")
     changed = text_of(await browser.get(f"{page}?show=changed"))
     assert "What was best?" in changed
     right = {**form(changed, **{title: "Γιατί;"}), f"right:{title}": "1"}
@@ -45,7 +49,7 @@ async def test_translations(office: Office, browser: Browser, path: str) -> None
     filled = file.replace(b'state="needs-translation"></target>', 'state="x">Σέρβις</target>'.encode())
     sent = await browser.post(f"{page}/file", files={"file": ("a.xlf", filled, "application/xliff+xml")})
     assert 303 == sent.status_code
-    assert "3 of 3 translated" in text_of(await browser.get(page))
+    assert "4 of 4 translated" in text_of(await browser.get(page))
     assert 422 == (await browser.post(f"{page}/file", files={"file": ("a.csv", b"x", "text/csv")})).status_code
     texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
     assert {"title": "Γιατί;", "choices": {"1": "Φαγητό", "2": "Σέρβις"}} == texts
@@ -67,4 +71,29 @@ async def test_saved_while_typing(office: Office, browser: Browser, path: str) -
         assert (200, True) == (shown.status_code, typed in shown.text)
     texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
     assert {"title": "Γιατί;"} == texts
-    assert "all is translated" in (await browser.get(page)).text
+    left = html.unescape((await browser.get(page)).text)
+    assert (1, True) == (left.count("<textarea"), "Title above the questions" in left)
+
+
+async def test_standard_texts(office: Office, browser: Browser, path: str) -> None:
+    """They are translated where our catalogues have the language, and only as long as they are the standard ones."""
+    score = await added(browser, path, "nps")
+    for locale in ("ja", "el"):
+        assert 303 == (await browser.post(f"{path}/translations", data={"locale": locale})).status_code
+    await added(browser, path, "matrix")
+
+    async def translated() -> list[dict[str, Any]]:
+        return [one.get("translations", {}) for one in (await draft_of(office, path))["groups"][0]["questions"]]
+
+    asked, matrix = await translated()
+    assert {"el": {"title": GREEK("How likely are you to recommend us to a friend or colleague?")}} == asked
+    assert {GREEK(one) for one in ("Quality", "Service", "Price")} == {*matrix["el"]["rows"].values()}
+    assert GREEK("Very dissatisfied") == matrix["el"]["choices"]["1"]
+    await saved(browser, score, type="nps", title="Would you tell your friends?")
+    assert "title" not in (await translated())[0].get("el", {})
+    page, key = f"{path}/translations/el", f"{score.rsplit('/', 1)[1]}/title"
+    shown = html.unescape((await browser.get(page)).text)
+    [mark] = re.findall(rf'name="seen:{key}" value="([^"]+)"', shown)
+    assert 303 == (await browser.post(page, data={f"seen:{key}": mark, f"text:{key}": "Θα το λέγατε;"})).status_code
+    await saved(browser, score, type="nps", title="Would you tell a friend?")
+    assert "Θα το λέγατε;" == (await translated())[0]["el"]["title"]

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from afterword import ids
 from afterword.asking.questionnaires import files
-from afterword.core.questionnaires import drafts, editing
+from afterword.core.questionnaires import definition, drafts, editing
 from afterword.core.questionnaires import questions as core_questions
 from afterword.core.questionnaires.definition import parse
+from afterword.core.questionnaires.question_types import TYPES
+from afterword.core.reading.findings import Findings
 from tests.browser.conftest import EVERY_TYPE
 
 PAGES = {
@@ -146,7 +148,8 @@ BEFORE = choices((1, "Speed"), (2, "Price"), (3, "People"))
         ("Speed\nPrices\nPeople", [1, 2, 3]),
         ("Speed\nColour\nPeople", [1, 4, 3]),
         ("speed \n\nSpeed", [1, 4]),
-        ("Other", [4]),
+        ("Other", [1]),
+        ("Colour\nOther\nPeople of all ages\nMore", [1, 2, 3, 4]),  # a list of one's own over another one
     ],
 )
 def test_values_of_lines(lines: str, expected: list[int]) -> None:
@@ -171,6 +174,7 @@ def test_long_lists_are_compared_in_near_places(monkeypatch: pytest.MonkeyPatch)
 
 def test_values_that_were_published() -> None:
     known = choices((1, "Speed"), (7, "Colour"))
+    assert [8] == [one["value"] for one in question_of(BEFORE, known, choices="Other")["choices"]]
     assert [1, 7, 8] == [one["value"] for one in question_of(BEFORE, known, choices="Speed\ncolour\nNew")["choices"]]
 
 
@@ -185,6 +189,16 @@ def test_rows_and_their_translations() -> None:
     after = question_of(before, rows="Price\nPeople", choices="Good\nBest", title="x")
     assert ["r2", "n1"] == [one["row_id"] for one in after["rows"]]
     assert {"el": {"rows": {"r2": "Τιμή"}, "choices": {"2": "Καλό"}}} == after["translations"]
+
+
+@pytest.mark.parametrize("question_type", TYPES)
+def test_a_new_question_is_right_or_lacks_its_text_alone(question_type: str) -> None:
+    question = editing.standard(question_type, "q" * 22, say=str, new_id=numbered())
+    groups = [{"group_id": "g" * 22, "questions": [question]}]
+    findings = Findings()
+    definition.read({"default_locale": "en", "locales": ["en"], "groups": groups}, findings)
+    wrong = [one.path.rpartition("/")[2] for one in findings.found if "row_id" not in one.path]
+    assert ([] if question["title"] else ["title"]) == wrong
 
 
 def test_wrong_values_stay() -> None:

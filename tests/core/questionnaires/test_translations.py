@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword.core.questionnaires import definition, translations
-from afterword.core.questionnaires.definition import Definition, Texts, content, parse
+from afterword.core.questionnaires.definition import Definition, Text, Texts, content, parse
 from afterword.core.questionnaires.translations import with_languages
 from afterword.core.reading.findings import Findings
 from tests.core.questionnaires.test_definition import document, give_id
@@ -130,3 +130,15 @@ def test_turned_and_back() -> None:
     back, title = with_languages(turned, title, default="en", kept=whole.locales)
     assert (own, shown(whole, "el")) == (title, shown(back, "el"))
     assert whole == with_languages(whole, own, default="en", kept=["el"])[0] or whole.pages != turned.pages
+
+
+def test_standard_translations() -> None:
+    def text(key: str, source: str, target: str | None = None) -> Text:
+        return Text(key, f"/{key}", "title", source, target)
+
+    known = {"Good": "Gut", "Bad": "Schlecht"}
+    after = [text("new", "Good"), text("own", "Mine"), text("done", "Good", "Prima")]
+    assert {"/new": "Gut"} == translations.standard_after([], after, known)
+    before = [text("same", "Good"), *(text(key, "Good", "Gut") for key in ("left", "back")), text("kept", "Good", "Ja")]
+    after = [text("same", "Good"), text("left", "Mine", "Gut"), text("back", "Bad", "Gut"), text("kept", "Mine", "Ja")]
+    assert {"/left": None, "/back": "Schlecht"} == translations.standard_after(before, after, known)

@@ -1,0 +1,101 @@
+"""The clicks that a task costs in a browser: a choice in a list counts as two."""
+
+from dataclasses import dataclass
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import House
+from tests.browser.test_console import entered
+
+TRANSLATED = ""  # a standard text
+LANGUAGES = {
+    "el": (
+        "Μετά την επίσκεψη",
+        TRANSLATED,
+        "Πού μας επισκεφθήκατε;",
+        "Αθήνα",
+        "Βερολίνο",
+        TRANSLATED,
+    ),
+    "de": (
+        "Nach dem Besuch",
+        TRANSLATED,
+        "Wo haben Sie uns besucht?",
+        "Athen",
+        "Berlin",
+        TRANSLATED,
+    ),
+}
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@dataclass
+class Hand:
+    page: Page
+    clicks: int = 0
+    fields: int = 0
+
+    async def click(self, target: Locator) -> None:
+        await target.click()
+        self.clicks += 1
+
+    async def press(self, name: str) -> None:
+        await self.click(self.page.get_by_role("button", name=name, exact=True))
+
+    async def follow(self, name: str) -> None:
+        await self.click(self.page.get_by_role("link", name=name).first)
+
+    async def add(self, kind: str, *, after: str = "") -> None:
+        """Add a question by the picture of its type; the gallery is open where nothing else is."""
+        if after:
+            await self.click(self.page.locator(f".plus[aria-label*='{after}']"))
+        await self.click(self.page.locator(".types").get_by_role("button", name=kind))
+        await self.page.wait_for_url("**#title")
+
+    async def choose(self, label: str, value: str) -> None:
+        await self.page.get_by_label(label).select_option(value)
+        self.clicks += 2
+
+    async def fill(self, target: Locator, text: str) -> None:
+        await target.fill(text)
+        self.fields += 1
+
+
+CLICKS_MAX = 20
+
+
+async def test_own_questionnaire_in_three_languages(browser: Browser, house: House) -> None:
+    """Three questions in three languages, published; the editor saves by itself, and standard texts are translated."""
+    async with entered(browser, house) as page:
+        hand = Hand(page)
+        await hand.follow("Questionnaires")
+        await hand.follow("New questionnaire")
+        await hand.fill(page.get_by_label("Name"), "After the visit")
+        await hand.press("Create it")
+        await hand.add("Recommendation, 0 to 10 (NPS)")
+        assert (
+            "How likely are you to recommend us to a friend or colleague?" == await page.locator("#title").input_value()
+        )
+        await hand.add("One choice", after="How likely are you")
+        await hand.fill(page.locator("#title"), "Where did you visit us?")
+        await hand.fill(page.locator("#choices"), "Athens\nBerlin")
+        await hand.add("Words", after="Where did you visit us?")
+        await hand.follow("Translations")
+        for language, texts in LANGUAGES.items():
+            await hand.choose("Add a language", language)
+            await hand.press("Add")
+            for area, text in zip(await page.locator("textarea").all(), texts, strict=True):
+                if text != TRANSLATED:
+                    await hand.fill(area, text)
+                assert await area.input_value()
+            await hand.press("Save")
+            await page.get_by_text("Saved.", exact=True).wait_for()
+            await expect(page.locator("#shows")).to_contain_text("Missing 0")
+            if language == "el":
+                await hand.follow("Languages")
+        await hand.follow("Publish")
+        await expect(page.get_by_text("Not translated")).to_have_count(0)
+        await hand.press("Publish it")
+        await page.get_by_text("Published.").wait_for()
+        assert CLICKS_MAX >= hand.clicks
