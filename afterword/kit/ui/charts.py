@@ -116,14 +116,17 @@ def cut_text(words: Texts, period: Period, bucket: Bucket, starts: Sequence[date
             return ""
 
 
-def columns_view(words: Texts, marks: Sequence[Entry], shares: Sequence[float], *, finding: str, **table: Any) -> View:
+def columns_view(
+    words: Texts, marks: Sequence[Entry], shares: Sequence[float], *, most: float, finding: str, **table: Any
+) -> View:
+    """`most`: the share of the highest column that there may be."""
     is_mirrored = words.direction == "rtl"
     return View(
         kind="columns",
         finding=finding,
         start=100 if is_mirrored else 0,
         points=marks,
-        bars=charts.columns(shares, mirrored=is_mirrored),
+        bars=charts.columns(shares, of=most, mirrored=is_mirrored),
         **table,
     )
 
