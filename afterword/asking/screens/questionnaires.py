@@ -392,6 +392,7 @@ async def overview(visit: Visit) -> Response:
         new_sender_url=address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
         if "Pipeline.Create" in scopes and is_open and state.number is not None
         else "",
+        results_url=f"{work.path}/results" if "Report.Read" in scopes and questionnaire.published_version_id else "",
         responses_url=ResponseFilter(questionnaire_id=questionnaire.questionnaire_id).url(),
         public_url=visit.public_pages.public_link_url(questionnaire.questionnaire_id)
         if questionnaire.public_link

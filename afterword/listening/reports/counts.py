@@ -31,6 +31,7 @@ from afterword.kit.db import Database, Row
 from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.values import DIMENSION, PARTS, VALUES_AND_RANKS
 
+Group = tuple[str, str]  # of responses: a name of metadata and its value
 # Anonymous responses have no invitation. Theirs have no times of answers, but tell that they were answered.
 IS_INVITED: Final[LiteralString] = "i.anonymity is distinct from 'response'"
 HAS_ANSWERED: Final[LiteralString] = "(i.anonymity is not distinct from 'invitation' and i.finalized)"
@@ -223,7 +224,7 @@ _PERSONS: Final[LiteralString] = f"""select count(*) from (
 _NUMBER: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
 _INSTANCE_IDS: Final[LiteralString] = f"select i.instance_id from {_RESPONSES} limit $8"
 # Pairs of outcome and another answer: question, row of a matrix (else empty), outcome, value, count. Without outcome
-# and value it is the count of people who answered both.
+# and value it is the count of people who answered both. $14, $15: a name of metadata and its value, of a group alone.
 _PAIRS: Final[LiteralString] = f"""with pair as not materialized (
       select a.question_id, v.part, x.value #>> '{{}}' as outcome, v.value, i.responder_id
       from {_RESPONSES}
@@ -233,7 +234,7 @@ _PAIRS: Final[LiteralString] = f"""with pair as not materialized (
         and a.question_id = any($12) and not a.provisional
       cross join lateral jsonb_each_text(case jsonb_typeof(a.value) when 'object' then a.value
         when 'number' then jsonb_build_object('', a.value) else '{{}}' end) as v (part, value)
-      where {_CHOSEN} and jsonb_typeof(x.value) = 'number')
+      where {_CHOSEN} and jsonb_typeof(x.value) = 'number' and ($14::text is null or i.metadata ->> $14 = $15))
     (select question_id, part, outcome, value, count(*) from pair group by 1, 2, 3, 4 limit $13)
     union all
     select question_id, part, null, null, count(distinct responder_id) from pair group by 1, 2"""
@@ -339,9 +340,12 @@ async def _count_people(db: Database, asked: CountQuery, *, limit: int) -> int:
     return await db.fetch_value(_PERSONS, *chosen, list(asked.questions), FIRST_OF_SPAN, limit)
 
 
-async def _list_pairs(db: Database, asked: CountQuery, scope: Scope, *, outcome_question_id: str) -> Sequence[Row]:
+async def _list_pairs(
+    db: Database, asked: CountQuery, scope: Scope, *, outcome_question_id: str, of_group: Group | None
+) -> Sequence[Row]:
     chosen = _chosen(asked, scope)[:10]
-    return await db.fetch(_PAIRS, *chosen, outcome_question_id, list(asked.questions), CELLS_MAX)
+    of = of_group or (None, None)
+    return await db.fetch(_PAIRS, *chosen, outcome_question_id, list(asked.questions), CELLS_MAX, *of)
 
 
 async def _count_responses(db: Database, asked: CountQuery, scope: Scope) -> int:
@@ -436,7 +440,7 @@ async def has_people(db: Database, *, asked: CountQuery, minimum: int) -> bool:
 
 
 async def pairs(
-    db: Database, *, asked: CountQuery, outcome_question_id: str
+    db: Database, *, asked: CountQuery, outcome_question_id: str, of_group: Group | None = None
 ) -> tuple[Mapping[Part, Mapping[tuple[str, str], int]], Mapping[Part, int]]:
     """Count pairs of an outcome and each value of each question, and their people; rows of a matrix by themselves.
 
@@ -445,7 +449,7 @@ async def pairs(
     scope = await scope_of(db, asked, asked.spans)
     if scope.instance_ids is None and await _count_responses(db, asked, scope) > RESPONSES_MAX:
         raise _too_many(RESPONSES_MAX)
-    rows = await _list_pairs(db, asked, scope, outcome_question_id=outcome_question_id)
+    rows = await _list_pairs(db, asked, scope, outcome_question_id=outcome_question_id, of_group=of_group)
     found: defaultdict[Part, dict[tuple[str, str], int]] = defaultdict(dict)
     people: dict[Part, int] = {}
     for question_id, part, outcome, value, count in _bounded(rows):

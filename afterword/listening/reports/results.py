@@ -26,7 +26,7 @@ from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.kit.db import Database
 from afterword.listening.reports import comments, counts
-from afterword.listening.reports.counts import Visible
+from afterword.listening.reports.counts import Group, Visible
 from afterword.sending.pipelines import store as pipelines_store
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
@@ -352,31 +352,46 @@ async def _answers(db: Database, run: Plan, period: Period, question: Question) 
 
 async def _run_drivers(db: Database, run: Plan) -> Result:
     outcome_id, question_ids = run.parameters.outcome_question_id or "", list(run.parameters.question_ids)
-    level = run.query.level
-    asked = run.of_answers(run.period, {each: each for each in question_ids})
-    found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
     asked = run.of_answers(run.period, {each: each for each in (*question_ids, outcome_id)})
     cells, people = await counts.answers(db, asked=asked)
-    questions = run.context.questions
     wanted = [RequestedMetric("mean", frozenset({each})) for each in (*question_ids, outcome_id)]
     *tallies, of_outcome = core_reports.gather(wanted, cells, (), (), people).total
-    outcome = Figure(core_reports.rating(questions[outcome_id], of_outcome, level=level))
-    rows: list[Row] = []
-    answered = {"subject": f"question:{outcome_id}", "operator": "is_not_empty"}
-    for question_id, tally in zip(question_ids, tallies, strict=True):
-        question = questions[question_id]
+    rows = await driver_rows(db, run, outcome_id, dict(zip(question_ids, tallies, strict=True)))
+    outcome = core_reports.rating(run.context.questions[outcome_id], of_outcome, level=run.query.level)
+    hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
+    return _result(run, rows, total=[Figure(outcome)], suppressed=hidden, truncated=False)
+
+
+async def driver_rows(
+    db: Database,
+    run: Plan,
+    outcome_id: str,
+    tallies: Mapping[str, Tally],
+    *,
+    of_group: Group | None = None,
+) -> list[Row]:
+    """The correlation and the mean of each question, and of each row of a matrix, the strongest first.
+
+    `tallies`: the answers to each, of this group alone where one is given.
+    """
+    if not tallies:
+        return []
+    asked = run.of_answers(run.period, {each: each for each in tallies})
+    found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id, of_group=of_group)
+    level, rows = run.query.level, list[Row]()
+    key = {f"questionnaire_metadata:{of_group[0]}": of_group[1]} if of_group else {}
+    for question_id, tally in tallies.items():
+        question = run.context.questions[question_id]
         ratings = core_cells.ratings_of(question)
         for part in core_cells.parts_of(question):
             mean = Figure(core_reports.rating(question, tally, part, level=level))
             asked_of = question_id, part
             pairs, people_behind = found.get(asked_of, {}), pair_people.get(asked_of, 0)
             figure = core_reports.driver(pairs, people_behind, mean, ratings=ratings, level=level)
-            both = {"all": [answered, core_rows.answered(question_id, part)]}
-            key = {"question_id": question_id, **core_rows.part_key(question, part)}
-            rows.append(Row(key=key, figures=(figure, mean), selection=selection_of(run, {}, both)))
-    rows.sort(key=lambda row: abs(_shown_value(row.figures[0]) or 0.0), reverse=True)
-    hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
-    return _result(run, rows, total=[outcome], suppressed=hidden, truncated=False)
+            both = {"all": [core_rows.answered(outcome_id), core_rows.answered(question_id, part)]}
+            named = {"question_id": question_id, **core_rows.part_key(question, part)}
+            rows.append(Row(key=named, figures=(figure, mean), selection=selection_of(run, key, both)))
+    return sorted(rows, key=lambda row: abs(_shown_value(row.figures[0]) or 0.0), reverse=True)
 
 
 async def _run_comments(db: Database, run: Plan) -> Result:

@@ -181,7 +181,8 @@ def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[
         case "sending":
             return _sending(result, names)
         case "drivers":
-            return [_drivers(result, names)]
+            outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
+            return [drivers(result.rows, names, title=outcome.title if outcome else "")]
         case templates.COMMENTS:
             return [_comments(result, names)]
         case _:
@@ -206,7 +207,7 @@ def figure_cells(words: Texts, figure: Figure, url: str = "") -> list[Text]:
     ]
 
 
-def _head(names: Names, group: str, figure: Figure, compare: object) -> list[str]:
+def head_of(names: Names, group: str, figure: Figure, compare: object) -> list[str]:
     words = names.words
     return [
         group,
@@ -225,7 +226,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
     figures = [row.figures[index] for row in result.rows]
     labels = [names.of(row.key) for row in result.rows]
     groups = list(result.rows[0].key) if result.rows else []
-    head = _head(names, " · ".join(map(names.group, groups)) or words("All"), total, result.parameters.get("compare"))
+    head = head_of(names, " · ".join(map(names.group, groups)) or words("All"), total, result.parameters.get("compare"))
 
     def row_of(label: str, selection: Selection, figure: Figure) -> list[Text]:
         selection = replace(selection, date_basis=basis)
@@ -261,7 +262,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
             bounds=bounds_of(total),
             unit=unit,
             title=metric_name(words, total),
-            finding=_groups_finding(words, shown),
+            finding=groups_finding(words, shown),
             head=head,
             rows=rows,
         )
@@ -275,7 +276,7 @@ def _cut(result: Result, words: Texts) -> str:
     return charts.cut_text(words, result.period, result.parameters["bucket"], starts)
 
 
-def _groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str:
+def groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str:
     real = [name for name, figure, _ in rows if charts.figure_band(figure)]
     shown = [(figure.measure.value, name) for name, figure, _ in rows if not figure.suppressed and figure.measure.value]
     if real:
@@ -332,7 +333,8 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
         entries.append(
             Entry(name=name, text=f"{name}: {text}", url=url, band=band, short=value_text(words, figure, unit=" %"))
         )
-        cells.append([Text(name, url), *figure_cells(words, figure)[:2], Text(_count_text(words, figure))])
+        share, interval, _, change = figure_cells(words, figure)
+        cells.append([Text(name, url), share, interval, Text(_count_text(words, figure)), change])
     shares = list(map(_share, rows))
     most = max(range(len(rows)), key=lambda index: shares[index])
     finding = words(
@@ -340,9 +342,11 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
     )
     if not shares[most]:
         finding = figure_text(words, rows[most].figures[0])
+    columns = 5 if any(row[-1].text for row in cells) else 4  # without a change nothing is compared
+    head = [words("Answer"), words("Share"), words("95 % interval"), words("Answers"), words("Change")]
     table: dict[str, Any] = {
-        "head": [words("Answer"), words("Share"), words("95 % interval"), words("Answers")],
-        "rows": cells,
+        "head": head[:columns],
+        "rows": [row[:columns] for row in cells],
         "title": title,
     }
     if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
@@ -423,11 +427,10 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
     return [stages, View(kind="rows", points=marks, **table)]
 
 
-def _drivers(result: Result, names: Names) -> View:
+def drivers(found: Sequence[Row], names: Names, *, title: str) -> View:
     words = names.words
-    asked = [row for row in result.rows if row.figures[0].measure.n]  # together with the outcome
+    asked = [row for row in found if row.figures[0].measure.n]  # together with the outcome
     shown = [(names.of(row.key), row.figures[0], names.url(row.selection, ())) for row in asked]
-    outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
     best = next((name for name, figure, _ in shown if not figure.suppressed and figure.measure.value is not None), "")
     rows = [
         [
@@ -437,10 +440,9 @@ def _drivers(result: Result, names: Names) -> View:
         ]
         for row in asked
     ]
-    title = outcome.title if outcome else ""
     head = [words("Question"), words("Correlation"), words("95 % interval"), words("Pairs"), words("Mean")]
     if not best:
-        finding = _no_driver(words, result.rows)
+        finding = _no_driver(words, found)
         return View(kind="table", title=title, finding=finding, head=head, rows=rows)
     return charts.groups_view(
         words,
