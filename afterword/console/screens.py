@@ -512,7 +512,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
         "done": flash_of(guest),
         "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
-        "scripts": [static.url(f"console/{name}.js") for name in ("swap", "palette", *(("keys",) if has_keys else ()))],
+        "scripts": [static.url(f"console/{name}.js") for name in ("console", *(("keys",) if has_keys else ()))],
         "has_keys": has_keys,
     }
     values.setdefault("sections", visit.sections if visit else [])

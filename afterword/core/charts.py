@@ -57,9 +57,9 @@ def bars(counts: Sequence[float], *, of: float = 0.0, mirrored: bool = False) ->
     return tuple(_placed(0, min(100 * count / most, 100) if most else 0, mirrored=mirrored) for count in counts)
 
 
-def columns(counts: Sequence[float], *, mirrored: bool = False) -> tuple[Bar, ...]:
-    """Columns beside each other, as high as their part of the largest."""
-    most = max(counts, default=0)
+def columns(counts: Sequence[float], *, of: float = 0.0, mirrored: bool = False) -> tuple[Bar, ...]:
+    """Columns beside each other, as high as their part of `of`, without it of the largest."""
+    most = of or max(counts, default=0)
     step = 100 / max(len(counts), 1)
     found: list[Bar] = []
     for index, count in enumerate(counts):

@@ -450,7 +450,7 @@ async def test_a_grid_only_where_there_is_room(hotel: Shop, new_page: NewPage) -
         assert in_one_row is await page.locator(".head").is_visible()
 
 
-# How many words of the labels of a matrix stand on two lines.
+# Counts the words of labels that stand on two lines.
 BROKEN_WORDS = """
 labels => labels.flatMap(label => [...label.firstChild.data.matchAll(/\\S+/g)].filter(word => {
   const range = document.createRange();

@@ -90,6 +90,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
         ),
         "scope": Scope([Span(questionnaire_id, EARLY, LATE)]),
         "outcome_question_id": question_id,
+        "question_ids": [question_id],
         "from_time": EARLY,
         "offset": 0,
         "span": store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY),

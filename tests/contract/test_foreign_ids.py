@@ -84,6 +84,7 @@ BLIND: Final = {
     "list_overlaps",  # nobody was written to by two pipelines
     "get_share",  # a link is known to whoever has it
     "list_pinned_reports",  # nobody pinned one
+    "list_values",  # their responses have none of these names
     "get_is_pruned",  # the log is young
     "get_last_item_id",  # the attempt at the item was refused, so that nothing was sent
     "list_items",
@@ -156,7 +157,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1, "networks": ("203.0.113.0/24",),
-    "kept_names": (), "quota_ids": (), "spans_max": [9],
+    "kept_names": (), "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
     "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {

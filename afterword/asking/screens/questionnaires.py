@@ -401,6 +401,7 @@ async def overview(visit: Visit) -> Response:
         if "Pipeline.Create" in scopes and is_open and state.number is not None
         else "",
         unhappy_max=unhappy and unhappy[1],
+        results_url=f"{work.path}/results" if "Report.Read" in scopes and questionnaire.published_version_id else "",
         responses_url=ResponseFilter(questionnaire_id=questionnaire.questionnaire_id).url(),
         public_url=visit.public_pages.public_link_url(questionnaire.questionnaire_id)
         if questionnaire.public_link

@@ -26,7 +26,8 @@ NUMERIC: Final = _types("scale", "number")  # types with a mean
 GROUPING: Final = _types("scale", "choice", "consent", "yes_no")
 COUNTED: Final = GROUPING | _types("choices")
 RANKED: Final = _types("ranking")
-DISTRIBUTED: Final = COUNTED | RANKED | _types("matrix")
+MATRICES: Final = _types("matrix")
+DISTRIBUTED: Final = COUNTED | RANKED | MATRICES
 ANSWERED: Final = "*"  # the value that counts answers, where one answer has several values
 FIXED_GROUPS: Final = ("bucket", "questionnaire", "version", "channel", "pipeline", "locale")
 NAMED_GROUPS: Final = ("question", "questionnaire_metadata", "responder_metadata")
@@ -134,12 +135,34 @@ def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
     """The counts of each value, of one matrix row or one rank where given."""
     found: dict[str, int] = {}
     for cell in cells:
-        row, colon, value = cell.value.rpartition(":")
-        if part and not (colon and row == part):
-            continue
-        value = value if part else cell.value
-        found[value] = found.get(value, 0) + cell.count
-    return found
+        found[cell.value] = found.get(cell.value, 0) + cell.count
+    return of_part(found, part)
+
+
+def of_part(counts: Histogram, part: str) -> dict[str, int]:
+    """The counts of one matrix row or one rank by its values; without a part all of them."""
+    mark = f"{part}:" if part else ""
+    return {value.removeprefix(mark): count for value, count in counts.items() if value.startswith(mark)}
+
+
+def ratings_of(question: Question) -> dict[str, int]:
+    """The rating that each column of a matrix is: its points, else its value; empty where the columns are no scale.
+
+    Values are a scale where they rise, or fall, from column to column. Where some columns have points, another one is
+    no rating, such as "Does not apply".
+    """
+    if question.type not in MATRICES:
+        return {}
+    points = {str(choice.value): choice.points for choice in question.choices if choice.points is not None}
+    values = [choice.value for choice in question.choices]
+    if not points and values in (sorted(values), sorted(values, reverse=True)):
+        points = {str(value): value for value in values}
+    return points if len(set(points.values())) > 1 else {}
+
+
+def is_rated(question: Question) -> bool:
+    """Whether its answers, or those to each of its rows, are ratings with a mean."""
+    return question.type in NUMERIC or bool(ratings_of(question))
 
 
 def values_of(question: Question) -> list[str]:

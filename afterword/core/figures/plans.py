@@ -241,13 +241,22 @@ def _check_comments(query: ReportQuery, parameters: Parameters, context: ReportC
 
 
 def _driver_parameters(parameters: Parameters, context: ReportContext, findings: Findings) -> Parameters:
-    """Outcome and attributes, these by default all other questions with a scale."""
-    types = core_cells.NUMERIC
+    """Outcome and attributes, these by default all other questions with a scale, and matrices of one."""
+    types, questions = core_cells.NUMERIC, context.questions
     outcome = parameters.outcome_question_id
     queries.require_question(outcome, context, findings, path="outcome_question_id", types=types)
     for index, each in enumerate(parameters.question_ids):
-        queries.require_question(each, context, findings, path=f"question_ids/{index}", types=types)
-    given = parameters.question_ids or context.of_types(*sorted(types - {"number"}))
+        path = f"question_ids/{index}"
+        queries.require_question(each, context, findings, path=path, types=types | core_cells.MATRICES)
+        if (
+            each in questions
+            and questions[each].type in core_cells.MATRICES
+            and not core_cells.is_rated(questions[each])
+        ):
+            message = "The columns of this matrix are no scale: give them points, or put them in order."
+            findings.error(path, "unknown_value", message)
+    rated = [each for each, one in questions.items() if one.type != "number" and core_cells.is_rated(one)]
+    given = parameters.question_ids or rated
     return replace(parameters, question_ids=[each for each in dict.fromkeys(given) if each != outcome])
 
 

@@ -8,7 +8,17 @@ from functools import partial
 from typing import Final, Literal
 
 from afterword.core.figures import metrics
-from afterword.core.figures.cells import Cell, Coordinates, Effects, Histogram, People, answers_in, key_of
+from afterword.core.figures.cells import (
+    Cell,
+    Coordinates,
+    Effects,
+    Histogram,
+    People,
+    answers_in,
+    key_of,
+    of_part,
+    ratings_of,
+)
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Base, Change, Measure, Scale
 from afterword.core.questionnaires.question_types import SCORES, TYPES, Question, ScoreName
@@ -261,6 +271,19 @@ def measure_of(request: RequestedMetric, counts: Tally, *, level: float) -> Meas
     return metrics.mean(_numbers(counts), metric=request.metric, level=level, scale=request.scale, effect=effect)
 
 
+def rating(question: Question, counts: Tally, part: str = "", *, level: float) -> Measure:
+    """The mean of the answers to a question; `part`: to this row of a matrix whose columns are a scale."""
+    if not part:
+        return measure_of(RequestedMetric("mean", scale=scale_of(question)), counts, level=level)
+    ratings, found = ratings_of(question), Counter[int]()
+    for value, count in of_part(counts, part).items():
+        if value in ratings:
+            found[ratings[value]] += count
+    scale = (min(ratings.values()), max(ratings.values()))
+    effect = min(counts.effect, max(1, found.total()))
+    return metrics.mean(found, level=level, scale=scale, effect=effect)
+
+
 def _rate(metric: str, counts: Tally, level: float) -> Measure:
     hits, of, base = RATES[metric]
     # A relay reports no deliveries: without any report the rate is not 0 % but unknown.
@@ -286,14 +309,22 @@ def distribution(
     return [Figure(share(counts.get(value, 0)), suppressed=is_hidden) for value in values]
 
 
-def driver(pairs: Mapping[tuple[str, str], int], people: int, mean: Figure, *, level: float) -> Figure:
+def driver(
+    pairs: Mapping[tuple[str, str], int],
+    people: int,
+    mean: Figure,
+    *,
+    ratings: Mapping[str, int] | None = None,
+    level: float,
+) -> Figure:
     """An attribute's correlation with the outcome, of `people`; `mean` is the attribute's own.
 
-    It is hidden where it is of fewer than PAIRS_MIN pairs, which say nothing.
+    `ratings`: as of `ratings_of` for a row of a matrix. It is hidden where it is of fewer than PAIRS_MIN pairs, which
+    say nothing.
     """
     numeric: Counter[tuple[float, float]] = Counter()
     for (outcome, value), count in pairs.items():
-        x, y = _number(value), _number(outcome)
+        x, y = ratings.get(value) if ratings else _number(value), _number(outcome)
         if x is not None and y is not None:
             numeric[x, y] += count
     effect = max(mean.measure.effect, numeric.total() / max(1, people))

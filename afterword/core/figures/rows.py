@@ -130,8 +130,8 @@ def selection_of(
             case _:
                 pass
     if question_ids and not any(want.is_of_cases for want in wanted):
-        answered = [{"subject": f"question:{each}", "operator": "is_not_empty"} for each in sorted(question_ids)]
-        parts.append(answered[0] if len(answered) == 1 else {"any": answered})
+        each_answered = [answered(each) for each in sorted(question_ids)]
+        parts.append(each_answered[0] if len(each_answered) == 1 else {"any": each_answered})
     return Selection(
         questionnaire_ids=questionnaire_ids,
         from_time=low,
@@ -140,6 +140,11 @@ def selection_of(
         condition=None if not parts else parts[0] if len(parts) == 1 else {"all": parts},
         **found,
     )
+
+
+def answered(question_id: str, part: str = "") -> Mapping[str, Any]:
+    """The responses that answered a question, or this row of it."""
+    return {"subject": f"question:{question_id}{':' if part else ''}{part}", "operator": "is_not_empty"}
 
 
 def answer_condition(question: Question, key: RowKey) -> Mapping[str, Any]:

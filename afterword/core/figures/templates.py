@@ -109,7 +109,8 @@ TEMPLATES: Final[Mapping[str, Template]] = {
         Template(
             "drivers",
             "Drivers",
-            "How strongly the ratings of other questions go together with an outcome; hidden below 30 pairs.",
+            "How strongly the ratings of other questions, and of the rows of a matrix whose columns are a scale, go "
+            "together with an outcome; hidden below 30 pairs.",
             (Parameter("outcome_question_id", "id", required=True), Parameter("question_ids", "[id]")),
         ),
         Template(

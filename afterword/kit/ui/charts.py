@@ -116,14 +116,17 @@ def cut_text(words: Texts, period: Period, bucket: Bucket, starts: Sequence[date
             return ""
 
 
-def columns_view(words: Texts, marks: Sequence[Entry], shares: Sequence[float], *, finding: str, **table: Any) -> View:
+def columns_view(
+    words: Texts, marks: Sequence[Entry], shares: Sequence[float], *, most: float, finding: str, **table: Any
+) -> View:
+    """`most`: the share of the highest column that there may be."""
     is_mirrored = words.direction == "rtl"
     return View(
         kind="columns",
         finding=finding,
         start=100 if is_mirrored else 0,
         points=marks,
-        bars=charts.columns(shares, mirrored=is_mirrored),
+        bars=charts.columns(shares, of=most, mirrored=is_mirrored),
         **table,
     )
 
@@ -188,10 +191,11 @@ def groups_view(
     bounds: Bounds,
     unit: str,
     finding: str,
+    is_whole: bool = False,
     **table: Any,
 ) -> View:
-    """Dots with whiskers on one scale; `groups`: the name, figure and address of each."""
-    ends = scale([point_of(figure) for _, figure, _ in groups], bounds)
+    """Dots with whiskers on one scale; `groups`: the name, figure and address of each; `is_whole`: from end to end."""
+    ends = bounds if is_whole else scale([point_of(figure) for _, figure, _ in groups], bounds)
     middle = (ends[0] + ends[1]) / 2
     shown = [ends[0], middle, ends[1]]
     all_together = whisker_of(words, total, bounds=ends) if total is not None else None

@@ -31,6 +31,7 @@ from afterword.kit.db import Database, Row
 from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.values import DIMENSION, PARTS, VALUES_AND_RANKS
 
+Group = tuple[str, str]  # of responses: a name of metadata and its value
 # Anonymous responses have no invitation. Theirs have no times of answers, but tell that they were answered.
 IS_INVITED: Final[LiteralString] = "i.anonymity is distinct from 'response'"
 HAS_ANSWERED: Final[LiteralString] = "(i.anonymity is not distinct from 'invitation' and i.finalized)"
@@ -222,19 +223,21 @@ _PERSONS: Final[LiteralString] = f"""select count(*) from (
     limit $13) p"""
 _NUMBER: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
 _INSTANCE_IDS: Final[LiteralString] = f"select i.instance_id from {_RESPONSES} limit $8"
-# Pairs of outcome and another answer: question, outcome, value, count. Without outcome and value it is the count of
-# people who answered both.
+# Pairs of outcome and another answer: question, row of a matrix (else empty), outcome, value, count. Without outcome
+# and value it is the count of people who answered both. $14, $15: a name of metadata and its value, of a group alone.
 _PAIRS: Final[LiteralString] = f"""with pair as not materialized (
-      select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, i.responder_id
+      select a.question_id, v.part, x.value #>> '{{}}' as outcome, v.value, i.responder_id
       from {_RESPONSES}
       join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
         and x.question_id = $11 and not x.provisional
       join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
         and a.question_id = any($12) and not a.provisional
-      where {_CHOSEN} and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number')
-    (select question_id, outcome, value, count(*) from pair group by 1, 2, 3 limit $13)
+      cross join lateral jsonb_each_text(case jsonb_typeof(a.value) when 'object' then a.value
+        when 'number' then jsonb_build_object('', a.value) else '{{}}' end) as v (part, value)
+      where {_CHOSEN} and jsonb_typeof(x.value) = 'number' and ($14::text is null or i.metadata ->> $14 = $15))
+    (select question_id, part, outcome, value, count(*) from pair group by 1, 2, 3, 4 limit $13)
     union all
-    select question_id, null, null, count(distinct responder_id) from pair group by 1"""
+    select question_id, part, null, null, count(distinct responder_id) from pair group by 1, 2"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,9 +340,12 @@ async def _count_people(db: Database, asked: CountQuery, *, limit: int) -> int:
     return await db.fetch_value(_PERSONS, *chosen, list(asked.questions), FIRST_OF_SPAN, limit)
 
 
-async def _list_pairs(db: Database, asked: CountQuery, scope: Scope, *, outcome_question_id: str) -> Sequence[Row]:
+async def _list_pairs(
+    db: Database, asked: CountQuery, scope: Scope, *, outcome_question_id: str, of_group: Group | None
+) -> Sequence[Row]:
     chosen = _chosen(asked, scope)[:10]
-    return await db.fetch(_PAIRS, *chosen, outcome_question_id, list(asked.questions), CELLS_MAX)
+    of = of_group or (None, None)
+    return await db.fetch(_PAIRS, *chosen, outcome_question_id, list(asked.questions), CELLS_MAX, *of)
 
 
 async def _count_responses(db: Database, asked: CountQuery, scope: Scope) -> int:
@@ -384,6 +390,7 @@ HOUR: Final = timedelta(hours=1)
 PERSON_MAX: Final = 500  # responses of one person
 KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnaire_metadata"})
 RANKED_BY: Final = "submitted"  # cases are hidden in the order of their answers, as the answers are
+Part = tuple[str, str]  # a question, and the row of a matrix, else empty
 _Table = tuple[int, str, str, str]  # month, questionnaire, question and part of it
 
 
@@ -433,23 +440,23 @@ async def has_people(db: Database, *, asked: CountQuery, minimum: int) -> bool:
 
 
 async def pairs(
-    db: Database, *, asked: CountQuery, outcome_question_id: str
-) -> tuple[dict[str, dict[tuple[str, str], int]], Mapping[str, int]]:
-    """Count pairs of an outcome and each value of each question, and their people.
+    db: Database, *, asked: CountQuery, outcome_question_id: str, of_group: Group | None = None
+) -> tuple[Mapping[Part, Mapping[tuple[str, str], int]], Mapping[Part, int]]:
+    """Count pairs of an outcome and each value of each question, and their people; rows of a matrix by themselves.
 
     Raises Invalid where that would read too much.
     """
     scope = await scope_of(db, asked, asked.spans)
     if scope.instance_ids is None and await _count_responses(db, asked, scope) > RESPONSES_MAX:
         raise _too_many(RESPONSES_MAX)
-    rows = await _list_pairs(db, asked, scope, outcome_question_id=outcome_question_id)
-    found: dict[str, dict[tuple[str, str], int]] = {each: {} for each in asked.questions}
-    people: dict[str, int] = {}
-    for question_id, outcome, value, count in _bounded(rows):
+    rows = await _list_pairs(db, asked, scope, outcome_question_id=outcome_question_id, of_group=of_group)
+    found: defaultdict[Part, dict[tuple[str, str], int]] = defaultdict(dict)
+    people: dict[Part, int] = {}
+    for question_id, part, outcome, value, count in _bounded(rows):
         if outcome is None:
-            people[question_id] = count
+            people[question_id, part] = count
         else:
-            found[question_id][outcome, value] = count
+            found[question_id, part][outcome, value] = count
     return found, people
 
 

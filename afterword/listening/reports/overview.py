@@ -30,6 +30,7 @@ SILENT: Final = timedelta(days=7)
 BEFORE: Final = timedelta(days=28)  # the days in which answers came regularly
 ANSWERS_MIN: Final = 5
 LOW_SHARE: Final = 0.1
+PUBLISHED_MAX: Final = 8  # questionnaires whose results the overview leads to
 
 # The pools of $1 with few free codes, which are counted up to that.
 _LOW_POOLS: Final[LiteralString] = """select * from (
@@ -55,6 +56,7 @@ class Subjects:
     minimum_base: int
     first_weekday: int
     has_pinned: bool
+    published: Mapping[str, str]  # the newest of those in use, with their names
 
 
 async def get_subjects(db: Database, *, caller: Caller, application_id: str | None) -> Subjects:
@@ -69,7 +71,8 @@ async def get_subjects(db: Database, *, caller: Caller, application_id: str | No
              where a.organization_id = $1 and (cardinality($2) = 0 or a.application_id = any($2))
                and a.application_id = $3),
            own as materialized (
-             select q.questionnaire_id, q.owner_application_id, q.created_time from questionnaire q
+             select q.questionnaire_id, q.owner_application_id, q.created_time, q.display_name,
+               q.archived_time is null and q.published_version_id is not null as is_in_use from questionnaire q
              where q.organization_id = $1 and case when exists (select from chosen)
                then q.owner_application_id = $3 else cardinality($2) = 0 or q.owner_application_id = any($2) end
              order by q.created_time desc, q.questionnaire_id limit $5),
@@ -85,18 +88,21 @@ async def get_subjects(db: Database, *, caller: Caller, application_id: str | No
              array(select k.display_name from known k) as application_names,
              array(select w.questionnaire_id from own w) as questionnaire_ids,
              array(select w.owner_application_id from own w) as owners,
+             array(select w.questionnaire_id from own w where w.is_in_use limit $7) as published_ids,
+             array(select w.display_name from own w where w.is_in_use limit $7) as published_names,
              array(select v.version_id from version v
                    order by v.place, v.created_time desc, v.questionnaire_id) as version_ids,
              exists (select from custom_report r where r.organization_id = $1 and r.pinned_time is not null)
                as has_pinned
            from organization o where o.organization_id = $1""",
         *(caller.organization_id, list(caller.application_ids), application_id),
-        *(APPLICATIONS_MAX, QUESTIONNAIRES_MAX, contexts.VERSIONS_MAX),
+        *(APPLICATIONS_MAX, QUESTIONNAIRES_MAX, contexts.VERSIONS_MAX, PUBLISHED_MAX),
     )
     return Subjects(
         applications=list(zip(row["application_ids"], row["application_names"], strict=True)),
         application_id=row["application_id"],
         owners=dict(zip(row["questionnaire_ids"], row["owners"], strict=True)),
+        published=dict(zip(row["published_ids"], row["published_names"], strict=True)),
         **{name: row[name] for name in ("version_ids", "time_zone", "minimum_base", "first_weekday", "has_pinned")},
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Final
 
 from afterword.asking.questionnaires import contexts
@@ -17,7 +18,7 @@ from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.plans import Plan
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
-from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table
+from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table, Tally
 from afterword.core.figures.rows import Selection
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
@@ -25,7 +26,7 @@ from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.kit.db import Database
 from afterword.listening.reports import comments, counts
-from afterword.listening.reports.counts import Visible
+from afterword.listening.reports.counts import Group, Visible
 from afterword.sending.pipelines import store as pipelines_store
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
@@ -52,6 +53,14 @@ class Result:
     suppressed_rows: int
     truncated: bool
     selection: Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The counts of a question's values; `hidden`: the parts that their reader may not see."""
+
+    counts: Tally
+    hidden: AbstractSet[str] = frozenset()
 
 
 async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
@@ -93,7 +102,7 @@ async def run_trend(
     """
     run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
     if context.protected:
-        counted, earlier = await _counted(db, run)
+        counted, earlier = await tallied(db, run)
         return _listed(run, _tabulated(run, counted, earlier and replace(earlier, rows={}))), query
     run = replace(run, steps=steps)
     found, before = await _found(db, run)
@@ -188,7 +197,7 @@ def _listed(run: Plan, table: Table) -> Result:
     rows: list[Row] = []
     for line in kept:
         key = core_rows.named_key(query.group_by, line.key, starts)
-        rows.append(Row(key=key, figures=line.figures, selection=_selection(run, key, buckets=buckets)))
+        rows.append(Row(key=key, figures=line.figures, selection=selection_of(run, key, buckets=buckets)))
     return _result(
         run,
         rows if query.group_by else [],  # without groups there is nothing but the total
@@ -199,7 +208,7 @@ def _listed(run: Plan, table: Table) -> Result:
 
 
 async def _table(db: Database, run: Plan) -> Table:
-    now, before = await _counted(db, run)
+    now, before = await tallied(db, run)
     return _tabulated(run, now, before)
 
 
@@ -208,7 +217,8 @@ def _tabulated(run: Plan, now: Counted, before: Counted | None) -> Table:
     return core_reports.tabulate(run.wanted, now, before, level=run.query.level, against_rest=against_rest)
 
 
-async def _counted(db: Database, run: Plan) -> tuple[Counted, Counted | None]:
+async def tallied(db: Database, run: Plan) -> tuple[Counted, Counted | None]:
+    """The counts of the period, and of the one before where the query compares."""
     if run.context.protected:
         now = await _protected(db, run, run.period)
         return now, None if run.earlier is None else await _protected(db, run, run.earlier)
@@ -281,31 +291,14 @@ def _is_personal(run: Plan, line: Line) -> bool:
 async def _run_distribution(db: Database, run: Plan) -> Result:
     """A row for each value that can be given, and for those that older versions had, by part of the question."""
     question = run.context.questions[run.parameters.question_id or ""]
-    cells, effect, hidden = await _answers(db, run, run.period, question)
-    before = None if run.earlier is None else await _answers(db, run, run.earlier, question)
+    given = [await _answers(db, run, period, question) for period in filter(None, (run.period, run.earlier))]
     rows: list[Row] = []
     total: list[Figure] = []
     for part in core_cells.parts_of(question):
-        counted = core_cells.histogram(cells, part)
-        values = core_cells.values_of(question)
-        values += sorted(each for each in counted if each not in {*values, ANSWERED})
-        given: dict[str, Any] = {"values": values, "level": run.query.level, "scale": core_reports.scale_of(question)}
-        figures = core_reports.distribution(counted, effect=effect, is_hidden=part in hidden, **given)
-        if before is not None:
-            earlier_cells, earlier_effect, hidden_before = before
-            earlier_counts = core_cells.histogram(earlier_cells, part)
-            was = core_reports.distribution(
-                earlier_counts, effect=earlier_effect, is_hidden=part in hidden_before, **given
-            )
-            figures = [_changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
-        key = core_rows.part_key(question, part)
-        for value, figure in zip(values, figures, strict=True):
-            named = {**key, "value": core_rows.number_of(value), "label": question.label_of(value)}
-            condition = core_rows.answer_condition(question, named)
-            rows.append(Row(key=named, figures=[figure], selection=_selection(run, {}, condition)))
-        number = core_cells.answers_in(counted)
+        rows += part_rows(run, question, part, given)
+        number = core_cells.answers_in(core_cells.of_part(given[0].counts, part))
         measure = Measure(metric="answers", unit="count", n=number, value=float(number))
-        total.append(Figure(measure, suppressed=part in hidden))
+        total.append(Figure(measure, suppressed=part in given[0].hidden))
     return _result(
         run,
         rows[: core_reports.ROWS_MAX],
@@ -315,52 +308,100 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
     )
 
 
-async def _answers(
-    db: Database, run: Plan, period: Period, question: Question
-) -> tuple[Sequence[Cell], float, AbstractSet[str]]:
-    """The answers to a question with their design effect, and the parts that are hidden from the reader."""
+def part_rows(
+    run: Plan, question: Question, part: str, given: Sequence[Answers], *, key: core_rows.RowKey = MappingProxyType({})
+) -> list[Row]:
+    """The share of each value of a question, of one row of a matrix or one rank.
+
+    `given`: the answers of the period, and of the one before where the query compares; `key`: of the group they are of.
+    """
+    now, *before = given
+    counted = core_cells.of_part(now.counts, part)
+    values = core_cells.values_of(question)
+    values += sorted(each for each in counted if each not in {*values, ANSWERED})
+    asked: dict[str, Any] = {"values": values, "level": run.query.level, "scale": core_reports.scale_of(question)}
+    figures = core_reports.distribution(counted, effect=now.counts.effect, is_hidden=part in now.hidden, **asked)
+    for one in before:
+        counted = core_cells.of_part(one.counts, part)
+        was = core_reports.distribution(counted, effect=one.counts.effect, is_hidden=part in one.hidden, **asked)
+        figures = [changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
+    rows: list[Row] = []
+    for value, figure in zip(values, figures, strict=True):
+        number = core_rows.number_of(value)
+        named = {**core_rows.part_key(question, part), "value": number, "label": question.label_of(value)}
+        condition = core_rows.answer_condition(question, named)
+        rows.append(Row(key=named, figures=[figure], selection=selection_of(run, key, condition)))
+    return rows
+
+
+async def _answers(db: Database, run: Plan, period: Period, question: Question) -> Answers:
     question_id = question.question_id
     asked = run.of_answers(period, {question_id: question_id})
     if not run.context.protected:
         cells, people = await counts.answers(db, asked=asked)
         wanted = (RequestedMetric("mean", frozenset({question_id})),)
-        return cells, core_reports.gather(wanted, cells, (), (), people).total[0].effect, frozenset()
+        [tally] = core_reports.gather(wanted, cells, (), (), people).total
+        return Answers(tally)
     found = await _visible(db, run, asked)
     parts = map(counts.part_of, found.hidden) if found.named else core_cells.parts_of(question)
-    return found.total, 1.0, set(parts) - set(map(counts.part_of, found.total))
+    hidden = set(parts) - set(map(counts.part_of, found.total))
+    tally = Tally()
+    tally.update(core_cells.histogram(found.total, ""))
+    return Answers(tally, hidden)
 
 
 async def _run_drivers(db: Database, run: Plan) -> Result:
     outcome_id, question_ids = run.parameters.outcome_question_id or "", list(run.parameters.question_ids)
-    level = run.query.level
-    asked = run.of_answers(run.period, {each: each for each in question_ids})
-    found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
     asked = run.of_answers(run.period, {each: each for each in (*question_ids, outcome_id)})
     cells, people = await counts.answers(db, asked=asked)
-    scales = {each: core_reports.scale_of(run.context.questions[each]) for each in (*question_ids, outcome_id)}
-    wanted = [RequestedMetric("mean", frozenset({each}), scale) for each, scale in scales.items()]
-    counted = core_reports.gather(wanted, cells, (), (), people)
-    *means, outcome = core_reports.tabulate(wanted, counted, None, level=level).total
-    rows: list[Row] = []
-    for question_id, mean in zip(question_ids, means, strict=True):
-        people_behind = pair_people.get(question_id, 0)
-        figure = core_reports.driver(found[question_id], people_behind, mean, level=level)
-        condition = {"subject": f"question:{outcome_id}", "operator": "is_not_empty"}
-        key = {"question_id": question_id}
-        rows.append(Row(key=key, figures=(figure, mean), selection=_selection(run, key, condition)))
-    rows.sort(key=lambda row: abs(_shown_value(row.figures[0]) or 0.0), reverse=True)
+    wanted = [RequestedMetric("mean", frozenset({each})) for each in (*question_ids, outcome_id)]
+    *tallies, of_outcome = core_reports.gather(wanted, cells, (), (), people).total
+    rows = await driver_rows(db, run, outcome_id, dict(zip(question_ids, tallies, strict=True)))
+    outcome = core_reports.rating(run.context.questions[outcome_id], of_outcome, level=run.query.level)
     hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
-    return _result(run, rows, total=[outcome], suppressed=hidden, truncated=False)
+    return _result(run, rows, total=[Figure(outcome)], suppressed=hidden, truncated=False)
+
+
+async def driver_rows(
+    db: Database,
+    run: Plan,
+    outcome_id: str,
+    tallies: Mapping[str, Tally],
+    *,
+    of_group: Group | None = None,
+) -> list[Row]:
+    """The correlation and the mean of each question, and of each row of a matrix, the strongest first.
+
+    `tallies`: the answers to each, of this group alone where one is given.
+    """
+    if not tallies:
+        return []
+    asked = run.of_answers(run.period, {each: each for each in tallies})
+    found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id, of_group=of_group)
+    level, rows = run.query.level, list[Row]()
+    key = {f"questionnaire_metadata:{of_group[0]}": of_group[1]} if of_group else {}
+    for question_id, tally in tallies.items():
+        question = run.context.questions[question_id]
+        ratings = core_cells.ratings_of(question)
+        for part in core_cells.parts_of(question):
+            mean = Figure(core_reports.rating(question, tally, part, level=level))
+            asked_of = question_id, part
+            pairs, people_behind = found.get(asked_of, {}), pair_people.get(asked_of, 0)
+            figure = core_reports.driver(pairs, people_behind, mean, ratings=ratings, level=level)
+            both = {"all": [core_rows.answered(outcome_id), core_rows.answered(question_id, part)]}
+            named = {"question_id": question_id, **core_rows.part_key(question, part)}
+            rows.append(Row(key=named, figures=(figure, mean), selection=selection_of(run, key, both)))
+    return sorted(rows, key=lambda row: abs(_shown_value(row.figures[0]) or 0.0), reverse=True)
 
 
 async def _run_comments(db: Database, run: Plan) -> Result:
-    found = await comments.count(db, run, _selection(run, {}))
+    found = await comments.count(db, run, selection_of(run, {}))
     rows = [Row(key=key, figures=[figure], selection=selection) for key, figure, selection in found.lines]
     shown = _result(run, rows, total=[found.total], suppressed=0, truncated=found.is_part)
     return replace(shown, selection=found.selection)
 
 
-def _changed(figure: Figure, before: Figure) -> Figure:
+def changed(figure: Figure, before: Figure) -> Figure:
     if figure.suppressed or before.suppressed:
         return figure
     return Figure(figure.measure, change=metrics.change(figure.measure, before.measure))
@@ -380,11 +421,11 @@ def _result(run: Plan, rows: list[Row], *, total: Sequence[Figure], suppressed: 
         total=total,
         suppressed_rows=suppressed,
         truncated=truncated,
-        selection=_selection(run, {}),
+        selection=selection_of(run, {}),
     )
 
 
-def _selection(
+def selection_of(
     run: Plan,
     key: core_rows.RowKey,
     condition: Mapping[str, Any] | None = None,

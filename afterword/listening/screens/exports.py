@@ -31,10 +31,10 @@ HEAD = ("metric", "value", "low", "high", "n", "previous", "difference", "p", "s
 
 def file_of(result: Result, *, now: datetime) -> Response:
     """The figures as the API gives them, empty where one is hidden."""
-    groups = list(result.rows[0].key) if result.rows else []
+    groups = list(dict.fromkeys(name for row in result.rows for name in row.key))
     lines: list[Sequence[object]] = [[*map(guarded, groups), *HEAD]]
     for row in result.rows:
-        key = ["" if row.key[each] is None else guarded(str(row.key[each])) for each in groups]
+        key = ["" if row.key.get(each) is None else guarded(str(row.key[each])) for each in groups]
         lines += [[*key, *_cells(figure)] for figure in row.figures]
     lines += [[*([""] * len(groups)), *_cells(figure)] for figure in result.total]
     return csv_of(lines, now=now)

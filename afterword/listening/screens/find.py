@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from afterword.console import settings
 from afterword.console.screens import Marked, Screens, Visit
+from afterword.listening.screens.questionnaire_results import RESULTS, results_url
 from afterword.listening.search import api
 from afterword.listening.search.api import Hit
 
@@ -51,5 +52,6 @@ def _row(visit: Visit, hit: Hit) -> dict[str, Any]:
     return {
         "url": f"{PAGES[hit.kind]}{hit.id}",
         "hit": hit,
+        "results_url": results_url(hit.id) if hit.kind == "questionnaire" and visit.may_open(RESULTS) else "",
         "when": visit.words.moment(hit.time, time_zone=visit.zone) if hit.time else "",
     }

@@ -25,6 +25,7 @@ from afterword.kit.web import html
 from afterword.listening.reports import overview
 from afterword.listening.reports.overview import Overview, Score, Subjects
 from afterword.listening.screens import reports, welcome
+from afterword.listening.screens.questionnaire_results import results_url
 from afterword.sending.queue import lists
 from afterword.sending.screens.invitations import link_of
 from afterword.sending.screens.pipelines import PIPELINES
@@ -236,6 +237,11 @@ async def _overview(visit: Visit) -> Response:
             if found and one.figure.measure.n
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
+        results=[
+            (name, results_url(questionnaire_id, period.query)) for questionnaire_id, name in subjects.published.items()
+        ]
+        if has_answers
+        else [],
         reads_answers=visit.caller.reads_answers,
         funnel=funnel(visit.words, found, _stage_urls(visit, found, subjects))
         if found and (not steps or found.funnel[0][1].measure.value)

@@ -78,7 +78,7 @@ async def shared_report(guest: Guest) -> Response:
 
 
 async def _shared(guest: Guest, db: Database, report: CustomReport, plan: plans.Plan) -> dict[str, Any]:
-    """What the reader of a link sees, with the name and the logo of the organization."""
+    """The values of the page that a link opens, with the name and the logo of the organization."""
     key = {"organization_id": report.organization_id}
     result = await results.run_plan(db, plan)
     found = await questionnaires_store.list_questionnaires(db, **key, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX))

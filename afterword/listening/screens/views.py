@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from afterword.core import charts as core_charts
 from afterword.core.figures import templates
+from afterword.core.figures.metrics import PAIRS_MIN
 from afterword.core.figures.reports import MEANS, RATES, STAGES, Figure
 from afterword.core.figures.rows import RowKey, Selection, stages_of
 from afterword.core.questionnaires.question_types import SCORES, TYPES, Question
@@ -99,6 +100,9 @@ class Names:
     pipelines: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def of(self, key: RowKey) -> str:
+        """The values of a row; a row of a matrix is called by its own text."""
+        if "row" in key:
+            return str(key["row"] or self.words("Not given"))
         return " · ".join(self._value(group, value) for group, value in key.items()) or self.words("All")
 
     def url_of(self, selection: Selection, figure: Figure) -> str:
@@ -177,7 +181,8 @@ def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[
         case "sending":
             return _sending(result, names)
         case "drivers":
-            return [_drivers(result, names)]
+            outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
+            return [drivers(result.rows, names, title=outcome.title if outcome else "")]
         case templates.COMMENTS:
             return [_comments(result, names)]
         case _:
@@ -202,7 +207,7 @@ def figure_cells(words: Texts, figure: Figure, url: str = "") -> list[Text]:
     ]
 
 
-def _head(names: Names, group: str, figure: Figure, compare: object) -> list[str]:
+def head_of(names: Names, group: str, figure: Figure, compare: object) -> list[str]:
     words = names.words
     return [
         group,
@@ -221,7 +226,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
     figures = [row.figures[index] for row in result.rows]
     labels = [names.of(row.key) for row in result.rows]
     groups = list(result.rows[0].key) if result.rows else []
-    head = _head(names, " · ".join(map(names.group, groups)) or words("All"), total, result.parameters.get("compare"))
+    head = head_of(names, " · ".join(map(names.group, groups)) or words("All"), total, result.parameters.get("compare"))
 
     def row_of(label: str, selection: Selection, figure: Figure) -> list[Text]:
         selection = replace(selection, date_basis=basis)
@@ -257,7 +262,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
             bounds=bounds_of(total),
             unit=unit,
             title=metric_name(words, total),
-            finding=_groups_finding(words, shown),
+            finding=groups_finding(words, shown),
             head=head,
             rows=rows,
         )
@@ -271,7 +276,7 @@ def _cut(result: Result, words: Texts) -> str:
     return charts.cut_text(words, result.period, result.parameters["bucket"], starts)
 
 
-def _groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str:
+def groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str:
     real = [name for name, figure, _ in rows if charts.figure_band(figure)]
     shown = [(figure.measure.value, name) for name, figure, _ in rows if not figure.suppressed and figure.measure.value]
     if real:
@@ -284,15 +289,35 @@ def _groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> st
 
 
 def _distributions(result: Result, names: Names) -> Sequence[View]:
-    """The share of each value; the rows of a matrix and the ranks of a ranking each by themselves."""
-    parts: dict[str, list[Row]] = {}
-    for row in result.rows:
-        parts.setdefault(str(row.key.get("row") or row.key.get("rank") or ""), []).append(row)
     question = names.questions.get(str(result.parameters.get("question_id")))
-    return [_distribution(part, rows, question, names) for part, rows in parts.items()]
+    return distributions(result.rows, question, names, most=most_of(result.rows))
 
 
-def _distribution(part: str, rows: Sequence[Row], question: Question | None, names: Names) -> View:
+def distributions(
+    rows: Sequence[Row], question: Question | None, names: Names, *, most: float, title: str | None = None
+) -> Sequence[View]:
+    """The share of each value; the rows of a matrix and the ranks of a ranking each by themselves, on one scale.
+
+    `most`: the end of the scale. `title`: of a single part, without one the question.
+    """
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(str(row.key.get("row") or row.key.get("rank") or ""), []).append(row)
+    if title is None:
+        title = question.plain_title if question else ""
+    return [_distribution(part or title, of_part, question, names, most) for part, of_part in parts.items()]
+
+
+def most_of(rows: Sequence[Row]) -> float:
+    """The largest share."""
+    return max(map(_share, rows), default=0.0)
+
+
+def _share(row: Row) -> float:
+    return 0.0 if row.figures[0].suppressed else row.figures[0].measure.value or 0.0
+
+
+def _distribution(title: str, rows: Sequence[Row], question: Question | None, names: Names, scale: float) -> View:
     words = names.words
     segments = TYPES[question.type].segments if question else ()
     entries: list[Entry] = []
@@ -308,22 +333,25 @@ def _distribution(part: str, rows: Sequence[Row], question: Question | None, nam
         entries.append(
             Entry(name=name, text=f"{name}: {text}", url=url, band=band, short=value_text(words, figure, unit=" %"))
         )
-        cells.append([Text(name, url), *figure_cells(words, figure)[:2], Text(_count_text(words, figure))])
-    shares = [0.0 if row.figures[0].suppressed else row.figures[0].measure.value or 0.0 for row in rows]
+        share, interval, _, change = figure_cells(words, figure)
+        cells.append([Text(name, url), share, interval, Text(_count_text(words, figure)), change])
+    shares = list(map(_share, rows))
     most = max(range(len(rows)), key=lambda index: shares[index])
     finding = words(
         "Most often {name}: {text}.", name=entries[most].name, text=figure_text(words, rows[most].figures[0], unit=" %")
     )
     if not shares[most]:
         finding = figure_text(words, rows[most].figures[0])
+    columns = 5 if any(row[-1].text for row in cells) else 4  # without a change nothing is compared
+    head = [words("Answer"), words("Share"), words("95 % interval"), words("Answers"), words("Change")]
     table: dict[str, Any] = {
-        "head": [words("Answer"), words("Share"), words("95 % interval"), words("Answers")],
-        "rows": cells,
-        "title": part or (question.plain_title if question else ""),
+        "head": head[:columns],
+        "rows": [row[:columns] for row in cells],
+        "title": title,
     }
     if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
-        return charts.columns_view(words, entries, shares, finding=finding, **table)
-    places = core_charts.bars(shares, mirrored=words.direction == "rtl")
+        return charts.columns_view(words, entries, shares, most=scale, finding=finding, **table)
+    places = core_charts.bars(shares, of=scale, mirrored=words.direction == "rtl")
     marked = [charts.with_bar(entry, bar) for entry, bar in zip(entries, places, strict=True)]
     return View(kind="rows", finding=finding, points=marked, **table)
 
@@ -399,11 +427,10 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
     return [stages, View(kind="rows", points=marks, **table)]
 
 
-def _drivers(result: Result, names: Names) -> View:
+def drivers(found: Sequence[Row], names: Names, *, title: str) -> View:
     words = names.words
-    asked = [row for row in result.rows if row.figures[0].measure.n]  # together with the outcome
+    asked = [row for row in found if row.figures[0].measure.n]  # together with the outcome
     shown = [(names.of(row.key), row.figures[0], names.url(row.selection, ())) for row in asked]
-    outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
     best = next((name for name, figure, _ in shown if not figure.suppressed and figure.measure.value is not None), "")
     rows = [
         [
@@ -413,12 +440,9 @@ def _drivers(result: Result, names: Names) -> View:
         ]
         for row in asked
     ]
-    title = outcome.title if outcome else ""
     head = [words("Question"), words("Correlation"), words("95 % interval"), words("Pairs"), words("Mean")]
     if not best:
-        finding = words(
-            "No other rating stands beside it in 30 responses or more. Choose another outcome or a longer period."
-        )
+        finding = _no_driver(words, found)
         return View(kind="table", title=title, finding=finding, head=head, rows=rows)
     return charts.groups_view(
         words,
@@ -431,6 +455,19 @@ def _drivers(result: Result, names: Names) -> View:
         head=head,
         rows=rows,
     )
+
+
+def _no_driver(words: Texts, rows: Sequence[Row]) -> str:
+    """The reason why there is no correlation."""
+    figures = [row.figures[0] for row in rows if row.figures[0].measure.n]
+    if not rows:
+        return words("No rating stands beside it in this questionnaire: a scale, or a matrix whose columns are one.")
+    if not figures:
+        return words("No response of this period answers it and another rating. Choose another outcome or period.")
+    if all(one.suppressed for one in figures):
+        text = words("Fewer than {n} responses answer both questions: too few for a correlation.", n=PAIRS_MIN)
+        return f"{text} {words('Choose a longer period.')}"
+    return words("Nothing can go together with it: all answers to one of the questions are the same.")
 
 
 def _comments(result: Result, names: Names) -> View:

@@ -50,7 +50,7 @@
     timer = 0;
     running = true;
     request.open("POST", form.action);
-    request.responseType = "document"; // as in swap.js
+    request.responseType = "document"; // as in console.js
     request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
     request.onload = () => {
       const page = request.response;

@@ -228,7 +228,8 @@ class TestScores:
                 {name: value for name, value in answers.items() if value is not None}, now=now - timedelta(hours=1)
             )
         result = await house.template("drivers", outcome_question_id=NPS)
-        shown, hidden = result["rows"]
+        shown, hidden, unanswered = result["rows"]
+        assert ROW == unanswered["key"]["row_id"]
         assert ({"question_id": CSAT}, {"question_id": CES}) == (shown["key"], hidden["key"])
         assert ("correlation", "jackknife_z", 33, "pairs") == tuple(
             shown["figures"][0][name] for name in ("unit", "method", "n", "base")
@@ -237,6 +238,38 @@ class TestScores:
             hidden["figures"][0][name] for name in ("suppressed", "suppressed_reason", "value", "n", "interval")
         )
         assert (1, 5.0) == (result["suppressed_rows"], result["total"][0]["value"])
+
+    async def test_drivers_of_a_matrix(self, house: House, now: datetime) -> None:
+        """Each row by itself, beside ratings; the same responses are behind it."""
+        for number in range(32):
+            answers: dict[str, object] = {NPS: number % 11, MATRIX: {ROW: number % 3 + 1}}
+            await house.respond(answers | ({CSAT: 3} if number < 2 else {}), now=now - timedelta(hours=1))
+        result = await house.template("drivers", outcome_question_id=NPS)
+        found = {row["key"].get("row_id", row["key"]["question_id"]): row for row in result["rows"]}
+        row = found[ROW]
+        assert {"question_id": MATRIX, "row_id": ROW, "row": "Food"} == row["key"]
+        assert (32, False) == (row["figures"][0]["n"], row["figures"][0]["suppressed"])
+        assert ("mean", 32, "1-3") == tuple(row["figures"][1][each] for each in ("metric", "n", "scale"))
+        assert {ROW, CSAT, CES} == found.keys()
+        alone = await house.template("drivers", outcome_question_id=NPS, question_ids=MATRIX)
+        assert [row["figures"]] == [each["figures"] for each in alone["rows"]]
+        condition = json.dumps(row["selection"]["condition"])
+        assert 32 == (await house.template("nps", filter=condition))["total"][0]["n"]
+
+    async def test_drivers_of_columns_that_are_no_scale(self, house: House, now: datetime) -> None:
+        """Without an order there is no rating; points are one, and a column without them is none."""
+        columns = [{"value": value, "label": f"{value}"} for value in (2, 1, 3)]
+        await house.publish(MATRIX, choices=columns)
+        refused = await house.refused("drivers", outcome_question_id=NPS, question_ids=MATRIX)
+        assert [("question_ids[0]", "unknown_value")] == refused
+        assert MATRIX not in {
+            row["key"]["question_id"] for row in (await house.template("drivers", outcome_question_id=NPS))["rows"]
+        }
+        await house.publish(MATRIX, choices=[{**columns[0], "points": 10}, {**columns[1], "points": 0}, columns[2]])
+        for value in (1, 2, 3):
+            await house.respond({NPS: 9, MATRIX: {ROW: value}}, now=now - timedelta(hours=1))
+        [row] = (await house.template("drivers", outcome_question_id=NPS, question_ids=MATRIX))["rows"]
+        assert (5.0, 2, "0-10") == tuple(row["figures"][1][each] for each in ("value", "n", "scale"))
 
     async def test_drivers_of_too_many_values(
         self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,56 @@
+"""Last month, which branch, which aspect, what they say: clicks are counted, a choice in a list as two."""
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.browser.conftest import House
+from tests.browser.test_console import entered
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CLICKS_MAX = 10
+BRANCHES = ("Harbour Street", "Old Town", "Online")
+
+
+async def test_from_the_overview_to_what_they_say(browser: Browser, house: House) -> None:
+    clicks = 0
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console")
+        await page.get_by_label("Period").select_option("last_month")
+        clicks += 2
+        await page.wait_for_url("**/console?period=last_month")
+        await page.get_by_role("link", name="After delivery", exact=True).first.click()
+        clicks += 1
+        await page.wait_for_url("**/results?period=last_month")
+        await expect(page.get_by_label("Period")).to_have_value("last_month")
+        branches = page.locator("section", has_text="by group")
+        for name in BRANCHES:
+            await expect(branches.locator(".chart-rows").get_by_text(name)).to_be_visible()
+        await branches.locator(".chart-rows a", has_text="Old Town").click()
+        clicks += 1
+        await page.wait_for_url("**/results?period=last_month&by=store_id&value=Old+Town")
+        await expect(page.get_by_label("Store")).to_have_value("Old Town")
+        aspects = page.locator("section", has=page.get_by_role("heading", name="What influenced your answer most?"))
+        await expect(aspects.locator(".chart-row").first).to_be_visible()
+        said = page.locator("section", has=page.get_by_role("heading", name="Is there anything else"))
+        await expect(said.locator(".comment").first).to_be_visible()
+        await said.get_by_role("link", name="All its answers").click()
+        clicks += 1
+        await page.wait_for_url("**/console/responses?**")
+        await expect(page.locator("[data-row]").first).to_be_visible()
+    assert CLICKS_MAX >= clicks
+    assert 5 == clicks
+
+
+async def test_a_branch_acts_when_it_is_chosen(browser: Browser, house: House) -> None:
+    """Also without scripts, by the button."""
+    for has_scripts in (True, False):
+        async with entered(browser, house, java_script_enabled=has_scripts) as page:
+            await page.goto(f"{house.url}/console")
+            await page.get_by_role("link", name="Relationship", exact=True).first.click()
+            await page.wait_for_url("**/results?**")
+            await page.get_by_label("Store").select_option("Online")
+            if not has_scripts:
+                await page.get_by_role("button", name="Show").click()
+            await page.wait_for_url("**value=Online**")
+            await expect(page.get_by_text("Store: Online")).to_be_visible()

@@ -1,0 +1,117 @@
+"""The results of a questionnaire on one page: its figures, its links, and what is refused."""
+
+import re
+from datetime import datetime, timedelta
+from html import unescape
+
+import pytest
+
+from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
+from afterword.tenants.logins import sessions
+from tests.conftest import note_statements
+from tests.listening.reports.conftest import CSAT, MATRIX, NPS, ROW, TEXT, House
+from tests.listening.screens.test_reports import plain
+from tests.tenants.logins.conftest import Browser
+
+STATEMENTS_MAX = 13  # with a matrix, comments and drivers
+
+
+@pytest.fixture
+async def stores(owner: House, now: datetime) -> House:
+    """Two stores: one delivers late, and its people say so."""
+    for store, score, row in (("north", 9, 3), ("south", 3, 1)):
+        for number in range(20):
+            await owner.respond(
+                {NPS: score, CSAT: number % 5 + 1, MATRIX: {ROW: row}, TEXT: f"{store} says {number}"},
+                now=now - timedelta(days=1, minutes=number),
+                metadata={"store_id": store},
+            )
+    await owner.follow()
+    return owner
+
+
+async def page_of(browser: Browser, path: str) -> str:
+    reply = await browser.get(path)
+    assert 200 == reply.status_code
+    return unescape(reply.text)
+
+
+def path_of(house: House) -> str:
+    return f"/console/questionnaires/{house.questionnaire_id}/results"
+
+
+async def test_statements(stores: House, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many for a group as for all; daily counts, and what has none, are read once for both periods."""
+    for query in ("", "?value=south"):
+        await browser.get(path_of(stores) + query)
+        statements = note_statements(monkeypatch, stores.pool)
+        await browser.get(path_of(stores) + query)
+        assert STATEMENTS_MAX >= len(statements), statements
+
+
+async def test_what_is_not_there(stores: House, browser: Browser) -> None:
+    """Another id is not found; a period that is too long is refused in place; unknown names and values are none."""
+    assert 404 == (await browser.get(f"/console/questionnaires/{'z' * 22}/results")).status_code
+    refused = await browser.get(f"{path_of(stores)}?period=dates&first=1980-01-01&last=2100-01-01")
+    assert 422 == refused.status_code
+    assert 'role="alert"' in refused.text
+    page = await page_of(browser, f"{path_of(stores)}?by=order&value=west&page=x&period=never")
+    assert plain(page) == plain(await page_of(browser, path_of(stores)))
+    assert "There is no question here." in (await browser.get(f"{path_of(stores)}?page=7")).text
+
+
+async def test_all_questions_of_a_group(stores: House, browser: Browser) -> None:
+    """Each question with its figure, the rows of a matrix on its scale, the newest words, and what goes together."""
+    page = await page_of(browser, path_of(stores))
+    text = plain(page)
+    for shown in (
+        "Results of “After delivery”",
+        "How likely? i How this is counted Promoters less detractors, of each question. 0.0",
+        "Means from 1 (Choice 1) to 3 (Choice 3).",
+        "NPS by group Clearly different: north, south.",
+        "What goes together with NPS Most closely together with it goes Food.",
+        "How easy? i How this is counted The share of those for whom it was easy, of each question. No answers yet.",
+        "south says 0",
+    ):
+        assert shown in text
+    south = plain(await page_of(browser, f"{path_of(stores)}?value=south"))
+    assert "\u2212100.0" in south
+    assert "Store: south · Show all" in south
+    assert "north says" not in south
+    assert "Fewer than 30 responses answer both questions" in south
+
+
+async def test_numbers_lead_to_exactly_their_responses(stores: House, browser: Browser) -> None:
+    page = await page_of(browser, f"{path_of(stores)}?value=south")
+    links = {(text, url) for url, text in re.findall(r'href="(/console/responses\?[^"]+)"[^>]*>([^<]+)<', page)}
+    counts = {
+        text: (await browser.get(url)).text.count("data-row")
+        for text, url in links
+        if text in {"Detractors 20", "Promoters 0", "All its answers"}
+    }
+    [answer] = set(re.findall(r'href="(/console/responses/[\w-]+\?[^"]+)"[^>]*><span[^>]*>south says 0<', page))
+    assert "south says 0" in (await browser.get(answer)).text
+    assert {"Detractors 20": 20, "Promoters 0": 0, "All its answers": 20} == counts
+
+
+async def test_ways_there(stores: House, browser: Browser) -> None:
+    """From the overview with its period, from the page of the questionnaire, and from Find."""
+    expected = {
+        "/console?period=90": f"{path_of(stores)}?period=90",
+        path_of(stores).removesuffix("/results"): path_of(stores),
+        "/console/find?q=After": path_of(stores),
+    }
+    for path, link in expected.items():
+        assert f'href="{link}"' in await page_of(browser, path), path
+
+
+async def test_a_reader_of_figures_alone(stores: House, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole months with the reason, no words and no links; of the owner nothing is hidden."""
+    assert "Hidden" not in await page_of(browser, path_of(stores))
+    scopes = {**ROLE_SCOPES, "owner": SCOPES - {"Questionnaire Instance.Read"}}
+    monkeypatch.setattr(sessions, "ROLE_SCOPES", scopes)
+    page = await page_of(browser, path_of(stores))
+    assert "since it does not open single answers" in page
+    assert "Your role does not open single answers." in page
+    assert "says 0" not in page
+    assert "/console/responses?" not in page
