@@ -88,7 +88,7 @@ def test_a_list_says_its_default_nowhere() -> None:
 
 
 def test_a_list_has_no_end_before_the_period_has() -> None:
-    """What waits for a later time belongs to this month, and not to the last one."""
+    """A message that waits for a later time belongs to this month, and not to the last one."""
     assert (NOW - timedelta(days=30), None) == Listed.read({}).span(VISIT)
     assert None is Listed.read({"period": "dates", "first": "2026-03-01", "last": "2026-03-31"}).span(VISIT)[1]
     assert datetime(2026, 2, 28, 22, tzinfo=UTC) == Listed.read({"period": "last_month"}).span(VISIT)[1]

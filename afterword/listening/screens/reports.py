@@ -71,25 +71,25 @@ async def shared_report(guest: Guest) -> Response:
         try:
             report, plan = await shares.read(db, organization_id=organization_id, secret=secret, now=guest.now)
             values = await _shared(guest, db, report, plan)
+            organization = await organizations.get_organization(db, organization_id=organization_id)
         except (errors.NotFound, errors.Gone, errors.Invalid) as refusal:
             title, text = map(words, WORDS[refusal.status])
             return guest.page("shared_ended.html", title=title, status=refusal.status, text=text)
-    return guest.page("shared.html", title=report.title, back="", **values)
+    brand = organization.display_name if organization else ""
+    return guest.page("shared.html", title=report.title, brand=brand, back="", **values)
 
 
 async def _shared(guest: Guest, db: Database, report: CustomReport, plan: plans.Plan) -> dict[str, Any]:
-    """The values of the page that a link opens, with the name and the logo of the organization."""
+    """The values of the page that a link opens, but for the name of the organization."""
     key = {"organization_id": report.organization_id}
     result = await results.run_plan(db, plan)
     found = await questionnaires_store.list_questionnaires(db, **key, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX))
-    organization = await organizations.get_organization(db, **key)
     questionnaire_id = plan.query.questionnaire_ids[0]
     layers = await visuals.get_layers(db, **key, questionnaire_id=questionnaire_id)
     theme = inherited(layers.organization, layers.application, layers.visual) if layers else DEFAULT
     names = report_names(guest.words, plan.context, {one.questionnaire_id: one.display_name for one in found.items})
     return {
         **values_of(guest.words, result, names, template_id=report.spec.get("template_id")),
-        "brand": organization.display_name if organization else "",
         "logo_url": logo_url(theme, questionnaire_id),
     }
 
@@ -241,7 +241,8 @@ async def preview_share(visit: Visit) -> Response:
     async with visit.read() as db:
         report, plan = await shares.preview(db, caller=visit.caller, **visit.ids, now=visit.now)
         values = await _shared(visit, db, report, plan)
-    return visit.page("shared.html", title=report.title, back=SAVED.replace("{report_id}", report.report_id), **values)
+    back, brand = SAVED.replace("{report_id}", report.report_id), visit.session.organization_name
+    return visit.page("shared.html", title=report.title, brand=brand, back=back, **values)
 
 
 @routes.post(f"{SAVED}/share/{{share_id}}/end", scope="Report.Update")

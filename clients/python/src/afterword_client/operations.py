@@ -2940,9 +2940,9 @@ class Pipelines(Family):
     ) -> models.TestSend:
         """Send a test message.
 
-        One message now, through the pipeline's own account, whatever would hold an item: no item, instance or credit.
-        Its subject begins with `[Test]`, its links lead to a page that says so; `send_time` has no effect. A
-        suppressed address is `refused`. At most 20 in 10 minutes. Needs `Pipeline.Update`.
+        One message now, through the pipeline's own account, whatever would hold an item: no item and no credit. Its
+        subject begins with `[Test]`, its links open a test instance; `send_time` has no effect. A suppressed address
+        is `refused`. At most 20 in 10 minutes. Needs `Pipeline.Update`.
         """
         return self._transport.request(
             "POST",
