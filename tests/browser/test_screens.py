@@ -60,6 +60,8 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {
     # And the titles of metadata, which each process keeps for a moment.
     "/console/cases/{alert_instance_id}": STATEMENTS_MAX + 1,
     "/console/responses/{instance_id}": STATEMENTS_MAX + 1,
+    # The report with the names of its questionnaires, and the logo.
+    "/console/reports/saved/{report_id}/preview": STATEMENTS_MAX + 1,
 }
 HTML_BYTES_MAX: Final = 20_000  # compressed
 OVERVIEW_BYTES_MAX: Final = 30_000

@@ -43,16 +43,6 @@ METADATA: Final = "questionnaire_metadata"
 LIVE: Final = (core_cells.NUMERIC | core_cells.DISTRIBUTED) - core_cells.COUNTED  # without daily counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedResults:
-    """`period`: the members of a spec that say it. `by`: a name of metadata, `value`: one of its values."""
-
-    period: Mapping[str, Any]
-    by: str = ""
-    value: str = ""
-    page: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Comment:
     question_id: str
@@ -103,11 +93,22 @@ class QuestionnaireResults:
 
 
 async def read(
-    db: Database, *, caller: Caller, questionnaire: Questionnaire, asked: AskedResults, now: datetime
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire: Questionnaire,
+    period: Mapping[str, Any],
+    by: str,
+    value: str,
+    page: int,
+    now: datetime,
 ) -> QuestionnaireResults:
-    """Raises Invalid where it reads too much. Readers of figures alone get whole months, and no small groups."""
+    """`period`: the members of a spec that say it. `by`: a name of metadata, `value`: one of its values; page from 0.
+
+    Raises Invalid where it reads too much. Readers of figures alone get whole months, and no small groups.
+    """
     questionnaire_id = questionnaire.questionnaire_id
-    query = queries.query_of({**asked.period, "metrics": [], "questionnaire_ids": (questionnaire_id,)})
+    query = queries.query_of({**period, "metrics": [], "questionnaire_ids": (questionnaire_id,)})
     owners = {questionnaire_id: questionnaire.owner_application_id}
     findings = Findings(place=plans.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings, known=owners)
@@ -118,19 +119,18 @@ async def read(
         names=_names(context),
         test_only=caller.test,
     )
-    by = asked.by if asked.by in values else next(iter(values), "")
-    value = asked.value if asked.value in values.get(by, ()) else ""
-    group = f"{METADATA}:{by}"
-    query = replace(query, compare="previous_period", group_by=(group,) if by else ())
+    by = by if by in values else next(iter(values), "")
+    value = value if value in values.get(by, ()) else ""
+    query = replace(query, compare="previous_period", group_by=(f"{METADATA}:{by}",) if by else ())
     run = plans.plan(query, context, now=now, findings=findings)
     asking = [one for one in context.questions.values() if one.is_answered]
-    first = asked.page * QUESTIONS_MAX
+    first = page * QUESTIONS_MAX
     shown = asking[first : first + QUESTIONS_MAX]
-    outcome = next((one for kind in SCORES for one in asking if one.type == kind), None) if not asked.page else None
-    page = _Page(run, (by, value) if value else None)
+    outcome = next((one for kind in SCORES for one in asking if one.type == kind), None) if not page else None
+    counts = _Page(run, (by, value) if value else None)
     rated = [one for one in asking if outcome and one.type != "number" and core_cells.is_rated(one)][:DRIVERS_MAX]
     counted = (*shown, *rated, *([outcome] if outcome else ()))
-    await page.count(db, list({one.question_id: one for one in counted}.values()))
+    await counts.count(db, list({one.question_id: one for one in counted}.values()))
     may_read = not run.context.protected
     texts = [one.question_id for one in shown if one.shape == "text"] if may_read else []
     comments = await _list_comments(
@@ -140,23 +140,23 @@ async def read(
         question_ids=texts,
         from_time=run.period.from_time,
         to_time=run.period.to_time,
-        of_group=page.group,
+        of_group=counts.group,
         test_only=caller.test,
     )
-    drivers = await page.drivers(db, outcome, rated) if outcome and may_read else None
+    drivers = await counts.drivers(db, outcome, rated) if outcome and may_read else None
     return QuestionnaireResults(
         context=context,
         period=run.period,
         earlier=run.earlier or run.period,
-        questions=[page.result(one, comments.get(one.question_id, ())) for one in shown],
+        questions=[counts.result(one, comments.get(one.question_id, ())) for one in shown],
         has_more=len(asking) > first + QUESTIONS_MAX,
         values=values,
         by=by,
         value=value,
         may_read=may_read,
         outcome=outcome,
-        groups=page.groups(outcome) if outcome and by else (),
-        total=page.figure(outcome) if outcome else None,
+        groups=counts.groups(outcome) if outcome and by else (),
+        total=counts.figure(outcome) if outcome else None,
         drivers=drivers,
     )
 

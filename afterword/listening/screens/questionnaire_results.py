@@ -1,7 +1,7 @@
 """The results of a questionnaire: all its questions on one page, of a period beside the one before."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -21,7 +21,7 @@ from afterword.kit.ui.charts import Text, View
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import before_text, change_kind, change_text, near_moment, shown_figure
 from afterword.listening.reports import question_results
-from afterword.listening.reports.question_results import METADATA, AskedResults, QuestionnaireResults, QuestionResult
+from afterword.listening.reports.question_results import METADATA, QuestionnaireResults, QuestionResult
 from afterword.listening.screens import views
 from afterword.listening.screens.forms import PERIODS, Field, report_names
 from afterword.listening.screens.reports import months_of
@@ -31,29 +31,16 @@ from afterword.sending.screens.invitations import links
 RESULTS: Final = "/console/questionnaires/{questionnaire_id}/results"
 DAYS_DEFAULT: Final = 30
 VALUE_CHARACTERS_MAX: Final = 300
-PAGES_MAX: Final = 100
+PAGE_DIGITS_MAX: Final = 3
 VALUES: Final = (  # of the template, empty where the results are refused
     "fields", "dates", "before", "is_of_months", "group", "all_url", "score", "groups", "drivers",
     "blocks", "may_read", "next_url", "first_url",
 )  # fmt: skip
 PARTS: Final = ("nps",)  # whose segments have a colour
 
+Url = Callable[..., str]
+
 routes = Screens()
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The question of the address; `page`: from 0."""
-
-    path: str
-    period: PeriodChoice
-    by: str
-    value: str
-    page: int
-
-    def url(self, **changed: object) -> str:
-        given = {**self.period.query, "by": self.by, "value": self.value, "page": self.page or ""}
-        return address(self.path, {**given, **changed})
 
 
 def results_url(questionnaire_id: str, query: Mapping[str, str] | None = None) -> str:
@@ -62,42 +49,38 @@ def results_url(questionnaire_id: str, query: Mapping[str, str] | None = None) -
 
 @routes.get(RESULTS, scope="Report.Read")
 async def questionnaire_results(visit: Visit) -> Response:
-    query, words = visit.query, visit.words
-    page = query.get("page", "")
-    chosen = Chosen(
-        results_url(visit.id("questionnaire_id")),
-        PeriodChoice.read(query, DAYS_DEFAULT, PERIODS),
-        query.get("by", "")[:VALUE_CHARACTERS_MAX],
-        query.get("value", "")[:VALUE_CHARACTERS_MAX],
-        min(int(page), PAGES_MAX) if page.isascii() and page.isdigit() and len(page) < PAGES_MAX else 0,
-    )
-    asked = AskedResults(period=chosen.period.spec(visit), by=chosen.by, value=chosen.value, page=chosen.page)
+    query, words, path = visit.query, visit.words, results_url(visit.id("questionnaire_id"))
+    period, number = PeriodChoice.read(query, DAYS_DEFAULT, PERIODS), query.get("page", "")
+    page = int(number) if number.isascii() and number.isdigit() and len(number) <= PAGE_DIGITS_MAX else 0
+    asked: dict[str, Any] = {name: query.get(name, "")[:VALUE_CHARACTERS_MAX] for name in ("by", "value")}
     refusal: errors.Invalid | None = None
     values: dict[str, Any] = dict.fromkeys(VALUES, ())
     async with visit.read() as db:
         questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        given: dict[str, Any] = {"caller": visit.caller, "questionnaire": questionnaire, "now": visit.now}
         try:
-            found = await question_results.read(
-                db, caller=visit.caller, questionnaire=questionnaire, asked=asked, now=visit.now
-            )
+            found = await question_results.read(db, **given, **asked, period=period.spec(visit), page=page)
         except errors.Invalid as wrong:
             refusal = wrong
         else:
-            values = _values(visit, chosen, questionnaire, found)
+            shown = {**period.query, "by": found.by, "value": found.value, "page": page or ""}
+            values = _values(visit, questionnaire, found, lambda **changed: address(path, {**shown, **changed}), page)
     return visit.page(
         "results.html",
         title=words("Results of “{name}”", name=questionnaire.display_name),
         refusal=refusal,
-        action=chosen.path,
-        back=(questionnaire.display_name, chosen.path.removesuffix("/results")),
-        period=chosen.period.field(words, PERIODS),
+        action=path,
+        back=(questionnaire.display_name, path.removesuffix("/results")),
+        period=period.field(words, PERIODS),
         **values,
     )
 
 
-def _values(visit: Visit, chosen: Chosen, questionnaire: Questionnaire, found: QuestionnaireResults) -> dict[str, Any]:
+def _values(
+    visit: Visit, questionnaire: Questionnaire, found: QuestionnaireResults, url_of: Url, page: int
+) -> dict[str, Any]:
+    """`url_of`: the address of these results with changes."""
     words, questionnaire_id = visit.words, questionnaire.questionnaire_id
-    chosen = replace(chosen, by=found.by, value=found.value)
     url = links([questionnaire_id]) if found.may_read else None
     names = report_names(words, found.context, {questionnaire_id: questionnaire.display_name}, url=url)
     shares = [row for one in found.questions if not one.is_of_means for row in one.rows]
@@ -108,14 +91,14 @@ def _values(visit: Visit, chosen: Chosen, questionnaire: Questionnaire, found: Q
         "before": months_of(words, found.earlier),
         "is_of_months": not found.may_read,
         "group": f"{names.group(f'{METADATA}:{found.by}')}: {found.value}" if found.value else "",
-        "all_url": chosen.url(value="", page="") if found.value else "",
+        "all_url": url_of(value="", page="") if found.value else "",
         "score": words(SCORES[found.outcome.type].label) if found.outcome else "",
-        "groups": _groups(names, found, chosen) if found.groups else None,
+        "groups": _groups(names, found, url_of) if found.groups else None,
         "drivers": None if found.drivers is None else views.drivers(found.drivers, names, title=""),
         "blocks": [_block(visit, names, one, most=most) for one in found.questions],
         "may_read": found.may_read,
-        "next_url": chosen.url(page=chosen.page + 1) if found.has_more else "",
-        "first_url": chosen.url(page="") if chosen.page else "",
+        "next_url": url_of(page=page + 1) if found.has_more else "",
+        "first_url": url_of(page="") if page else "",
     }
 
 
@@ -129,14 +112,14 @@ def _fields(words: Texts, names: Names, found: QuestionnaireResults) -> Sequence
     return [Field("by", words("Groups"), list(titles.items()), found.by), *shown] if len(titles) > 1 else shown
 
 
-def _groups(names: Names, found: QuestionnaireResults, chosen: Chosen) -> View | None:
+def _groups(names: Names, found: QuestionnaireResults, url_of: Url) -> View | None:
     """The outcome of each group; the name of a group leads to its results."""
     words, total = names.words, found.total
     if total is None:
         return None
     group = f"{METADATA}:{found.by}"
     unit, bounds = views.unit_of(total), views.bounds_of(total)
-    known = {value: chosen.url(value=value, page="") for value in found.values[found.by]}
+    known = {value: url_of(value=value, page="") for value in found.values[found.by]}
     shown = [(names.of(row.key), row.figures[0], known.get(str(row.key[group]), "")) for row in found.groups]
     return charts.groups_view(
         words,

@@ -10,7 +10,7 @@ from afterword.asking.questionnaires import access
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.listening.reports import counts, question_results
-from afterword.listening.reports.question_results import AskedResults, QuestionnaireResults
+from afterword.listening.reports.question_results import QuestionnaireResults
 from tests.listening.reports.conftest import CES, CHOICE, CSAT, MANY, MATRIX, NPS, NUMBER, RANKING, ROW, TEXT, House
 
 STORES = {"north": (9, 10, 10, 3), "south": (2, 4, 9, 6, 0)}
@@ -20,8 +20,8 @@ async def read(house: House, now: datetime, *, without: str = "", **asked: Any) 
     caller = replace(house.caller, scopes=SCOPES - {without})
     async with db.connection(house.pool) as database:
         questionnaire = await access.get(database, caller=caller, questionnaire_id=house.questionnaire_id)
-        given = AskedResults(period=asked.pop("period", {"last_days": 10}), **asked)
-        return await question_results.read(database, caller=caller, questionnaire=questionnaire, asked=given, now=now)
+        given: dict[str, Any] = {"period": {"last_days": 10}, "by": "", "value": "", "page": 0, **asked}
+        return await question_results.read(database, caller=caller, questionnaire=questionnaire, now=now, **given)
 
 
 @pytest.fixture
