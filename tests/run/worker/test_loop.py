@@ -62,7 +62,8 @@ class TestRun:
         [kept] = await bench.queue.fetch("select * from outbox_message")
         assert ("customer 7", 5) == (kept["recipient"], kept["channel_id"])
         assert b"/a/" in kept["content"]
-        assert 2 == await bench.queue.value("select count(*) from questionnaire_instance where sent_time is not null")
+        sent = "select count(*) from questionnaire_instance where sent_time is not null"
+        assert 1 == await bench.queue.value(sent)  # the link; what the outbox keeps was not sent
 
     async def test_a_channel_that_it_lacks_is_left_to_others(self, bench: Bench) -> None:
         sms = await bench.queue.pipeline(
