@@ -234,7 +234,8 @@ class Visit(Guest):
     def may_open(self, path: str) -> bool:
         """Whether the role opens this address, for links that lead there."""
         scope = _SCOPES.get(path)
-        return scope is None or scope in self.caller.scopes
+        is_reached = path not in _OF_OWNERS or self.caller.role == "owner"
+        return is_reached and (scope is None or scope in self.caller.scopes)
 
     def confirm(
         self,
@@ -274,6 +275,7 @@ class Screen:
 
 
 _SCOPES: Final[dict[str, str | None]] = {}  # of the addresses without parameters that are read
+_OF_OWNERS: Final[set[str]] = set()  # addresses whose service refuses all other roles
 
 
 class Screens:
@@ -283,7 +285,11 @@ class Screens:
         self.all: list[Screen] = []
         self.pages = Pages()
 
-    def get(self, path: str, *, scope: str | None = None, proof: bool = False) -> Callable[[Handler], Handler]:
+    def get(
+        self, path: str, *, scope: str | None = None, proof: bool = False, of_owners: bool = False
+    ) -> Callable[[Handler], Handler]:
+        if of_owners:
+            _OF_OWNERS.add(path)
         return self._add("GET", path, scope=scope, needs_proof=proof)
 
     def post(self, path: str, *, scope: str | None = None, proof: bool = False) -> Callable[[Handler], Handler]:

@@ -78,7 +78,7 @@ removal(
 )
 
 
-@routes.get(IDENTITY, scope="Organization.Update", proof=True)
+@routes.get(IDENTITY, scope="Organization.Update", proof=True, of_owners=True)
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     identities.require_owner(visit.caller)

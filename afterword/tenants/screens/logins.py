@@ -36,7 +36,7 @@ async def save_policy(visit: Visit) -> Response:
     return html.redirect(f"{LOGINS}?done=saved")
 
 
-@routes.get(LOGINS, scope="Organization.Update")
+@routes.get(LOGINS, scope="Organization.Update", of_owners=True)
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     identities.require_owner(visit.caller)

@@ -66,7 +66,7 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
             (words("Host of your public pages"), DOMAIN),
             *(
                 [(words("How people log in"), LOGINS), (words("Log-in through your own provider"), IDENTITY)]
-                if visit.caller.role == "owner"
+                if visit.may_open(IDENTITY)
                 else []
             ),
         ],
