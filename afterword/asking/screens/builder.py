@@ -202,7 +202,7 @@ def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Respons
 
 
 def _where(visit: Visit, document: Document) -> dict[str, str]:
-    """Where the gallery adds a question: the id before its place, a new page, or neither for the end."""
+    """The place at which the gallery adds a question: the id before it, a new page, or neither for the end."""
     words, after = visit.words, visit.query.get("after", "")
     if visit.query.get("what") == "page":
         return {"after": "", "what": "page", "text": words("on a new page")}

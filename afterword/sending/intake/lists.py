@@ -529,4 +529,11 @@ async def _import(
 
 
 def _policy(text: str) -> imports.Policy:
-    return "update" if text == "update" else "skip" if text == "skip" else "error"
+    """Raises Invalid for any other text."""
+    match text:
+        case "error" | "update" | "skip":
+            return text
+        case _:
+            raise errors.Invalid.at(
+                "/on_conflict", "unknown_value", "Say what becomes of a message that is there already."
+            )

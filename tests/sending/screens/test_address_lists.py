@@ -230,3 +230,13 @@ async def test_new_fields(client: Client, browser: httpx2.AsyncClient) -> None:
     expected = {"vorname": ("Vorname", True), "field": ("Κατάστημα", False), "field_2": ("Όροφος", False)}
     expected["field_2nd_floor"] = ("2nd floor", False)
     assert {name: (title, "text", is_personal) for name, (title, is_personal) in expected.items()} == declared
+
+
+async def test_unknown_conflict(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A form that does not say it, or says what we do not know, is asked again: nothing is checked meanwhile."""
+    path = await upload(browser, client, b"email\nann@example.com\n")
+    form = choices((await browser.get(f"{path}/columns")).text)
+    for given in ({}, {"on_conflict": "overwrite"}):
+        refused = await browser.post(f"{path}/columns", data={**form, "on_conflict": "", **given})
+        assert (422, True) == (refused.status_code, 'href="#on_conflict"' in refused.text)
+    assert 303 == (await browser.post(f"{path}/columns", data={**form, "on_conflict": "error"})).status_code

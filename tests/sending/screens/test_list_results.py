@@ -43,7 +43,9 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
         chosen[f"column{place}"] for place in range(4)
     ]
     assert "Πελάτης" in page
-    refused = await browser.post(f"{here}/columns", data={"column2": "external_reference"})
+    refused = await browser.post(
+        f"{here}/columns", data={**chosen, "column0": "", "column1": "", "column2": "external_reference", "column3": ""}
+    )
     assert "No column says who is written to." in plain(refused.text)
     assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
     assert "are not read yet" in plain((await browser.get(f"{here}/check")).text)
