@@ -63,8 +63,11 @@ async def test_search_without_a_network(browser: Browser, site: Path, served: st
     page = await context.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    await page.goto(f"{served}/")
+    async with page.expect_response("**/search.json"):
+        await page.goto(f"{served}/")
     await page.keyboard.press("/")
+    # The field gets the focus after the dialog has opened, and takes no letter before.
+    await page.wait_for_function("document.activeElement.shadowRoot?.activeElement?.tagName === 'INPUT'")
     await page.keyboard.type("quiet hours holidays")
     result = page.locator("a[href*='rules/']", has_text="quiet").first
     await result.click()
