@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword.core.wire.site import API_PREFIX
-from afterword.kit.texts import Texts, texts
+from afterword.kit.texts import CONSOLE_LANGUAGES, Texts, texts
 from afterword.sending.pipelines.resources import summary_of
 from afterword.sending.pipelines.store import Pipeline
 
@@ -74,7 +74,6 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "low": "Severity: low", "normal": "Severity: normal", "high": "Severity: high", "critical": "Severity: critical",
 }  # fmt: skip
 SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
-SAID_LANGUAGES: Final = ("en", "el")  # those in which the console, and so the sentences, are written
 _NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "token")  # whose name or title says which it is
 
 
@@ -89,7 +88,7 @@ def notice(
     title = words(TITLES[type_name])
     name = str(data.get("display_name") or data.get("title") or "") if family in _NAMED else ""
     body = " · ".join(dict.fromkeys(filter(None, [name, subject.questionnaire_name])))
-    if type_name in SAID and words.language in SAID_LANGUAGES:
+    if type_name in SAID and words.language in CONSOLE_LANGUAGES:
         body = f"{body}\n{_sentences(data, locale=locale, time_zone=time_zone)}".rstrip()
     return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], None
 

@@ -21,7 +21,7 @@ from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
 from afterword.kit.db import Database
-from afterword.kit.texts import SOURCE_LANGUAGE, Marked, Texts, texts
+from afterword.kit.texts import CONSOLE, CONSOLE_LANGUAGES, SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.ui import text as flash
 from afterword.kit.ui.text import device_of, network_of
@@ -33,8 +33,8 @@ from afterword.tenants.logins import service as logins
 from afterword.tenants.logins import sessions
 from afterword.tenants.logins.sessions import Session
 
-DOMAIN: Final = "console"  # of the texts
-LANGUAGES: Final = (SOURCE_LANGUAGE, "el")  # those with a catalogue of it
+DOMAIN: Final = CONSOLE  # of the texts
+LANGUAGES: Final = CONSOLE_LANGUAGES
 HOME: Final = "/console"
 LOGIN: Final = "/console/login"
 WRONG_STATUS: Final = 400
@@ -126,7 +126,7 @@ class Guest:
 
     @cached_property
     def words(self) -> Texts:
-        return texts(DOMAIN, accepted(self.request))
+        return _words(self.request)
 
     @property
     def source(self) -> sessions.Source:
@@ -182,7 +182,7 @@ class Visit(Guest):
     @cached_property
     def words(self) -> Texts:
         own = self.session.user_locale
-        return texts(DOMAIN, locales.match(own, LANGUAGES, SOURCE_LANGUAGE) if own else accepted(self.request))
+        return _words(self.request, locales.match(own, LANGUAGES, SOURCE_LANGUAGE) if own else None)
 
     def write(self) -> AbstractAsyncContextManager[Database]:
         return db.transaction(self.pool, actor=self.caller.actor)
@@ -453,8 +453,11 @@ def _values_of(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return values
 
 
-def accepted(request: Request) -> str:
-    return locales.accepted(request.headers.get("accept-language", ""), LANGUAGES, SOURCE_LANGUAGE)
+def _words(request: Request, language: str | None = None) -> Texts:
+    """Dates and clocks are as in the browser's region."""
+    header = request.headers.get("accept-language", "")
+    language = language or locales.accepted(header, LANGUAGES, SOURCE_LANGUAGE)
+    return texts(DOMAIN, locales.with_region(language, header))
 
 
 def login_address(request: Request) -> str:

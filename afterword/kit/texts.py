@@ -3,6 +3,7 @@
 English is the source. A word that a catalogue lacks, and a language without one, fall back to it.
 """
 
+import contextlib
 import gettext
 import io
 import re
@@ -13,7 +14,7 @@ from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.core import UnknownLocaleError
+from babel.core import UnknownLocaleError, get_global
 from babel.dates import format_date, format_skeleton, format_time, get_day_names
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -26,6 +27,11 @@ from afterword.errors import Sentence
 SOURCE_LANGUAGE: Final = "en"
 LOCALE_FOLDER = Path(__file__).parents[1] / "locale"
 LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
+CONSOLE: Final = "console"
+# Those that the console speaks.
+CONSOLE_LANGUAGES: Final = (
+    SOURCE_LANGUAGE, *(one for one in LANGUAGES if (LOCALE_FOLDER / one / f"LC_MESSAGES/{CONSOLE}.po").is_file())
+)  # fmt: skip
 MINUS: Final = "\u2212"
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
 _STOP: Final = f".{ISOLATE_END}"
@@ -128,7 +134,8 @@ def _date(day: date, style: Literal["medium", "long"], locale: Locale) -> str:
 
 @lru_cache(maxsize=4_096)
 def _clock(hour: int, minute: int, locale: Locale) -> str:
-    return format_time(time(hour, minute), format="short", locale=locale)
+    # Greeks write 20:30, whatever CLDR says.
+    return format_time(time(hour, minute), format="HH:mm" if locale.language == "el" else "short", locale=locale)
 
 
 @lru_cache(maxsize=256)
@@ -154,6 +161,15 @@ def own_name(tag: str) -> str:
     return name[:1].upper() + name[1:]
 
 
+def first_weekday(time_zone: str) -> int:
+    """The day (ISO: Monday is 1) with which weeks begin in the country of a time zone; Monday where it has none."""
+    country = get_global("zone_territories").get(time_zone, "")
+    try:
+        return Locale.parse(f"und_{country}", resolve_likely_subtags=True).first_week_day + 1
+    except (ValueError, UnknownLocaleError):
+        return 1
+
+
 @lru_cache(maxsize=64)
 def _catalogue(domain: str, language: str) -> gettext.NullTranslations:
     path = LOCALE_FOLDER / language / "LC_MESSAGES" / f"{domain}.po"
@@ -167,12 +183,15 @@ def _catalogue(domain: str, language: str) -> gettext.NullTranslations:
 
 
 def _formats(locale: str, language: str) -> Locale:
-    """The date formats: of the reader's region, where it belongs to the language."""
-    try:
-        found = Locale.parse(locale.replace("-", "_"))
-    except (ValueError, UnknownLocaleError):
-        return Locale.parse(language)
-    return found if found.language == language else Locale.parse(language)
+    """The formats of dates and clocks: of the reader's region, where the language has some for it.
+
+    English has some for Europe (150) as a whole, so that a reader in Athens does not get those of the United States.
+    """
+    tags = (locale, f"{language}-150") if locale.lower().startswith(f"{language}-") else ()
+    for tag in tags:
+        with contextlib.suppress(ValueError, UnknownLocaleError):
+            return Locale.parse(tag.replace("-", "_"))
+    return Locale.parse(language)
 
 
 # A page has hundreds of numbers, most of them small or with one decimal.

@@ -1,5 +1,6 @@
 """The frame of screens: forms within limits, addresses of our own, networks and devices in words."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -41,6 +42,18 @@ async def test_refused_in_the_readers_words(office: Office) -> None:
         large = await client.post("/console/sending/lists/new", files={"file": ("a.csv", content)}, headers=greek)
         assert 413 == large.status_code
         assert "ξεπερνούν τα \u206816\u2069 MB" in large.text
+
+
+@pytest.mark.parametrize(
+    ("language", "clock"), [("en-US", r"1?\d:\d\d\u202f[AP]M"), ("en-GB", r"[012]\d:\d\d"), ("el-GR", r"[012]\d:\d\d")]
+)
+async def test_dates_as_in_the_readers_region(office: Office, language: str, clock: str) -> None:
+    """The language is English by choice; the clock is that of the browser's region."""
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        await client.post("/console/settings/account", data={"locale": "en"})
+        page = (await client.get("/console/settings/account", headers={"Accept-Language": language})).text
+        assert re.search(rf"\d, {clock}\b", page)
 
 
 class TestForm:

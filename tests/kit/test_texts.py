@@ -70,6 +70,28 @@ def test_dates_and_numbers(locale: str, date: str, number: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("locale", "moment"),
+    [
+        ("no-such-Tag", "Nov 22, 2026, 12:30\u202fAM"),
+        ("en-US", "Nov 22, 2026, 12:30\u202fAM"),
+        ("en-GB", "22 Nov 2026, 00:30"),
+        ("en-GR", "22 Nov 2026, 00:30"),  # English has no formats of Greece
+        ("el-GR", "22 Νοε 2026, 00:30"),
+        ("de-US", "22.11.2026, 00:30"),
+    ],
+)
+def test_moments_as_in_the_region(locale: str, moment: str) -> None:
+    assert moment == texts.texts("console", locale).moment(NOON, time_zone="Europe/Athens")
+
+
+@pytest.mark.parametrize(
+    ("time_zone", "weekday"), [("Nowhere/At_all", 1), ("UTC", 1), ("Europe/Athens", 1), ("America/New_York", 7)]
+)
+def test_first_weekday(time_zone: str, weekday: int) -> None:
+    assert weekday == texts.first_weekday(time_zone)
+
+
+@pytest.mark.parametrize(
     ("locale", "value", "decimals", "plain", "signed"),
     [
         ("en", 37.84, 1, "37.8", "+37.8"),

@@ -13,6 +13,7 @@ ACCEPTED_TAGS_MAX = 20
 Marked = str  # a text that a test looks up in the catalogues, wherever it is declared or given for a parameter
 
 _SHAPE: Final = re.compile(r"(?:[A-Za-z]{2,8}|[xXiI])(?:[-_][A-Za-z0-9]{1,8})*\Z")
+_REGION: Final = re.compile(r"\b[A-Za-z]{2,3}(?:-[A-Za-z]{4})?-([A-Za-z]{2})\b")  # of a language, behind its script
 _RIGHT_TO_LEFT: Final = frozenset(
     {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Mend", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
 )
@@ -65,6 +66,13 @@ def accepted(header: str, locales: tuple[str, ...], default: str) -> str:
     """The first of `locales` that an `Accept-Language` header names, in its order; `default` without any."""
     tags = (part.partition(";")[0].strip() for part in header.split(",")[:ACCEPTED_TAGS_MAX])
     return next((found for tag in tags if (found := match(tag, locales, ""))), default)
+
+
+@lru_cache(maxsize=100)
+def with_region(language: str, header: str) -> str:
+    """The language with the first region that an `Accept-Language` header names, if any: `en`, `el-GR` give `en-GR`."""
+    found = _REGION.search(header)
+    return f"{language}-{found[1].upper()}" if found else language
 
 
 @lru_cache(maxsize=1000)

@@ -14,7 +14,7 @@ from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
-from afterword.kit.texts import Marked, Texts, texts
+from afterword.kit.texts import Marked, Texts, own_name, texts
 from afterword.kit.ui.charts import View
 from afterword.kit.ui.text import ShownFigure, change_word, figure_text
 from afterword.kit.web import html
@@ -141,7 +141,6 @@ WEEK_DAYS: Final[tuple[Marked, ...]] = (
     "Every Monday", "Every Tuesday", "Every Wednesday", "Every Thursday", "Every Friday", "Every Saturday",
     "Every Sunday",
 )  # fmt: skip
-NAMES: Final = {"en": "English", "el": "Ελληνικά"}
 
 routes = Screens()
 
@@ -243,7 +242,7 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
         when=form.text("when") or "weekly 1",
         hours=[(str(hour), f"{hour}:00") for hour in range(24)],
         hour=form.text("hour") or str(HOUR_DEFAULT),
-        languages=[(each, NAMES[each]) for each in LANGUAGES],
+        languages=[(each, own_name(each)) for each in LANGUAGES],
         locale=form.text("locale") or words.language,
         zone=visit.zone,
     )

@@ -23,6 +23,7 @@ from afterword.core.text import locales
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
+from afterword.kit.texts import first_weekday
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import ZONE_OPTIONS
 from afterword.kit.web import html, static
@@ -139,7 +140,10 @@ async def save_organization(visit: Visit) -> Response:
             )
         )
         async with visit.write() as db:
-            brand = (await _organization(visit, db)).brand
+            found = await _organization(visit, db)
+            brand = found.brand
+            if found.version == 1:
+                changes["first_weekday"] = first_weekday(given["time_zone"])
             if form.text("no_logo"):
                 changes["brand"] = {**brand, "logo": None}
             if logo is not None:

@@ -10,6 +10,7 @@ from afterword.console import screens
 from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.wire import qr
 from afterword.kit.db import Database
+from afterword.kit.texts import own_name
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html, static
 from afterword.tenants import audit
@@ -142,7 +143,6 @@ LOGINS: Final[dict[str, Marked]] = {
     "logged_in_anew": "Logged in from a new browser",
     "login_failed": "Refused",
 }
-LANGUAGES: Final = {"en": "English", "el": "Ελληνικά"}
 
 
 @routes.get(ACCOUNT)
@@ -355,7 +355,7 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         ],
         memberships=memberships,
         codes=codes,
-        languages=[("", visit.words("As the browser says")), *LANGUAGES.items()],
+        languages=[("", visit.words("As the browser says")), *((one, own_name(one)) for one in screens.LANGUAGES)],
         refusal=refusal,
     )
 

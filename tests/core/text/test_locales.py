@@ -95,3 +95,19 @@ def test_direction(locale: str, direction: str) -> None:
 )
 def test_accepted(header: str, found: str) -> None:
     assert found == locales.accepted(header, ("en", "el"), "en")
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        ("", "en"),
+        ("*;q=0.1", "en"),
+        ("en", "en"),
+        ("en-150", "en"),  # not a country
+        ("el-gr,en;q=0.8", "en-GR"),
+        ("zh-Hant-TW", "en-TW"),
+        ("en, en-GB, en-US", "en-GB"),
+    ],
+)
+def test_with_region(header: str, found: str) -> None:
+    assert found == locales.with_region("en", header)

@@ -223,6 +223,8 @@ async def test_the_zone_that_is_proposed(office: Office, language: str, zone: st
         assert f'value="{zone}" selected' in page.replace("&#x2f;", "/")
         assert "/console/zone." in page.replace("&#x2f;", "/")
         await client.post(f"{WELCOME}/organization", data={**GIVEN, "time_zone": "Asia/Tokyo"})
+        async with db.connection(office.pool) as database:
+            assert 7 == await database.fetch_value("select first_weekday from organization")
         page = (await client.get(f"{WELCOME}/organization")).text
         assert 'value="Asia/Tokyo" selected' in page.replace("&#x2f;", "/")
         assert "/console/zone." not in page.replace("&#x2f;", "/")
