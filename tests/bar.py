@@ -324,7 +324,7 @@ def lines(reports: Iterable[Any]) -> Iterator[str]:
                 told[number, text, test].append(counts)
     for number in sorted({*outcomes, *(number for number, _, _ in told)}):
         counts = [(outcome, sum(found == outcome for _, found in outcomes[number])) for outcome in WORDS]
-        yield f"{number or 'Others'}  {', '.join(f'{count} {WORDS[outcome]}' for outcome, count in counts if count)}"
+        yield f"{number or 'Other'}  {', '.join(f'{count} {WORDS[outcome]}' for outcome, count in counts if count)}"
         for _, text, test in sorted(key for key in told if key[0] == number):
             yield f"     {_figure(text, told[number, text, test])}  [{test}]"
 

@@ -54,9 +54,9 @@ class CouponPool(Record, kw_only=True):
         Editable("Key", "Small letters, digits and underscores; definitions of questionnaires name the pool by it."),
     ]
     title: Annotated[fields.Text200, Editable("Name")]
-    low_count: Annotated[Low, Editable("Low from", "With so few free codes the overview says so.", "number")] = (
-        LOW_DEFAULT
-    )
+    low_count: Annotated[
+        Low, Editable("Warn below", "The overview warns you when this few codes are left.", "number")
+    ] = LOW_DEFAULT
     free_count: Annotated[fields.Computed[int], Computed(sql=f"{_CODES} and c.instance_id is null)")]
     given_count: Annotated[fields.Computed[int], Computed(sql=f"{_CODES} and c.instance_id is not null)")]
 

@@ -95,7 +95,7 @@ async def _rule_for(db: Database, *, context: AnswerContext, facts: Facts, now: 
     if found is not None:
         return found
     words = texts("console", context.definition.default_locale)
-    title = words("Customers who asked for a call")
+    title = words("Customers asking for a call")
     own = await rules.for_calls(
         db, organization_id=organization_id, application_id=application_id, title=title, now=now
     )

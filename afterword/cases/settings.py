@@ -70,7 +70,7 @@ async def _check(change: Change[AlertSettings]) -> None:
         missing = "start_time" if start is None else "end_time"
         wrong.append(FieldError("required", "Business hours have a start and an end.", pointer=f"/{missing}"))
     elif start is not None and start == end:
-        wrong.append(FieldError("out_of_range", "The end is another time than the start.", pointer="/end_time"))
+        wrong.append(FieldError("out_of_range", "The end must differ from the start.", pointer="/end_time"))
     recovery_id = change.columns.get("recovery_questionnaire_id")
     if recovery_id is not None and not await questionnaires_store.list_owners(
         change.db,

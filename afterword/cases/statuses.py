@@ -103,7 +103,7 @@ def _row(words: Texts, one: AlertStatus) -> dict[str, str]:
     return {
         "title": title_of(words, one.status_id, one.title),
         "state": words("closed") if one.closing else words("open"),
-        "when": words("of the product") if one.system else "",
+        "when": words("built in") if one.system else "",
         "more": one.description or "",
     }
 
@@ -142,7 +142,7 @@ STATUS = Noun(
         path="/console/settings/statuses",
         tab="statuses",
         title="Statuses of cases",
-        lead="A case has one status. Those of the product stay; add your own beside them.",
+        lead="Each case has one status. The built-in ones stay; you can add your own.",
         new="New status",
         row=_row,
         blank={"color": "#005d69"},

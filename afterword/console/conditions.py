@@ -46,7 +46,7 @@ def condition_of(visit: Visit, values: Values, known: Subjects) -> object:
     try:
         return parsing.read_json(values.document.encode(), depth_max=CONDITION_DEPTH_MAX)
     except errors.Malformed as error:
-        raise errors.Invalid.at("/document", "invalid_format", visit.words("This is no JSON.")) from error
+        raise errors.Invalid.at("/document", "invalid_format", visit.words("This is not valid JSON.")) from error
 
 
 def values_of(words: Texts, values: Values, known: Subjects, *, first: Row | None = None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.text import NOTHING
 
 SHOWN_MAX: Final = 200  # characters of a stored value beside the form
-CHANGED: Final[Marked] = "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
+CHANGED: Final[Marked] = "Someone changed this in the meantime. Compare below; saving again replaces their changes."
 KEPT: Final[Marked] = "Somebody changed this in the meantime. Open it again: nothing of yours was stored."
 YES_OR_NO: Final[tuple[tuple[str, Marked], ...]] = (("1", "yes"), ("", "no"))
 Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]

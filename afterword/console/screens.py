@@ -359,11 +359,11 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
         return None
     if session.networks and not is_inside(visit.address, networks_of(",".join(session.networks))):
         sentence = words(
-            "{organization} opens this from its own networks alone.", organization=session.organization_name
+            "{organization} allows access from its own networks only.", organization=session.organization_name
         )
     elif session.needs_provider:
         url = f"{LOGIN}/with/{quote(session.domain, safe='')}"
-        sentence = words("{organization} wants you to log in there.", organization=session.organization_name)
+        sentence = words("{organization} requires you to log in there.", organization=session.organization_name)
     elif session.needs_second_factor and not screen.path.startswith(OWN_FACTORS):
         return html.redirect(f"{OWN_FACTORS[0]}?done=second_factor")
     else:
@@ -371,7 +371,9 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
     async with visit.read() as database:
         memberships = await logins.list_memberships(database, login_id=session.login_id)
     values: dict[str, Any] = {"sentence": sentence, "url": url, "memberships": memberships, "sections": []}
-    return visit.page("confined.html", title=words("This is not open to you"), status=errors.Forbidden.status, **values)
+    return visit.page(
+        "confined.html", title=words("You do not have access to this page"), status=errors.Forbidden.status, **values
+    )
 
 
 async def _afterwards(visit: Visit, act: Callable[[Database], Awaitable[None]]) -> None:
@@ -484,16 +486,16 @@ def back_of(request: Request) -> str:
 def refused(guest: Guest, refusal: errors.Refusal) -> Response:
     words = guest.words
     titles = {
-        403: words("This is not open to you"),
-        404: words("There is no such page"),
-        409: words("This cannot be done now"),
-        410: words("This link has ended"),
-        412: words("Somebody else was faster"),
+        403: words("You do not have access to this page"),
+        404: words("Page not found"),
+        409: words("This is not possible right now"),
+        410: words("This link has expired"),
+        412: words("Someone else was faster"),
         429: words("Please wait"),
     }
     response = guest.page(
         "refused.html",
-        title=titles.get(refusal.status, words("This could not be done")),
+        title=titles.get(refusal.status, words("This did not work")),
         status=refusal.status,
         refusal=refusal,
         back=back_of(guest.request) if guest.request.method == "POST" else HOME,

@@ -33,7 +33,7 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
                 "Name, language, password, second factor, sessions",
                 "2fa totp passkey profile",
             ),
-            _setting("notifications", "Notifications", "What you are told by mail, and when", "email digest"),
+            _setting("notifications", "Notifications", "Which e-mails you get, and when", "email digest"),
         ),
     ),
     (
@@ -45,11 +45,11 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
             _setting(
                 "organization/identity", "Log in by provider", "OpenID Connect", "sso saml oidc single sign-on entra"
             ),
-            _setting("applications", "Applications", "Shops or brands that are kept apart", "store website"),
+            _setting("applications", "Applications", "Separate shops or brands", "store website"),
             _setting("brand", "Brand", "Logo, colours and fonts of pages and mails", "design theme css"),
             _setting("organization/domain", "Own domain", "The address of your answer pages", "dns hostname url"),
             _setting("pictures", "Pictures", "Images for questions and mails", "assets upload"),
-            _setting("plan", "Plan and credits", "What is used, and what is left", "billing quota"),
+            _setting("plan", "Plan and credits", "Used and remaining credits", "billing quota"),
         ),
     ),
     (
@@ -62,7 +62,7 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
                 "policy", "Contact policy", "How often and when anybody is asked", "frequency quiet hours holidays"
             ),
             _setting(
-                "suppressions", "Not to be written to", "Addresses that get no message", "unsubscribe block bounce"
+                "suppressions", "Not to be contacted", "Addresses that get no message", "unsubscribe block bounce"
             ),
             _setting("metadata", "Metadata", "Fields of orders and people", "attributes custom field variables"),
             _setting("coupons", "Coupons", "Codes for those who answer", "voucher discount reward"),
@@ -95,19 +95,19 @@ PAGES: Final = (
     ConsolePage("/console/people", "People", "Everybody who was asked", "customers contacts responders erase gdpr"),
     ConsolePage("/console/reports", "Reports", "Scores by time and group", "statistics charts"),
     ConsolePage("/console/reports/comments", "Comments", "The words that people use", "text"),
-    ConsolePage("/console/reports/mails", "Reports by mail", "Figures that come regularly", "digest schedule email"),
+    ConsolePage("/console/reports/mails", "Reports by mail", "Figures sent regularly", "digest schedule email"),
     ConsolePage("/console/sending", "Sending", "What was sent, and what waits", "queue messages"),
     ConsolePage(
         "/console/sending/pipelines", "Pipelines", "How and when a questionnaire is sent", "automation reminder"
     ),
-    ConsolePage("/console/sending/pipelines/new", "New pipeline", "Say how a questionnaire is sent", "create"),
+    ConsolePage("/console/sending/pipelines/new", "New pipeline", "Choose how a questionnaire is sent", "create"),
     ConsolePage("/console/sending/lists", "Lists", "Files of people to ask", "csv excel upload import"),
-    ConsolePage("/console/sending/lists/new", "Send to a list", "Ask the people of a file", "csv excel upload import"),
-    ConsolePage("/console/sending/outbox", "Outbox", "Messages that were kept instead of sent", "test"),
+    ConsolePage("/console/sending/lists/new", "Send to a list", "Ask people from a file", "csv excel upload import"),
+    ConsolePage("/console/sending/outbox", "Outbox", "Messages stored instead of sent", "test"),
     ConsolePage("/console/questionnaires", "Questionnaires", "What people are asked", "surveys forms"),
     ConsolePage("/console/questionnaires/new", "New questionnaire", "From a template or from nothing", "create survey"),
     ConsolePage("/console/settings/tokens/new", "New token", "A key for a program", "create api key"),
-    ConsolePage("/console/settings/alerts/new", "New alert", "Say which answers open a case", "create rule"),
+    ConsolePage("/console/settings/alerts/new", "New alert", "Choose which answers open a case", "create rule"),
 )
 
 

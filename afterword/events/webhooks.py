@@ -48,14 +48,17 @@ class Webhook(Record, kw_only=True):
     title: Annotated[fields.Text200, Editable("Title", "For your colleagues.")]
     active: Annotated[bool, Editable("Events are sent to it", "", "switch", (("1", "yes"), ("", "no")))] = True
     target_url: Annotated[
-        fields.Url, Editable("Address", "It begins with https:// and is on the open internet.", holds="account")
+        fields.Url, Editable("Address", "It starts with https:// and is on the public internet.", holds="account")
     ]
     questionnaire_id: Annotated[fields.Id | None, Editable()] = None
     application_id: Annotated[fields.Id | None, Editable()] = None
     event_types: Annotated[
         EventTypes,
         Editable(
-            "Events", "One a line, such as questionnaire_instance.completed or alert_instance.*", "lines", holds="fixed"
+            "Events",
+            "One per line, such as questionnaire_instance.completed or alert_instance.*",
+            "lines",
+            holds="fixed",
         ),
     ] = msgspec.field(default_factory=lambda: [TYPE_DEFAULT])
     secret: Annotated[str | None, ShownOnce()] = None
@@ -169,7 +172,7 @@ WEBHOOK = Noun(
         proof=True,
         has_page=True,
         shown_once=(
-            "Copy the secret now: it is shown this once. Your system checks the signature of each delivery with it."
+            "Copy the secret now. It is shown only once. Your system uses it to check the signature of each delivery."
         ),
         removal="Remove the webhook “{title}”?",
         removal_sentence="Events that were not delivered yet are never delivered.",

@@ -175,8 +175,8 @@ async def test_keyboard(browser: Browser, house: House) -> None:
         await page.locator("dialog[open]").wait_for()
         await page.keyboard.press("Escape")
         await page.goto(f"{house.url}/console/settings/account")
-        await page.get_by_role("button", name="Switch single keys off").click()
-        await page.get_by_role("button", name="Switch single keys on").wait_for()
+        await page.get_by_role("button", name="Turn keyboard shortcuts off").click()
+        await page.get_by_role("button", name="Turn keyboard shortcuts on").wait_for()
         await page.keyboard.press("g")
         await page.keyboard.press("r")
         assert not await page.locator("script[src*=keys]").count()
@@ -211,7 +211,7 @@ async def test_without_scripts(browser: Browser, house: House) -> None:
         await page.locator("textarea[name=body]").fill("I call on Monday.")
         await page.get_by_role("button", name="Internal note").click()
         assert await page.get_by_text("I call on Monday.").count()
-        assert await page.get_by_text("Your comment was added.").count()
+        assert await page.get_by_text("Your comment has been added.").count()
 
 
 @pytest.mark.costly
@@ -277,7 +277,7 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
     """
     async with entered(browser, house) as page:
         await page.goto(f"{house.url}/console/reports")
-        await page.get_by_role("link", name="Groups side by side").click()
+        await page.get_by_role("link", name="Compare groups").click()
         await page.get_by_label("Period").select_option("30")
         await page.wait_for_url("**period=30**")
         await page.get_by_label("Compare with").select_option("previous_period")
@@ -291,9 +291,9 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
             await page.get_by_role("link", name="Table as CSV").click()
         assert (await taken.value).suggested_filename.endswith(".csv")
         report = page.url
-        await page.get_by_role("button", name="Show it on the overview").click()
-        await page.get_by_role("button", name="Take it off the overview").wait_for()
-        await page.get_by_label("A link that works without a login for").select_option(label="7 days")
+        await page.get_by_role("button", name="Show on the overview").click()
+        await page.get_by_role("button", name="Remove from the overview").wait_for()
+        await page.get_by_label("Link without log-in, valid for").select_option(label="7 days")
         await page.get_by_role("button", name="Create a link").click()
         link = await page.locator("code.command").inner_text()
         async with opened(browser, width=360) as guest:
@@ -301,7 +301,7 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
             assert await guest.get_by_role("row", name="Harbour Street").count()
             assert not await guest.locator("a[href*=responses]").count()
             await page.goto(report)
-            await page.get_by_role("button", name="End it").click()
+            await page.get_by_role("button", name="Disable").click()
             await page.get_by_text("Removed.").wait_for()
             await guest.reload()
             assert not await guest.get_by_role("row", name="Harbour Street").count()
@@ -309,7 +309,7 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
         await page.get_by_label("When").select_option(label="Every month on day 1")
         await page.get_by_role("button", name="Save").click()
         await page.get_by_role("button", name="Send one now").click()
-        await page.get_by_text("The mail is on its way.").wait_for()
+        await page.get_by_text("The e-mail has been sent.").wait_for()
         await page.goto(f"{house.url}/console")
         assert await page.get_by_role("link", name="Stores, month by month").count()
 
@@ -329,8 +329,8 @@ async def test_passkey(browser: Browser, house: House) -> None:
         await page.keyboard.press("Enter")
         await page.get_by_role("link", name="Add a passkey").click()
         await page.get_by_label("Name").fill("My phone")
-        await page.get_by_role("button", name="Make the passkey").click()
-        await page.get_by_role("link", name="I have kept them").click()
+        await page.get_by_role("button", name="Create passkey").click()
+        await page.get_by_role("link", name="I have saved them").click()
         assert await page.get_by_role("row", name="My phone").count()
         for is_offered in (True, False):  # in the field of the address, where the browser can, and by the button
             if not is_offered:

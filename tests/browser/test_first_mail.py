@@ -110,11 +110,11 @@ class Owner:
         await self.follow("Questionnaires")
         await self.follow("New questionnaire")
         await self.fill("Name", "Visits")
-        await self.press("Create it")
+        await self.press("Create")
         await self.add("Recommendation, 0 to 10 (NPS)", self.shop.recommend)
         await self.add("Words", self.shop.why)
         await self.follow("Publish")
-        await self.press("Publish it")
+        await self.press("Publish")
         await self.see("Published.")
 
     async def make_pipeline(self) -> None:
@@ -122,7 +122,7 @@ class Owner:
         await self.fill("Title", "After a visit")
         await self.fill("Subject", self.shop.subject)
         await self.fill("Text", self.shop.body)
-        await self.press("Make the pipeline")
+        await self.press("Create pipeline")
         await self.follow("Messages")
         await self.press("Send the test message")
         await self.follow("Connect a mail server")
@@ -134,7 +134,7 @@ class Owner:
         await self.fill("Port", str(inbox.port))
         await self.press("Add the account")
         await self.press("Send a test message")
-        await self.see("The provider took it.")
+        await self.see("The provider accepted it.")
         await self.follow("Send everything through it")
         await self.press("Send everything through it")
 

@@ -72,7 +72,7 @@ async def test_own_questionnaire_in_three_languages(browser: Browser, house: Hou
         await hand.follow("Questionnaires")
         await hand.follow("New questionnaire")
         await hand.fill(page.get_by_label("Name"), "After the visit")
-        await hand.press("Create it")
+        await hand.press("Create")
         await hand.add("Recommendation, 0 to 10 (NPS)")
         assert (
             "How likely are you to recommend us to a friend or colleague?" == await page.locator("#title").input_value()
@@ -96,6 +96,6 @@ async def test_own_questionnaire_in_three_languages(browser: Browser, house: Hou
                 await hand.follow("Languages")
         await hand.follow("Publish")
         await expect(page.get_by_text("Not translated")).to_have_count(0)
-        await hand.press("Publish it")
+        await hand.press("Publish")
         await page.get_by_text("Published.").wait_for()
         assert CLICKS_MAX >= hand.clicks

@@ -47,7 +47,7 @@ async def test_bad_rows_are_corrected_alone(browser: Browser, house: House) -> N
         await page.get_by_label("The corrected rows").set_input_files(
             {"name": "a.csv", "mimeType": "text/csv", "buffer": corrected}
         )
-        await page.get_by_role("button", name="Send the corrected rows").click()
+        await page.get_by_role("button", name="Upload the corrected rows").click()
         await page.get_by_text("The rows are being checked").wait_for()
         await _work(importer)
         await _see(page, f"{ROWS:,} will be asked")

@@ -344,7 +344,7 @@ async def test_looked_at(browser: Browser, house: House, owner: httpx2.AsyncClie
 
 
 async def test_printed(browser: Browser, house: House, owner: httpx2.AsyncClient) -> None:
-    """A sheet of A4 has the name of the organization and every column, and nothing to press."""
+    """A sheet of A4 has the name the organization and every column, and nothing to press."""
     context = await browser.new_context(viewport={"width": 718, "height": 1_000})
     await context.add_cookies(
         [{"name": one.name, "value": one.value or "", "url": house.url} for one in owner.cookies.jar]

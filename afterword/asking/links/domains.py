@@ -365,7 +365,7 @@ class CustomDomainRequest(fields.Request):
     host: Annotated[
         str,
         Meta(min_length=1, max_length=300, description="A name in DNS.", examples=["ask.shop.example"]),
-        Editable("Name of the host", "A name of your domain that no website has, such as ask.shop.example."),
+        Editable("Name of the host", "A name under your domain that no website uses, such as ask.shop.example."),
     ]
 
 

@@ -81,7 +81,7 @@ async def _ask_to_confirm(request: Request, *, address: str, token: str, placeme
         is_ours = is_token(token, secret=site.secret, purpose=ADDRESS_PURPOSE, subject=link.key)
         try:
             if not is_ours or len(address) > ADDRESS_CHARACTERS_MAX:
-                raise errors.Invalid.at("/email", "invalid_address", "This is no e-mail address.")
+                raise errors.Invalid.at("/email", "invalid_address", "This is not an e-mail address.")
             await public_links.ask_to_confirm(
                 database,
                 link=link,

@@ -57,9 +57,9 @@ MEANING: Final = (
 
 NO_OR_YES: Final[tuple[tuple[str, Marked], ...]] = (("", "no"), ("1", "yes"))
 PER: Final[tuple[tuple[str, Marked], ...]] = (
-    ("", "as often as somebody likes"),
-    ("browser", "once in a browser"),
-    ("address", "once for an e-mail address"),
+    ("", "any number of times"),
+    ("browser", "once per browser"),
+    ("address", "once per e-mail address"),
 )
 POSITIONS: Final[tuple[tuple[str, Marked], ...]] = (
     ("corner", "in the lower corner"),
@@ -76,32 +76,32 @@ class Box(fields.Request):
     """When a website shows the link in a box. The first trigger opens it."""
 
     delay_seconds: Annotated[
-        Annotated[int, Meta(ge=0, le=3_600)] | None, Editable("Opens after seconds", "Empty: not by time.", "number")
+        Annotated[int, Meta(ge=0, le=3_600)] | None, Editable("Opens after (seconds)", "Empty: not by time.", "number")
     ] = None
     scroll_percent: Annotated[
         Annotated[int, Meta(ge=1, le=100)] | None,
-        Editable("Opens when so many percent of the page were scrolled", "Empty: not by scrolling.", "number"),
+        Editable("Opens after scrolling (percent of the page)", "Empty: not by scrolling.", "number"),
     ] = None
     on_exit: Annotated[
-        bool, Editable("Opens when the pointer leaves the page", "Phones have no pointer.", "switch", NO_OR_YES)
+        bool, Editable("Opens when the pointer leaves the page", "Does not happen on phones.", "switch", NO_OR_YES)
     ] = False
     click_selector: Annotated[
         fields.Text200 | None,
         Editable(
-            "Opens at a click on",
-            "A CSS selector, such as #feedback. A click opens the box always, whatever stands below.",
+            "Opens on a click on",
+            "A CSS selector, such as #feedback. A click always opens the box, whatever is set below.",
         ),
     ] = None
     addresses: Annotated[
         list[fields.Text200],
         Meta(max_length=20),
-        Editable("Pages", "Paths, one a line; * stands for anything: /checkout/*. Empty: all pages.", "lines"),
+        Editable("Pages", "Paths, one per line; * stands for anything: /checkout/*. Empty: all pages.", "lines"),
     ] = msgspec.field(default_factory=list[str])
     share_percent: Annotated[int, Meta(ge=1, le=100), Editable("Percent of visitors", "", "number")] = 100
     again_days: Annotated[
-        int, Meta(ge=0, le=365), Editable("Days until a browser sees it again", "0: each time.", "number")
+        int, Meta(ge=0, le=365), Editable("Days until the same browser sees it again", "0: each time.", "number")
     ] = 30
-    position: Annotated[Literal["corner", "center"], Editable("Stands", "", "choice", POSITIONS)] = "corner"
+    position: Annotated[Literal["corner", "center"], Editable("Position", "", "choice", POSITIONS)] = "corner"
 
 
 class Kiosk(fields.Request):
@@ -111,12 +111,14 @@ class Kiosk(fields.Request):
         int,
         Meta(ge=15, le=3_600),
         Editable(
-            "Asks whether somebody is there after seconds",
-            "Ten seconds later it begins again. What was answered is kept.",
+            "Asks “Are you still there?” after (seconds)",
+            "Ten seconds later it restarts. Answers already given are kept.",
             "number",
         ),
     ] = 60
-    thanks_seconds: Annotated[int, Meta(ge=3, le=120), Editable("Shows the thanks for seconds", "", "number")] = 10
+    thanks_seconds: Annotated[
+        int, Meta(ge=3, le=120), Editable("Shows the thank-you page for (seconds)", "", "number")
+    ] = 10
 
 
 class QrQuery(fields.Request):
@@ -142,13 +144,13 @@ class PublicLink(Record, kw_only=True):
     link_id: fields.Id
     questionnaire_id: fields.Id
     key: Annotated[str, Hidden(holds="ours")]
-    title: Annotated[fields.Text200, Editable("Name", "You alone see it: “Poster in the shop window”.")]
+    title: Annotated[fields.Text200, Editable("Name", "Only you see it, for example “Poster in the shop window”.")]
     url: Annotated[fields.Computed[str], Shown()] = ""
     metadata: Annotated[
         dict[str, str],
         Editable(
             "Stored with each response",
-            "A name and its value a line: store_id = Athens",
+            "One name and value per line: store_id = Athens",
             "lines",
             wire=fields.MetadataMap,
             shown=fields.Computed[dict[str, str]],
@@ -158,8 +160,8 @@ class PublicLink(Record, kw_only=True):
     parameters: Annotated[
         Parameters,
         Editable(
-            "Taken from the address",
-            "Declared names, one a line. Others are dropped.",
+            "Read from the address",
+            "Declared names, one per line. Others are dropped.",
             "lines",
             shown=fields.Computed[list[str]],
         ),
@@ -167,8 +169,8 @@ class PublicLink(Record, kw_only=True):
     takes_reference: Annotated[
         bool,
         Editable(
-            "A reference may follow the address",
-            "As in …/ref/1042-x7Kd: each reference has one response. Use references that nobody can guess.",
+            "The address may end with a reference",
+            "As in …/ref/1042-x7Kd: each reference has one response. Use references that cannot be guessed.",
             "switch",
             NO_OR_YES,
         ),
@@ -177,22 +179,23 @@ class PublicLink(Record, kw_only=True):
         Per | None,
         Editable(
             "Can be answered",
-            "Who deletes cookies or takes another browser can answer again. An e-mail address is confirmed by a mail.",
+            "People who delete cookies or use another browser can answer again. An e-mail address is confirmed "
+            "by an e-mail.",
             "choice",
             PER,
             holds="fixed",
         ),
     ] = None
-    opens_time: Annotated[datetime | None, moment("Opens on", "Empty: at once.")] = None
+    opens_time: Annotated[datetime | None, moment("Opens on", "Empty: immediately.")] = None
     closes_time: Annotated[datetime | None, moment("Closes on", "Empty: never.")] = None
     responses_max: Annotated[
-        Most | None, Editable("Responses at most", "Empty: as many as come. Who has begun may finish.", "number")
+        Most | None, Editable("Maximum responses", "Empty: no limit. People who have started may finish.", "number")
     ] = None
     locale: Annotated[fields.LocaleNormal | None, Editable("Language", "", "choice", holds="fixed")] = None
-    active: Annotated[bool, Editable("Takes responses", "", "switch")] = True
+    active: Annotated[bool, Editable("Accepting responses", "", "switch")] = True
     box: Annotated[Mapping[str, Any] | None, Editable(wire=Box | None)] = None
     kiosk: Annotated[Mapping[str, Any] | None, Editable(wire=Kiosk | None, holds="fixed")] = None
-    kiosk_pin: Annotated[Pin | None, Given("PIN to leave", "4 to 12 digits. Empty: as it is.")] = None
+    kiosk_pin: Annotated[Pin | None, Given("PIN to leave", "4 to 12 digits. Empty: no change.")] = None
     kiosk_pin_hash: Annotated[str | None, Hidden(holds="ours")]
     has_kiosk_pin: Annotated[fields.Computed[bool], Computed(sql="t.kiosk_pin_hash is not null")] = False
     state: Annotated[fields.Computed[State], Shown()] = "off"
@@ -402,7 +405,7 @@ async def ask_to_confirm(
     """
     normal = normal_or_none(CHANNEL_EMAIL, address)
     if normal is None:
-        raise errors.Invalid.at("/email", "invalid_address", "This is no e-mail address.")
+        raise errors.Invalid.at("/email", "invalid_address", "This is not an e-mail address.")
     organization_id = link.organization_id
     key = address_key(site.secret, CHANNEL_EMAIL, normal)
     suppressed = await responders_store.list_suppressions_for(

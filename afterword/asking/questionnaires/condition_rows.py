@@ -88,7 +88,7 @@ def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: De
         for name, one in members.items():
             labels = yes if one.type == "boolean" else {}
             found.append(Subject(f"{group}:{name}", one.title_in(words), one.type, title, labels))
-    for metric, title in (("response", words("Answered of sent")), ("completion", words("Completed of started"))):
+    for metric, title in (("response", words("Answered, of sent")), ("completion", words("Completed, of started"))):
         found.append(Subject(f"metric:{metric}", title, "metric", numbers))
     return {one.key: one for one in found}
 

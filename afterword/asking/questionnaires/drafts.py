@@ -306,7 +306,9 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
         message = "The questionnaire's key_question_id is no question of these; set another one first."
         findings.error("/groups", "unknown_id", message)
     if draft.base_version_id != questionnaire.published_version_id:
-        findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
+        findings.warning(
+            "", "outdated", "Another version has been published since this was saved; it would be replaced."
+        )
     core_definition.warn_untranslated(definition, questionnaire.own_texts, findings)
     flow.check_anonymity(definition, findings)
     flow.warn(definition, findings)

@@ -89,9 +89,9 @@ class MetadataDefinition(Record, kw_only=True):
             shown=Literal["global", "application_type", "application", "organization"],
         ),
     ] = "application"
-    application_id: Annotated[
-        fields.Id | None, Editable("Application", "Where it is for one.", "choice", once=True)
-    ] = None
+    application_id: Annotated[fields.Id | None, Editable("Application", "If it is for one.", "choice", once=True)] = (
+        None
+    )
     application_type_id: Annotated[fields.Id | None, Editable(once=True)] = None
     read_only: Annotated[bool, Computed(sql="false")]
 

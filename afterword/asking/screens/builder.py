@@ -96,9 +96,7 @@ async def save_question(visit: Visit) -> Response:
             document = editing.placed(document, [stored], after="")
         elif stored is None or editing.mark_of(editing.values_of(stored)) != seen:
             raise errors.Stale(
-                visit.words(
-                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
-                )
+                visit.words("Someone changed this in the meantime. Compare below; saving again replaces their changes.")
             )
         return translations.with_standard(editing.with_question(document, typed_over(stored)), before=document)
 
@@ -145,7 +143,10 @@ async def confirm_removal(visit: Visit) -> Response:
         sentences = await sentences_of_uses(visit, db, work, [question])
     return visit.confirm(
         title=words("Remove the question “{title}”?", title=questionnaires.title_of(words, question)),
-        sentences=[*sentences, words("Answers that were given stay. It goes from the draft; publishing makes it so.")],
+        sentences=[
+            *sentences,
+            words("Answers already given stay. It is removed from the draft; publishing makes the change effective."),
+        ],
         button=words("Remove the question"),
     )
 
@@ -284,7 +285,7 @@ def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple
         page = words("Page {n}", n=words.count(number))
         texts[str(group.get("group_id"))] = words("at the beginning of {page}", page=page)
         for one in editing.questions_of(group):
-            texts[str(one.get("question_id"))] = words("behind “{title}”", title=questionnaires.title_of(words, one))
+            texts[str(one.get("question_id"))] = words("after “{title}”", title=questionnaires.title_of(words, one))
     return [(one, texts.get(one, "")) for one in places]
 
 
@@ -295,7 +296,7 @@ async def sentences_of_uses(visit: Visit, db: Database, work: Work, questions: S
     for question in questions:
         found += _uses_of(visit, work, str(question.get("question_id")), ids)
     if work.questionnaire.key_question_id in ids:
-        found.append(words("It is the question that lists of responses show."))
+        found.append(words("Lists of responses show this question."))
     elsewhere = await question_uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))
     for kind, text in (
         ("alert", words("The alert {titles} uses it.")),

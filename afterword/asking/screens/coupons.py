@@ -52,7 +52,7 @@ async def list_pools(visit: Visit) -> Response:
                 Column(text=words("Free"), is_number=True),
                 Column(text=words("Given"), is_number=True),
             ],
-            empty=words("No coupon pool yet. An ending of a questionnaire shows each customer a code of one."),
+            empty=words("No coupon pool yet. The ending of a questionnaire can show each customer a code from a pool."),
             empty_link=new,
             **page_links(found, visit.query, PATH),
         ),
@@ -70,7 +70,7 @@ async def add_codes(visit: Visit) -> Response:
             text = ""
         codes = read_lines(text[:CODES_CHARACTERS_MAX])
         if not codes:
-            raise errors.Invalid.at("/codes", "required", visit.words("Paste codes, or choose a file of text."))
+            raise errors.Invalid.at("/codes", "required", visit.words("Paste codes, or choose a text file."))
         async with visit.write() as db:
             added = 0
             for first in range(0, len(codes), CODES_ADDED_MAX):
@@ -87,16 +87,16 @@ async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         pool = await nouns.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
-    free = words.plural("{n} free code goes with it.", "{n} free codes go with it.", pool.free_count)
+    free = words.plural("{n} free code is removed too.", "{n} free codes are removed too.", pool.free_count)
     if pool.given_count:
         return visit.confirm(
             title=words("Withdraw the free codes of “{title}”?", title=pool.title),
-            sentences=[words("Customers have codes of it, so the pool stays."), free],
+            sentences=[words("Customers have codes from it, so the pool cannot be removed."), free],
             button=words("Withdraw the free codes"),
         )
     return visit.confirm(
         title=words("Remove the coupon pool “{title}”?", title=pool.title),
-        sentences=[words("Endings that ask for it are passed over from then on."), free],
+        sentences=[words("Endings that use it are skipped from then on."), free],
         button=words("Remove the pool"),
     )
 
@@ -134,7 +134,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         here=here,
         free=words.count(pool.free_count),
         given=words.count(pool.given_count),
-        note=words("{added} codes are new, {known} were there already.", added=added, known=known)
+        note=words("{added} codes are new, {known} were already there.", added=added, known=known)
         if added.isdigit() and known.isdigit()
         else "",
         typed=visit.form.text("codes"),

@@ -19,7 +19,7 @@ from afterword.tenants.screens.organization import PATH as ORGANIZATION
 INPUTS: Final = inputs_of(CustomDomainRequest)
 STATES: Final[dict[str, Marked]] = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}
 STATE_SENTENCES: Final[dict[str, Marked]] = {
-    "pending": "Set the two records where your domain is kept, then check.",
+    "pending": "Set these two DNS records at your domain provider, then check.",
     "proven": "The record was found. Links lead here once the host does.",
     "active": "New links, messages and QR codes have this host.",
     "lost": "The record is gone. New links have the address of this installation until it is back.",
@@ -27,7 +27,8 @@ STATE_SENTENCES: Final[dict[str, Marked]] = {
 PROBLEMS: Final[dict[str, Marked]] = {
     "in_use": "Another organization holds this host.",
     "not_asked": "No name server answered. Try again in a minute.",
-    "not_reached": "A call to the host did not come here. The other record may be new, or a certificate is still made.",
+    "not_reached": "A request to the host did not arrive here. The other record may be too new, or the "
+    "certificate is still being issued.",
     "record_missing": "The TXT record was not found. Name servers may need an hour to see a change.",
 }
 
@@ -55,12 +56,12 @@ removal(
     routes,
     f"{DOMAIN}/removal",
     scope="Organization.Update",
-    title="Give “{host}” back?",
+    title="Release “{host}”?",
     sentences=[
         "New links have the address of this installation again.",
         "Links that were sent with the host, and QR codes with it, lead here only while its records stay.",
     ],
-    button="Give the host back",
+    button="Release the host",
     get=lambda visit: visit.find(domains.get),
     remove=lambda visit, db: domains.remove(db, caller=visit.caller),
     to=DOMAIN,

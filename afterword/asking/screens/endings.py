@@ -31,7 +31,7 @@ FIELDS: Final = (*endings.TEXTS, *endings.ADDRESSES)
 LABELS: Final[Mapping[str, Marked]] = {
     "title": "Title", "text": "Text", "button_label": "Text of the button", "review_label": "Text of the review link",
     "button_url": "Address of the button", "review_url": "Address of the review link",
-    "responses_max": "At most how many responses", "coupon_pool": "Coupon", "call_back": "Call back",
+    "responses_max": "Maximum number of responses", "coupon_pool": "Coupon", "call_back": "Call back",
 }  # fmt: skip
 NUMBER_DIGITS_MAX: Final = 9
 QUOTA_RESPONSES: Final = 100  # of a new quota
@@ -137,7 +137,7 @@ async def confirm_removal(visit: Visit) -> Response:
         title=words(
             "Remove the ending “{title}”?", title=questionnaires.ending_name(words, ending, _number(work, ending))
         ),
-        sentences=[words("It goes from the draft; publishing makes it so.")],
+        sentences=[words("It is removed from the draft; publishing makes the change effective.")],
         button=words("Remove the ending"),
     )
 
@@ -208,7 +208,7 @@ def _wrong(visit: Visit, work: Work, number: int, rows: Sequence[Row]) -> errors
         for one in work.findings
         if one.path.startswith(path) and one.severity == "error"
     ]
-    return errors.Invalid(visit.words("This ending cannot be published so."), errors=found) if found else None
+    return errors.Invalid(visit.words("This ending cannot be published like this."), errors=found) if found else None
 
 
 def _field(path: str, rows: Sequence[Row]) -> str:
@@ -244,7 +244,7 @@ async def _counts(visit: Visit, db: Database, work: Work) -> dict[str, int]:
 def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: bool) -> str:
     condition = ending.get("conditions")
     if condition is None:
-        return words("For everybody") if is_first else words("Otherwise")
+        return words("For everyone") if is_first else words("Otherwise")
     said = condition_rows.sentence_of(words, condition, condition_rows.with_named(known, condition))
     return words("If {condition}", condition=said)
 

@@ -77,15 +77,15 @@ def _page(
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
-    said = words("This jump cannot be published so.")
+    said = words("This jump cannot be published like this.")
     return question_form.page(
         visit,
         values,
         question_form.subjects(words, work, question_id),
         title=words("After “{title}”", title=questionnaires.title_of(words, question)),
         hint=words(
-            "Rows without a subject are left out; without any, it always goes there. "
-            "The first jump that matches decides."
+            "Rows without a question are ignored; without any row, the jump is always made. The first jump that "
+            "matches is used."
         ),
         remove="" if is_new else words("Remove the jump"),
         refusal=refusal,
@@ -106,7 +106,7 @@ def _page(
 def _theirs(visit: Visit, work: Work, question: Document) -> str:
     found = question_form.sentences(visit.words, work, question, path="")
     number = _number(visit, question)
-    return found[number]["text"] if number < len(found) else visit.words("It was removed.")
+    return found[number]["text"] if number < len(found) else visit.words("Removed.")
 
 
 def _field(rows: Sequence[Row], parts: list[str]) -> str:
@@ -177,14 +177,14 @@ def _condition_page(
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, condition = f"{work.path}/edit/{question_id}", question.get("show_if")
-    said = words("This condition cannot be published so.")
+    said = words("This condition cannot be published like this.")
     return question_form.page(
         visit,
         values,
         _known_before(visit, work, condition),
         title=words("When “{title}” is asked", title=questionnaires.title_of(words, question)),
-        hint=words("Rows without a subject are left out; without any, everybody is asked."),
-        remove=words("Ask everybody") if condition else "",
+        hint=words("Rows without a question are ignored; without any row, everyone is asked."),
+        remove=words("Ask everyone") if condition else "",
         refusal=refusal,
         problems=question_form.problems_of(
             work, question_id, "show_if", partial(condition_rows.place_of, rows=values.rows), said
@@ -226,7 +226,7 @@ async def flow_page(visit: Visit) -> Response:
     questions = [(one, editing.question_of(work.draft.definition, one) or {}) for one in flow.nodes]
     return visit.page(
         "flow.html",
-        title=words("Ways through “{name}”", name=work.questionnaire.display_name),
+        title=words("Paths through “{name}”", name=work.questionnaire.display_name),
         path=work.path,
         width=charts.width(count),
         end=pieces[end],

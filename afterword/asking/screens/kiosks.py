@@ -49,7 +49,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     url = f"{visit.public_pages.link_url(link.key)}/kiosk"
     return visit.page(
         "kiosk.html",
-        title=visit.words("On a device in the shop"),
+        title=visit.words("On a device in your shop"),
         back=(link.title, visit.request.url.path.removesuffix("/kiosk")),
         path=visit.request.url.path,
         stored_version=link.version,

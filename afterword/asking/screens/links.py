@@ -35,7 +35,12 @@ from afterword.kit.web import html, static
 PATH: Final = f"{QUESTIONNAIRE}/links"
 ONE: Final = f"{PATH}/{{link_id}}"
 LISTING: Final = structs.listing_of(LINK)
-STATES: Final[dict[State, Marked]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
+STATES: Final[dict[State, Marked]] = {
+    "open": "Open",
+    "scheduled": "Opens later",
+    "over": "Ended",
+    "off": "Switched off",
+}
 SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
 SHEET_TEXT_MAX: Final = 100
 FORM: Final = (
@@ -97,7 +102,7 @@ async def list_links(visit: Visit) -> Response:
                 Column(text=words("Address")),
                 Column(text=words("Responses"), is_number=True),
             ],
-            empty=words("No public link yet. Make one for a poster, a receipt or a newsletter."),
+            empty=words("No public link yet. Create one for a poster, a receipt or a newsletter."),
             empty_link=new,
             **page_links(found, visit.query, here),
         ),
@@ -193,14 +198,14 @@ async def _confirm(visit: Visit) -> Response:
     if is_used:
         return visit.confirm(
             title=words("Switch off the link “{title}”?", title=link.title),
-            sentences=[words("Responses came by it, so it cannot be removed. Switched off, it takes no more of them.")],
-            button=words("Switch it off"),
+            sentences=[words("It has responses, so it cannot be removed. Switch it off to accept no more.")],
+            button=words("Switch off"),
             action=f"{here}/switch",
             back=here,
         )
     return visit.confirm(
         title=words("Remove the link “{title}”?", title=link.title),
-        sentences=[words("Whoever opens its address, printed ones too, finds that there is no such page.")],
+        sentences=[words("Anyone who opens its address, printed ones included, sees that the page does not exist.")],
         button=words("Remove the link"),
         action=f"{here}/removal",
         back=here,
@@ -262,7 +267,7 @@ def _document(visit: Visit) -> dict[str, Any]:
     for line in document["metadata"]:
         name, equals, value = line.partition("=")
         if not equals:
-            raise errors.Invalid.at("/metadata", "invalid_format", visit.words("Write a name, =, and its value."))
+            raise errors.Invalid.at("/metadata", "invalid_format", visit.words("Enter a name, =, and its value."))
         values[name.strip()] = value.strip()
     return {**document, "metadata": values}
 
@@ -273,7 +278,7 @@ def _lines(link: PublicLink) -> list[str]:
 
 def _languages(visit: Visit, questionnaire: Questionnaire) -> dict[str, list[tuple[str, str]]]:
     own = [(one, visit.words.language_name(one)) for one in questionnaire.locales]
-    return {"locale": [("", visit.words("of the visitor")), *own]}
+    return {"locale": [("", visit.words("as the visitor")), *own]}
 
 
 async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:

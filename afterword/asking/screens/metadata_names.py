@@ -33,7 +33,7 @@ VALUE_CHARACTERS_MAX: Final = 40
 TITLE_INPUTS: Final = inputs_of(QUESTIONNAIRE_NAME, later=True)
 # As they are asked for: what it is, then what it is called.
 NAME_INPUTS: Final = (
-    Input("kind", "choice", "Belongs", options=KINDS, required=True),
+    Input("kind", "choice", "Belongs to", options=KINDS, required=True),
     *(one for one in inputs_of(QUESTIONNAIRE_NAME) if one not in TITLE_INPUTS),
     *TITLE_INPUTS,
 )
@@ -57,7 +57,7 @@ async def list_names(visit: Visit) -> Response:
         "things.html",
         title=words("Metadata"),
         tab="metadata",
-        lead=words("What your system says of an order or a person. Conditions, reports and texts use these names."),
+        lead=words("What your system sends about an order or a person. Conditions, reports and texts use these names."),
         new=(words("New name"), f"{METADATA}/new?kind={kind}"),
         list=Listing(
             tabs=[
@@ -123,7 +123,7 @@ def _undeclared(visit: Visit, kind: Kind, one: SeenMetadata) -> dict[str, str]:
         "title": one.name,
         "state": visit.words("not declared"),
         "when": "",
-        "more": visit.words("Your system sends it. Declare it to use it in conditions, reports and texts."),
+        "more": visit.words("Your system sends this. Declare it to use it in conditions, reports and texts."),
         "seen": _seen(visit.words, one),
     }
 
@@ -170,7 +170,7 @@ removal(
     f"{ONE}/removal",
     scope="Metadata.Delete",
     title="Remove the name “{name}”?",
-    sentences=["Values that are stored stay. Conditions that ask for it are kept, and new ones cannot."],
+    sentences=["Stored values stay. Existing conditions keep working, but new ones cannot use it."],
     button="Remove the name",
     get=_definition,
     remove=_remove,

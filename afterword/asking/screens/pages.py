@@ -33,8 +33,8 @@ COPIED_MAX: Final = 50
 AROUND: Final[dict[str, Marked]] = {
     "welcome": "Before the questions",
     "thank_you": "After the last answer",
-    "closed": "Where it is closed",
-    "expired": "Where the link has ended",
+    "closed": "When it is closed",
+    "expired": "When the link has expired",
 }
 
 routes = Screens()
@@ -200,7 +200,7 @@ def _group(visit: Visit, work: Work, values: Document, *, stale: errors.Stale | 
     words = visit.words
     group, number = _group_in(visit, work.draft.definition)
     insert, stored = _inserts_of(work, group), _values_of(group)
-    labels = {"title": words("Title"), "description": words("Explanation below it")}
+    labels = {"title": words("Title"), "description": words("Help text")}
     theirs = [
         (label, insert.shown(str(stored[name] or "")))
         for name, label in labels.items()
@@ -248,7 +248,7 @@ async def confirm_removal(visit: Visit) -> Response:
     return visit.confirm(
         title=words("Remove page {n}?", n=words.count(number)),
         sentences=[
-            words.plural("Its {n} question goes with it.", "Its {n} questions go with it.", len(questions)),
+            words.plural("Its {n} question is removed too.", "Its {n} questions are removed too.", len(questions)),
             *uses,
         ],
         button=words("Remove the page"),
@@ -303,7 +303,7 @@ async def values_page(visit: Visit) -> Response:
     link = visit.public_pages.public_link_url(work.questionnaire.questionnaire_id)
     return visit.page(
         "outside.html",
-        title=words("Values from outside"),
+        title=words("Values from your system"),
         path=f"{work.path}/edit",
         rows=[*undeclared, *sorted(rows, key=lambda row: not row["uses"])],
         link="" if not work.questionnaire.public_link else link,

@@ -107,7 +107,7 @@ async def choose_person(visit: Visit) -> Response:
     editor = f"{PATH}/{visit.id('questionnaire_id')}/edit"
     return visit.page(
         "preview_person.html",
-        title=words("See the preview as a person"),
+        title=words("Preview as a person"),
         search=search,
         action=f"{editor}/person",
         back=editor,
@@ -121,7 +121,7 @@ async def choose_person(visit: Visit) -> Response:
             ],
             columns=[Column(text=words("Address"))],
             empty=words(
-                "Nobody is found. An order key is found by the whole of it, a name by the beginnings of its words."
+                "No one found. Enter an order key in full; for a name, the first letters of its words are enough."
             ),
         ),
     )

@@ -34,7 +34,7 @@ NOTE_CHARACTERS_MAX: Final = 1_000
 SHOWN_MAX: Final = 50
 MISSING_SHOWN_MAX: Final = 5  # texts of a language
 
-CHANGED: Final[Marked] = "Somebody changed the draft in the meantime. Look at the difference again."
+CHANGED: Final[Marked] = "Someone changed the draft in the meantime. Check the differences again."
 
 routes = Screens()
 
@@ -112,7 +112,7 @@ async def confirm_take_back(visit: Visit) -> Response:
         version = await drafts.version_of(db, work.questionnaire, visit.id("version_id"))
     lost = len(_unpublished(work)) if work.published else 0
     sentences = [
-        words("The draft becomes what version {n} says. Nothing is published by it.", n=words.count(version.number))
+        words("The draft is replaced by version {n}. Nothing is published yet.", n=words.count(version.number))
     ]
     if lost:
         sentences.append(
@@ -121,9 +121,9 @@ async def confirm_take_back(visit: Visit) -> Response:
             )
         )
     return visit.confirm(
-        title=words("Take version {n} back?", n=words.count(version.number)),
+        title=words("Restore version {n}?", n=words.count(version.number)),
         sentences=sentences,
-        button=words("Take it back into the draft"),
+        button=words("Restore it to the draft"),
         back=f"{work.path}/versions",
         revision=str(work.draft.revision),
     )

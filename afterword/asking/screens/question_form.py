@@ -112,7 +112,7 @@ def targets(words: Texts, document: Mapping[str, Any], question_id: str) -> list
 def shown_sentence(words: Texts, work: Work, question: Document) -> str:
     condition = question.get("show_if")
     if condition is None:
-        return words("Everybody is asked.")
+        return words("Everyone is asked.")
     known = subjects(words, work, str(question["question_id"]), is_own=False)
     return words("Asked if {condition}.", condition=sentence_of(words, condition, with_named(known, condition)))
 
@@ -131,7 +131,7 @@ def sentences(words: Texts, work: Work, question: Document, *, path: str) -> lis
 def _sentence(words: Texts, work: Work, jump: Document, known: Subjects) -> str:
     condition, target_id = jump.get("conditions"), jump.get("target_question_id")
     target = editing.question_of(work.draft.definition, str(target_id))
-    title = title_of(words, target) if target else words("a question that is gone")
+    title = title_of(words, target) if target else words("a deleted question")
     if condition is None:
         return words("Always go to “{title}”.", title=title) if target_id else words("Always go to the end.")
     said = sentence_of(words, condition, with_named(known, condition))
@@ -156,7 +156,7 @@ class Matching:
             return ""
         asked = self.found.asked.get(known.question_id, 0)
         if self._is_unpublished(known.jumps[number].conditions):
-            return self.words("It asks for what is not published yet, so it cannot be counted.")
+            return self.words("It refers to something that is not published yet, so it cannot be counted.")
         taken = self.found.jumps.get((known.question_id, number), 0)
         if not asked:
             return ""
@@ -169,7 +169,7 @@ class Matching:
         if known is None or known.show_if is None:
             return ""
         if self._is_unpublished(known.show_if):
-            return self.words("It asks for what is not published yet, so it cannot be counted.")
+            return self.words("It refers to something that is not published yet, so it cannot be counted.")
         asked = self.found.asked.get(known.question_id, 0)
         every, words = self.found.responses, self.words
         if not every:
@@ -248,7 +248,7 @@ def pictures(
     for value, label in _labels(question):
         name = picture_name({"value": value})
         chosen = str(values.get(name, ""))
-        others = [] if not chosen or chosen in dict(offered) else [(chosen, words("the picture that it has"))]
+        others = [] if not chosen or chosen in dict(offered) else [(chosen, words("the current picture"))]
         options = [("", words("none")), *others, *offered]
         found.append(Field(name, "choice", words("Picture of “{label}”", label=label), chosen, "", options))
     return found

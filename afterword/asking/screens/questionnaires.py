@@ -43,8 +43,8 @@ SENTENCES: Final[Mapping[tuple[str, str], Marked]] = {
     ("required", "choices"): "At least two choices are needed.",
     ("too_few", "rows"): "At least one row is needed.",
     ("required", "rows"): "At least one row is needed.",
-    ("too_few", "contact_fields"): "Tick at least one field.",
-    ("too_few", "file_types"): "Tick at least one kind of files.",
+    ("too_few", "contact_fields"): "Choose at least one field.",
+    ("too_few", "file_types"): "Choose at least one kind of file.",
     ("too_few", "questions"): "This page has no question.",
     ("required", "questions"): "This page has no question.",
     ("too_few", "groups"): "There is no question yet.",
@@ -52,9 +52,9 @@ SENTENCES: Final[Mapping[tuple[str, str], Marked]] = {
     (
         "jump_within_page",
         "jumps",
-    ): "The jump leads past questions of the same page, which stay visible. Begin a new page behind this question.",
+    ): "The jump skips questions on the same page, which stay visible. Start a new page after this question.",
     ("unreachable_question", ""): "No answers lead to this question: jumps pass over it, or its condition never holds.",
-    ("unreachable_ending", ""): "Nobody sees this ending: the one without a condition before it holds for everybody.",
+    ("unreachable_ending", ""): "No one sees this ending: an earlier one without a condition applies to everyone.",
     ("not_anonymous", "type"): "This type asks for what identifies a person, and the questionnaire is anonymous.",
     (
         "not_anonymous",
@@ -71,7 +71,7 @@ SENTENCES: Final[Mapping[tuple[str, str], Marked]] = {
         "not_anonymous",
         "anonymous",
     ): "A text or a condition uses a value from outside, and the questionnaire is anonymous.",
-    ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
+    ("outdated", ""): "Another version has been published since this was saved; it would be replaced.",
 }
 UNFINISHED: Final = frozenset({"required", "too_short", "too_few"})  # codes of what was not filled in yet
 _MISSING: Final = "missing_translation"
@@ -199,7 +199,7 @@ def _sentence(words: Texts, document: Mapping[str, Any], finding: Finding, membe
     if unknown:  # ids are never shown
         question = editing.question_of(document, unknown[1])
         if question is None:
-            return words("It shows the answer of a question that is gone.")
+            return words("It shows the answer to a deleted question.")
         return words("It shows the answer of “{title}”, which comes later.", title=title_of(words, question))
     return words.said(SENTENCES.get((finding.code, member), finding.message))
 
@@ -317,7 +317,7 @@ async def list_questionnaires(visit: Visit) -> Response:
             ],
             empty=words("No questionnaire is archived.")
             if is_archive
-            else words("No questionnaire yet. Begin with one of the library, or with an empty one."),
+            else words("No questionnaire yet. Start with a template or with an empty one."),
             empty_link=(words("New questionnaire"), NEW) if may_create and not is_archive else None,
             **page_links(found, visit.query, PATH, chosen),
         ),

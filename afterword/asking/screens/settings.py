@@ -40,12 +40,12 @@ WITHOUT_END: Final = ("valid_days", "non_collapsed_questions_count")  # an empty
 TICKS: Final = ("active", "editable", "public_link", "desktop_collapsed", "credits_accountable")
 LABELS: Final[Mapping[str, Marked]] = {
     "display_name": "Name", "title": "Title", "description": "Description",
-    "valid_days": "Days in which a link can be answered", "responses_max": "Close it after so many responses",
+    "valid_days": "Days until a link expires", "responses_max": "Close after this many responses",
     "key_question_id": "The question that lists of responses show",
-    "non_collapsed_questions_count": "Questions that a box shows at first", "active": "It can be sent and answered",
+    "non_collapsed_questions_count": "Questions shown first in a box", "active": "Open for sending and answering",
     "editable": "Customers can change their answers after sending them",
-    "public_link": "Anybody who has the public link can answer",
-    "desktop_collapsed": "On wide screens a box begins as a button",
+    "public_link": "Anyone with the public link can answer",
+    "desktop_collapsed": "On wide screens, show the box as a button first",
     "credits_accountable": "Answers use credits of the plan",
 }  # fmt: skip
 
@@ -122,7 +122,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         templates=[("", words("an empty one")), *((one.questionnaire_id, one.display_name) for one in found.items)],
         copied=template,
         name=name,
-        languages=[("", words("that of your organization")), *((one, words.language_name(one)) for one in LANGUAGES)],
+        languages=[("", words("your organization's")), *((one, words.language_name(one)) for one in LANGUAGES)],
         language=given.text("default_locale") if given else "",
         library=[_book(visit, one) for one in library.NAMES],
         book=given.text("library_name") if given else "",
@@ -230,7 +230,7 @@ def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) ->
         for one in editing.all_questions(document)
         if questionnaires.is_answered(one)
     ]
-    others = [] if not chosen or chosen in dict(found) else [(chosen, words("a question that is gone"))]
+    others = [] if not chosen or chosen in dict(found) else [(chosen, words("a deleted question"))]
     return [("", words("none")), *found, *others]
 
 
@@ -240,10 +240,10 @@ removal(
     scope="Questionnaire.Delete",
     title="Archive “{display_name}”?",
     sentences=[
-        "Nothing more is sent and nothing more is answered: links that are out say that it is closed.",
-        "It cannot be opened again. Its answers and versions stay, and it can be copied.",
+        "Nothing more can be sent or answered: links already sent show that it is closed.",
+        "It cannot be reopened. Its answers and versions stay, and it can be copied.",
     ],
-    button="Archive it",
+    button="Archive",
     get=lambda visit: visit.find(access.get),
     remove=lambda visit, db: questionnaires_service.archive(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=ONE,

@@ -62,7 +62,7 @@ async def list_languages(visit: Visit) -> Response:
         path=work.path,
         source=words.language_name(work.definition.default_locale),
         offered=[(one, words.language_name(one)) for one in left],
-        list=Listing(rows=rows, empty=words("It speaks one language. Add another one below.")),
+        list=Listing(rows=rows, empty=words("It has one language. Add another one below.")),
     )
 
 

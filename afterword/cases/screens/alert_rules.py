@@ -122,16 +122,16 @@ QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",
     "submitted": "at the first answer, and when it is completed",
-    "schedule": "once a day, at the figures",
+    "schedule": "once a day, on the figures",
     "call_back": "when a customer asks for a call",
 }
 LABELS: Final[Mapping[str, Marked]] = {
     "title": "Title", "description": "Description", "questionnaire_ids": "Questionnaires", "trigger": "Checked",
     "conditions": "Conditions", "severity": "Severity", "status_id": "Status", "assigned_user_id": "Case owner",
-    "due_hours": "Due in business hours", "fold_hours": "Hours in which a repeat counts on the open case",
-    "subscriber_user_ids": "Who is told", "active": "The alert is on", "assignment": "Owner by a field",
+    "due_hours": "Due in business hours", "fold_hours": "Hours in which a repeat is added to the open case",
+    "subscriber_user_ids": "Who is notified", "active": "The alert is on", "assignment": "Owner by a field",
     "escalation_hours": "After business hours", "escalation_severity": "Raise the severity to",
-    "escalation_user_id": "Owner from then on",
+    "escalation_user_id": "New owner",
 }  # fmt: skip
 TEXTS: Final = tuple(
     name for name in LABELS if name not in {"questionnaire_ids", "subscriber_user_ids", "conditions", "assignment"}
@@ -437,7 +437,7 @@ removal(
     scope="Alert.Delete",
     title="Remove the alert “{title}”?",
     sentences=lambda visit, rule: [
-        visit.words("It opens no more cases. It cannot be brought back."),
+        visit.words("It opens no more cases. This cannot be undone."),
         visit.words.plural("Its {n} open case stays.", "Its {n} open cases stay.", rule.open_count),
     ],
     button="Remove the alert",

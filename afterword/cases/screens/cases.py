@@ -100,13 +100,13 @@ async def recovery_page(visit: Visit) -> Response:
     moment = near_moment(words, max(plan.planned_time or visit.now, visit.now), now=visit.now, zone=visit.zone)
     sentences = [
         words(
-            "“{questionnaire}” goes to {address}. The message leaves {moment}.",
+            "“{questionnaire}” goes to {address}. The message is sent {moment}.",
             questionnaire=plan.way.questionnaire_name,
             address=plan.request.responder_channel_identifier,
             moment=moment,
         ),
         *([plan.reason] if plan.reason else []),
-        words("The answer comes into the case, and the figures count who is won back."),
+        words("The answer appears in the case, and the figures count who is won back."),
     ]
     return visit.page(
         "recovery_of_case.html",
@@ -138,9 +138,9 @@ STATES: Final[Mapping[str, Marked]] = {
     "sent": "",
     "received": "",
     "failed": "It could not be sent: {error}",
-    "unknown": "It may have arrived or not, so it was not sent again: {error}",
+    "unknown": "It may have arrived, so it was not sent again: {error}",
 }
-ON_ITS_WAY: Final[Marked] = "It is on its way."
+ON_ITS_WAY: Final[Marked] = "It is being sent."
 
 
 class Timeline:
@@ -192,7 +192,7 @@ class Timeline:
             "severity": lambda given: self.words(SEVERITIES[given]),
             "call_back_time": self._call_back,
             "cause": lambda given: self.words("Cause: {text}", text=given) if given else "",
-            "remedy": lambda given: self.words("Remedy: {text}", text=given) if given else "",
+            "remedy": lambda given: self.words("Action taken: {text}", text=given) if given else "",
             "escalated_time": lambda _: self.words("The case has been open for too long."),
             "recovery_item_id": lambda _: self.words("The customer is asked again."),
             "recovery_time": lambda _: self.words("The customer answered again: {outcome}.", outcome=self._outcome),
@@ -210,11 +210,11 @@ class Timeline:
     def _clock(self, to: Mapping[str, Any]) -> str:
         due = to.get("due_time")
         if to.get("waiting_since"):
-            return self.words("Waits for the customer; the clock stands still.")
+            return self.words("Waiting for the customer; the clock is paused.")
         if due is None:
-            return self.words("Waits for the customer no longer.") if "waiting_since" in to else ""
+            return self.words("No longer waiting for the customer.") if "waiting_since" in to else ""
         if "waiting_since" in to:
-            return self.words("The clock goes on: due {moment}.", moment=self._moment(due))
+            return self.words("The clock is running: due {moment}.", moment=self._moment(due))
         return self.words("Due {moment}.", moment=self._moment(due))
 
     def _moment(self, text: str) -> str:
@@ -294,7 +294,7 @@ async def mail_page(visit: Visit) -> Response:
     note_person(visit, item.responder_id)
     return visit.page(
         "case_mail.html",
-        title=mail.subject or visit.words("The whole mail"),
+        title=mail.subject or visit.words("Full e-mail"),
         head=visit.words("From {address}", address=mail.address),
         when=visit.words.moment(mail.created_time, time_zone=visit.zone),
         mail=mail,
@@ -371,8 +371,8 @@ async def reply(visit: Visit) -> Response:
     wrong = [
         errors.FieldError("out_of_range", sentence, pointer=f"/{name}")
         for name, text, most, sentence in (
-            ("subject", subject, SUBJECT_CHARACTERS_MAX, visit.words("Write a subject of up to 200 characters.")),
-            ("reply", body, REPLY_CHARACTERS_MAX, visit.words("Write a reply of up to 20,000 characters.")),
+            ("subject", subject, SUBJECT_CHARACTERS_MAX, visit.words("Enter a subject of at most 200 characters.")),
+            ("reply", body, REPLY_CHARACTERS_MAX, visit.words("Enter a reply of at most 20,000 characters.")),
         )
         if not 0 < len(text) <= most
     ]
@@ -400,7 +400,7 @@ async def reply(visit: Visit) -> Response:
 async def comment(visit: Visit) -> Response:
     body = visit.form.text("body")
     if not 0 < len(body) <= BODY_CHARACTERS_MAX:
-        wrong = visit.words("Write a comment of up to 5,000 characters.")
+        wrong = visit.words("Enter a comment of at most 5,000 characters.")
         return await _page(visit, refusal=errors.Invalid.at("/body", "too_long", wrong))
     async with visit.write() as db:
         await _comment(visit, db, body)

@@ -74,21 +74,21 @@ def _due(visit: Visit, item: WorkItem) -> str:
         return due_text(words, item.due_time, now=visit.now, zone=visit.zone)
     since = near_moment(words, item.waiting_since, now=visit.now, zone=visit.zone)
     if item.due_left_seconds is None:
-        return words("waits for the customer since {moment}", moment=since)
+        return words("waiting for the customer since {moment}", moment=since)
     left = timedelta(seconds=item.due_left_seconds)
     distance = distance_text(words, left)
     if left < timedelta(0):
         return words(
-            "waits for the customer since {moment}, then overdue by {distance}", moment=since, distance=distance
+            "waiting for the customer since {moment}, then overdue by {distance}", moment=since, distance=distance
         )
-    return words("waits for the customer since {moment}, {distance} left", moment=since, distance=distance)
+    return words("waiting for the customer since {moment}, {distance} left", moment=since, distance=distance)
 
 
 FIGURES: Final = f"{CASES}/figures"
 FOUND: Final = f"{CASES}/figures/cases"
 DAYS: Final = (30, 7, 90, 365)
 GROUPS: Final[Mapping[Group, Marked]] = {
-    "month": "Month", "week": "Week", "day": "Day", "owner": "Case owner", "cause": "Cause", "remedy": "Remedy",
+    "month": "Month", "week": "Week", "day": "Day", "owner": "Case owner", "cause": "Cause", "remedy": "Action taken",
     "status": "Status", "alert": "Alert", "severity": "Severity",
 }  # fmt: skip
 SELECTED: Final[Mapping[Selection, Marked]] = {

@@ -48,12 +48,12 @@ async def list_notices(visit: Visit) -> Response:
     return visit.page(
         "notices.html",
         title=words("Notifications"),
-        choose=(words("Choose what you are told"), SETTINGS),
+        choose=(words("Choose notifications"), SETTINGS),
         action=f"{NOTICES}/read",
         unread=[one.notification_id for one in found.items if not one.read],
         list=Listing(
             rows=[_row(visit, one) for one in found.items],
-            empty=words("You were told nothing in the last 90 days."),
+            empty=words("No notifications in the last 90 days."),
             **page_links(found, visit.query, NOTICES),
         ),
     )
@@ -83,7 +83,7 @@ ALERTS: Final = structs.listing_of(ALERT)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 LISTED_MAX: Final = 200  # things of a kind that can be ticked
 DIGESTS: Final[Mapping[str, Marked]] = {
-    "none": "At once; what happens in the same minute shares a mail",
+    "none": "Immediately; events of the same minute share one e-mail",
     "daily": "Once a day, at 8 in the morning",
     "weekly": "Once a week, on Monday at 8 in the morning",
 }
@@ -124,7 +124,7 @@ class _Choice:
 
 @routes.post(NOTIFICATIONS, scope="Notification.Update")
 async def save_notifications(visit: Visit) -> Response:
-    expect = same_version(visit, "This was changed elsewhere in the meantime. Saving again replaces that.")
+    expect = same_version(visit, "This was changed elsewhere in the meantime. Saving again replaces that change.")
     try:
         async with visit.write() as db:
             before, _ = await notifications.subscription_of(db, caller=visit.caller)

@@ -36,15 +36,21 @@ SERVICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 SENTENCES: Final[Mapping[str, tuple[State, Marked]]] = {
     "spf_good": ("good", "The SPF record says who may send from this domain."),
     "spf_missing": ("missing", "There is no SPF record, so receivers cannot tell who may send from this domain."),
-    "spf_many": ("wrong", "There are several SPF records, so receivers heed none. Join them into one."),
+    "spf_many": ("wrong", "There are several SPF records, so receivers ignore all of them. Merge them into one."),
     "spf_without_server": ("wrong", "The SPF record does not name your mail server: {include} is missing."),
-    "spf_open": ("wrong", "The SPF record lets everybody send from this domain. It should end in ~all."),
-    "spf_without_end": ("weak", "The SPF record does not say what holds for all others. It should end in ~all."),
+    "spf_open": ("wrong", "The SPF record lets anyone send from this domain. It should end in ~all."),
+    "spf_without_end": (
+        "weak",
+        "The SPF record does not say what applies to all other senders. It should end in ~all.",
+    ),
     "spf_too_long": ("wrong", "The SPF record takes more than 10 look-ups, so receivers refuse it. Shorten it."),
-    "dkim_good": ("good", "A DKIM key stands under the selector “{selector}”."),
+    "dkim_good": ("good", "There is a DKIM key under the selector “{selector}”."),
     "dkim_missing": (
         "missing",
-        "No DKIM key stands under these selectors: {selectors}. Your mail provider names the record and its selector.",
+        (
+            "There is no DKIM key under these selectors: {selectors}. Your mail provider tells you the record and "
+            "its selector."
+        ),
     ),
     "dkim_revoked": ("wrong", "The DKIM key of the selector “{selector}” is empty, so it was withdrawn."),
     "dkim_wrong": ("wrong", "The DKIM record of the selector “{selector}” cannot be read."),

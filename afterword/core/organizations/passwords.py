@@ -36,7 +36,7 @@ def password_errors(
         return [
             FieldError(
                 "too_short",
-                Sentence("At least {n} characters: four or five words do well.", n=least),
+                Sentence("At least {n} characters. Four or five words work well.", n=least),
                 pointer=f"/{name}",
             )
         ]

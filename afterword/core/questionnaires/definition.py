@@ -386,7 +386,7 @@ def _warn(definition: Definition, findings: Findings) -> None:
         len(definition.endings),
     )
     for number in [number for number, _ in chosen if number > always]:
-        message = "Nobody sees this ending: the one without a condition before it holds for everybody."
+        message = "No one sees this ending: an earlier one without a condition applies to everyone."
         findings.warning(f"/endings/{number}", "unreachable_ending", message)
     for locale in definition.locales:
         _warn_missing(texts_of(definition, locale, Texts()) if locale != definition.default_locale else (), findings)

@@ -62,7 +62,7 @@ MEMBERS: Final[Mapping[str, Marked]] = {
     "text": "the text", "button_label": "the text of the button", "button_url": "the address of the button",
     "review_label": "the text of the review link", "review_url": "the address of the review link",
     "coupon_pool": "the coupon pool", "call_back": "the call-back form",
-    "responses_max": "the greatest number of responses", "picture": "the picture",
+    "responses_max": "the maximum number of responses", "picture": "the picture",
 }  # fmt: skip
 OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize", "scored")
 OF_TYPES: Final = tuple(

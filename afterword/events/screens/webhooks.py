@@ -57,7 +57,7 @@ async def webhook_page(visit: Visit) -> Response:
                 }
                 for one in found.items
             ],
-            empty=words("Nothing was sent to it yet. Deliveries are kept for 30 days."),
+            empty=words("Nothing has been sent to it yet. Deliveries are kept for 30 days."),
             **page_links(found, visit.query, here),
         ),
     )

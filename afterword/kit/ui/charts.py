@@ -107,11 +107,11 @@ def cut_text(words: Texts, period: Period, bucket: Bucket, starts: Sequence[date
     """Says that a step at an end of a trend is not whole: it has fewer answers, and may differ for that alone."""
     match are_cut(period, bucket, first=starts[0], last=starts[-1]):
         case (True, True):
-            return words("The first and the last step are not whole.")
+            return words("The first and the last interval are incomplete.")
         case (True, False):
-            return words("The first step is not whole.")
+            return words("The first interval is incomplete.")
         case (False, True):
-            return words("The last step is not whole.")
+            return words("The last interval is incomplete.")
         case _:
             return ""
 

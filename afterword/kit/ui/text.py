@@ -38,41 +38,43 @@ def device_of(agent: str) -> str:
 
 
 TEXTS: Final[Mapping[str, Marked]] = {
-    "saved": "Saved.", "checked": "It was checked.", "made": "Questionnaire created. Begin with its questions.",
+    "saved": "Saved.", "checked": "It was checked.", "made": "Questionnaire created. Start with its questions.",
     "moved": "Moved.", "copied": "Copied.", "published": "Published.",
-    "taken_back": "The draft says what that version says. Publish it to make it so.",
+    "taken_back": "The draft now equals that version. Publish it to make the change effective.",
     "language": "Language added. Translate its texts.", "translated": "The translations are in the draft.",
-    "archived": "The questionnaire is archived.", "stopped": "No more messages go to this address.",
+    "archived": "The questionnaire is archived.", "stopped": "No more messages are sent to this address.",
     "lifted": "Messages to this address are allowed again.", "closed": "The case is closed.",
-    "assigned": "The case has a new owner.", "commented": "Your comment was added.",
-    "replied": "Your reply is on its way.",
-    "replied_waits": "Your reply is on its way. The clock of the case stands still until the customer answers.",
-    "replied_closed": "Your reply is on its way and the case is closed. Note the cause and the remedy below.",
+    "assigned": "The case has a new owner.", "commented": "Your comment has been added.",
+    "replied": "Your reply is being sent.",
+    "replied_waits": "Your reply is being sent. The clock of the case is paused until the customer answers.",
+    "replied_closed": "Your reply is being sent and the case is closed. Enter the cause and the action taken below.",
     "asked_again": "The customer is asked again.",
-    "waits": "The clock of the case stands still until the customer answers.",
-    "goes_on": "The clock of the case goes on.", "call_noted": "The call is noted.", "called": "The call is done.",
+    "waits": "The clock of the case is paused until the customer answers.",
+    "goes_on": "The clock of the case is running "
+    "again.", "call_noted": "The call is planned.", "called": "The call is done.",
     "message_cancelled": "The message is cancelled.", "message_due": "The message is due now.",
-    "message_again": "This new message goes in its place.",
-    "test_made": "The test message is scheduled. It goes to the outbox when its time comes.",
-    "invited": "The invitation is on its way.", "removed": "Removed.", "again": "It is delivered again.",
+    "message_again": "This new message replaces it.",
+    "test_made": "The test message is scheduled. It goes to the outbox when it is due.",
+    "invited": "The invitation has been sent.", "removed": "Removed.", "again": "It is being delivered again.",
     "renamed": "Tag renamed.", "ended": "The session has ended.",
-    "digest_sent": "The mail is on its way.", "passkey": "Passkey added. Use it at your next log-in.",
+    "digest_sent": "The e-mail has been sent.", "passkey": "Passkey added. Use it at your next log-in.",
     "account_added": "Account added. Send a test message, then let the pipelines send through it.",
-    "first_account": "Account added, and messages leave through it. Send a test message to yourself.",
-    "account_paused": "Nothing is sent through this account until somebody resumes it.",
-    "all_paused": "Nothing is sent until somebody resumes it.", "all_resumed": "Messages are sent again.",
-    "account_resumed": "Messages go through this account again.", "token_ended": "The token has ended.",
-    "reset": "Your password is changed. All other sessions have ended.",
-    "mailed": "A mail with a link is on its way. It works for an hour.",
-    "sent": "If this address has a login, a mail with a link is on its way. It works for an hour.",
-    "address": "Your address is changed.", "view": "The view is saved.", "read": "All responses are marked as read.",
+    "first_account": "Account added, and messages are now sent through it. Send yourself a test message.",
+    "account_paused": "Nothing is sent through this account until someone resumes it.",
+    "all_paused": "Nothing is sent until someone resumes it.", "all_resumed": "Messages are sent again.",
+    "account_resumed": "Messages go through this account again.", "token_ended": "The token has been revoked.",
+    "reset": "Your password has been changed. All other sessions have ended.",
+    "mailed": "We have sent an e-mail with a link. It works for one hour.",
+    "sent": "If there is a login for this address, we have sent it an e-mail with a link. It works for one hour.",
+    "address": "Your address has been changed.", "view": "The view is saved.",
+    "read": "All responses are marked as read.",
     "notices_read": "They are marked as read.", "judged": "Figures, lists and rules follow within a minute.",
     "second_factor": "Your organization requires a second factor. Set one up here first.",
     "out": "You are logged out.",
 }  # fmt: skip
 MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
 KEPT: Final[Marked] = (
-    "This installation has no mail server. Its operator keeps the mail, and can hand over the link in it."
+    "This installation has no mail server. Its administrator can find the e-mail there and give you the link."
 )
 
 
@@ -195,8 +197,8 @@ def address_text(words: Texts, identifier: str) -> str:
 
 def suppressed_text(words: Texts, figure: Figure) -> str:
     if figure.suppressed_reason == "few_pairs":
-        return words("Fewer than {n} responses answer both questions: too few for a correlation.", n=PAIRS_MIN)
-    return words("Hidden: this group, or another that it would show, has too few people.")
+        return words("Fewer than {n} responses answer both questions, which is too few for a correlation.", n=PAIRS_MIN)
+    return words("Hidden: this group, or one that it would reveal, has too few people.")
 
 
 def change_kind(figure: Figure) -> str:
@@ -215,7 +217,7 @@ def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str,
     if not kind:
         return "", ""
     if change is None or kind == "few":
-        return kind, words("Too few answers before to tell a change.")
+        return kind, words("Too few earlier answers to compare.")
     previous = words.figure(change.previous, decimals_of(figure))
     if days is None:
         return kind, words(CHANGES_OF_MONTHS[kind], previous=previous)
@@ -279,11 +281,11 @@ def actor_text(words: Texts, kind: str, name: str | None) -> str:
         case "system":
             return "Afterword"
         case "command":
-            return words("A command of the operator")
+            return words("A command of the administrator")
         case "token":
             return words("The token “{title}”", title=name or "…")
         case _:
-            return name or words("Somebody who has left")
+            return name or words("Former member")
 
 
 def near_moment(words: Texts, time: datetime, *, now: datetime, zone: str) -> str:

@@ -220,14 +220,14 @@ def _of_group(choice: ResponseFilter, group: str, value: str | None) -> Response
 def _group_name(visit: Visit, asked: _Asked, value: str | None) -> str:
     words = visit.words
     if value is None:
-        return words("Not given")
+        return words("No answer")
     match asked.group:
         case "band":
             return words(BAND_CHIPS.get(value, value))
         case "channel":
             return words(CHANNELS.get(int(value) or None, "Link"))
         case "questionnaire":
-            return asked.questionnaires.get(value, words("A removed questionnaire"))
+            return asked.questionnaires.get(value, words("Deleted questionnaire"))
         case _:
             return value
 

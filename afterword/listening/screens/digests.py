@@ -64,8 +64,8 @@ async def content_of(
         "url": url,
         "open": words("Open it in the console"),
         "stop_url": f"{STOP}/{organization_id}/{digest_id}/{token}",
-        "stop": words("Stop this mail"),
-        "why": words("You chose to get this mail {regularly}.", regularly=regularly),
+        "stop": words("Stop these e-mails"),
+        "why": words("You chose to get this e-mail {regularly}.", regularly=regularly),
     }
 
 
@@ -97,13 +97,15 @@ async def _report(
         return (
             report.title,
             "",
-            [_section("", [words("Words of comments are not mailed. Open the report to read them.")])],
+            [_section("", [words("Words of comments are not sent by e-mail. Open the report to read them.")])],
         )
     try:
         plan = await results.planned(db, caller=caller, spec=report.spec, now=now)
         result = await results.run_plan(db, plan)
     except errors.Invalid:
-        text = words("This report cannot be shown to you now: it reads too many answers, or a part of it was removed.")
+        text = words(
+            "This report cannot be shown to you right now: it reads too many answers, or a part of it has been deleted."
+        )
         return report.title, "", [_section("", [text])]
     questionnaires = await reports.names_of(db, caller=caller)
     pipelines = await reports.pipelines_of(db, caller=caller, result=result)
@@ -186,9 +188,9 @@ async def confirm_stop(guest: Guest) -> Response:
         return _ended(guest)
     return guest.page(
         "digest_stop.html",
-        title=words("Stop this mail?"),
+        title=words("Stop these e-mails?"),
         action=guest.request.url.path,
-        button=words("Stop this mail"),
+        button=words("Stop these e-mails"),
     )
 
 
@@ -214,8 +216,8 @@ async def _stopped(guest: Guest, *, is_done: bool) -> bool:
 
 def _ended(guest: Guest) -> Response:
     words = guest.words
-    text = words("It is not sent any more. In the console, under Reports, it can be chosen again.")
-    return guest.page("shared_ended.html", title=words("This mail is stopped"), text=text)
+    text = words("They are no longer sent. You can turn them on again in the console, under Reports.")
+    return guest.page("shared_ended.html", title=words("These e-mails are stopped"), text=text)
 
 
 @routes.get(MAILS, scope="Report.Read")

@@ -29,24 +29,24 @@ CONDITION_CHARACTERS_MAX: Final = 2_000
 # Name and sentence of each template.
 READY_TEXTS: Final[Mapping[str, tuple[Marked, Marked]]] = {
     **{name: (score.label, score.text) for name, score in SCORES.items()},
-    "trend": ("Trend", "A score by day, week, month or quarter."),
-    "by_metadata": ("Groups side by side", "A score of each branch or product, and which differ from the others."),
-    "distribution": ("Distribution", "How often each answer was given to a question."),
+    "trend": ("Trend", "A score per day, week, month or quarter."),
+    "by_metadata": ("Compare groups", "The score of each branch or product, and which of them differ."),
+    "distribution": ("Distribution", "How often each answer to a question was given."),
     "funnel": ("Funnel", "From the message to the completed response."),
     "sending": ("Sending", "Messages sent, delivered, bounced, opened and answered, by day, channel or pipeline."),
-    "drivers": ("Drivers", "Which ratings go together with an outcome."),
+    "drivers": ("Drivers", "Which ratings drive an outcome."),
 }
 METRICS: Final[Mapping[str, Marked]] = {
     **{name: score.label for name, score in SCORES.items()},
     "mean": "Mean of a question",
-    "response": "Answered of sent",
-    "completion": "Completed of started",
+    "response": "Answered, of sent",
+    "completion": "Completed, of started",
 }
 BUCKETS: Final[Mapping[str, Marked]] = {"day": "Day", "week": "Week", "month": "Month", "quarter": "Quarter"}
 COMPARES: Final[Mapping[str, Marked]] = {
     "none": "Nothing",
-    "previous_period": "The time before",
-    "previous_year": "The year before",
+    "previous_period": "Previous period",
+    "previous_year": "Previous year",
     "rest": "All other groups",
 }
 STORE: Final = "questionnaire_metadata:store_id"

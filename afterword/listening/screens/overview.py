@@ -71,7 +71,7 @@ async def attention_of(visit: Visit, db: Database, *, application_id: str | None
         *_sending(visit, found),
         *[
             (
-                words("“{name}” had answers regularly, and none for a week.", name=one["display_name"]),
+                words("“{name}” used to get answers regularly, and has had none for a week.", name=one["display_name"]),
                 address("/console/responses", questionnaire=one["questionnaire_id"]),
                 True,
             )
@@ -166,13 +166,13 @@ def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
     sentences: list[Sentence] = []
     waiting = address(SENDING, tab="waiting")
     if found["is_paused"]:
-        sentences.append((words("All sending is paused until the operator has looked."), "", True))
+        sentences.append((words("All sending is paused until the administrator has looked at it."), "", True))
     for one in found["accounts"]:
         account = one["title"] or words(CHANNELS[one["channel_id"]])
         if one["is_paused"] and visit.session.pause_reason is not None:
             continue  # the head of each page says it of all accounts
         if one["is_paused"]:
-            reason = one["paused_reason"] or words("the account waits for a person")
+            reason = one["paused_reason"] or words("the account needs a person to look at it")
             text = words("Sending by {account} is paused: {reason}", account=account, reason=reason)
         else:
             text = words("Sending by {account} is failing.", account=account)
@@ -308,20 +308,20 @@ def funnel(words: Texts, found: Overview, urls: Sequence[str] | None = None) -> 
     return charts.funnel_view(
         words,
         figures,
-        finding=words("Messages that went out in this period; each share is of those that were sent."),
+        finding=words("Messages sent in this period. Each percentage is of the messages sent."),
         urls=urls,
     )
 
 
 def _months(words: Texts, found: Overview) -> str:
     first, last = reports.ends_of(words, found.period)
-    return words("You see whole months: {first} to {last}.", first=first, last=last)
+    return words("Your role shows whole months: {first} to {last}.", first=first, last=last)
 
 
 def _bins(words: Texts, found: Overview, score: Score) -> str:
     texts = [
         {"day": words("By day."), "week": words("By week."), "month": words("By month.")}[found.bucket],
-        words("Shorter steps would have fewer than 30 answers each.") if found.is_coarse else "",
+        words("Shorter intervals would have fewer than 30 answers each.") if found.is_coarse else "",
         charts.cut_text(words, found.period, found.bucket, [one.start for one in score.bins]),
     ]
     return " ".join(filter(None, texts))

@@ -55,9 +55,12 @@ from afterword.sending.screens.invitations import links
 from afterword.tenants.organizations import service as organizations
 
 WORDS: Final[Mapping[int, tuple[Marked, Marked]]] = {
-    404: ("There is no such report", "The address may be incomplete, or the link was ended."),
-    410: ("This link has ended", "Ask whoever sent it for a new one."),
-    422: ("This report cannot be shown now", "It reads more answers than a link may, or a part of it was removed."),
+    404: ("There is no such report", "The address may be incomplete, or the link was disabled."),
+    410: ("This link has expired", "Ask the person who sent it for a new one."),
+    422: (
+        "This report cannot be shown right now",
+        "It reads more answers than a link may, or a part of it has been deleted.",
+    ),
 }
 
 routes = Screens()
@@ -136,7 +139,9 @@ async def list_reports(visit: Visit) -> Response:
                 }
                 for one in rows
             ],
-            empty=visit.words("Nothing is saved yet. Open a ready report, choose its period and groups, and save it."),
+            empty=visit.words(
+                "No saved reports yet. Open a ready-made report, choose its period and groups, and save it."
+            ),
             next_url=address(REPORTS, after=key_of(rows[-1].created_time, rows[-1].report_id)) if more else "",
             first_url=REPORTS if key else "",
         ),
@@ -406,8 +411,8 @@ def _hidden(words: Texts, result: Result) -> str:
             "{n} row has too few answers for a correlation.", "{n} rows have too few answers for a correlation.", number
         )
     return words.plural(
-        "{n} row is hidden, so that nobody can be recognized by it.",
-        "{n} rows are hidden, so that nobody can be recognized by them.",
+        "{n} row is hidden so that no one can be identified.",
+        "{n} rows are hidden so that no one can be identified.",
         number,
     )
 
@@ -446,7 +451,7 @@ def _kind(visit: Visit, report: CustomReport) -> str:
     """The sentence about a saved report: the template that it is of, else its scores and groups."""
     words, spec = visit.words, report.spec
     if report.has_texts:
-        return words("The words of comments, and those of each group.")
+        return words("The words of the comments, for all and per group.")
     if spec.get("template_id") in READY_TEXTS:
         return words(READY_TEXTS[spec["template_id"]][1])
     metrics = ", ".join(words(METRICS[each["metric"]]) for each in spec["metrics"])

@@ -21,20 +21,20 @@ routes = Screens()
 DOUBTFUL: Final = f"{RESPONSES}/doubtful"
 COUNTED_MAX: Final = 100
 STATE_TEXTS: Final[Mapping[State, Marked]] = {
-    "held": "Held back", "rejected": "Rejected", "accepted": "Accepted", "marked": "Only marked",
+    "held": "Held back", "rejected": "Rejected", "accepted": "Accepted", "marked": "Marked only",
 }  # fmt: skip
 FLAG_TEXTS: Final[Mapping[str, Marked]] = {
-    "burst": "one of many within a minute from one network",
-    "too_fast": "sent faster than anybody can read",
-    "hidden_field": "a field was filled in that people do not see",
+    "burst": "one of many within a minute from the same network",
+    "too_fast": "sent faster than anyone can read",
+    "hidden_field": "a field that people cannot see was filled in",
     "speeding": "answered in less than a third of the usual time",
     "straight_lining": "the same answer in all rows",
 }
 NOTES: Final[Mapping[State, Marked]] = {
-    "held": "A machine may have sent them. Until you accept them they count in no figure and start no rule.",
-    "rejected": "They count nowhere. You can still accept them.",
-    "accepted": "They count as any other. You can still reject them.",
-    "marked": "They count as any other. The signs tell haste, not a machine.",
+    "held": "A machine may have sent them. Until you accept them, they are not counted and trigger no rules.",
+    "rejected": "They are not counted. You can still accept them.",
+    "accepted": "They count like any other response. You can still reject them.",
+    "marked": "They count like any other response. The signs point to haste, not to a machine.",
 }
 
 
@@ -51,7 +51,7 @@ async def list_doubtful(visit: Visit) -> Response:
     last = found.items[-1] if found.has_more else None
     return visit.page(
         "doubtful.html",
-        title=words("Doubtful responses"),
+        title=words("Suspicious responses"),
         flags=[("", words("All"))] + [(one, signs_of(words, [one])) for one in FLAGS],
         flag=flag or "",
         state=state,
@@ -80,7 +80,7 @@ async def list_doubtful(visit: Visit) -> Response:
                 for one in STATES
             ],
             note=words(NOTES[state]),
-            empty=words("No response is here."),
+            empty=words("No responses here."),
             next_url=address(DOUBTFUL, state=state, flag=flag, after=key_of(last.submitted_time, last.instance_id))
             if last
             else "",

@@ -51,7 +51,7 @@ async def list_tags(visit: Visit) -> Response:
                 for one in found.items
             ],
             columns=[Column(text=words("Tag")), Column(text=words("Responses"), is_number=True), Column(text="")],
-            empty=words("No response has a tag yet. Add some beside an open response, or below the list."),
+            empty=words("No response has a tag yet. Add tags on a response, or below the list."),
             next_url=address(TAGS, after=found.items[-1].tag) if found.next_key is not None else "",
             first_url=TAGS if after else "",
         ),
@@ -99,7 +99,7 @@ async def ask_removal(visit: Visit) -> Response:
         title=words("Remove the tag “{tag}” everywhere?", tag=tag),
         sentences=[
             words.plural("{n} response loses it.", "{n} responses lose it.", len(found)),
-            words("It can be undone for thirty days, from the next page."),
+            words("You can undo this for thirty days, on the next page."),
         ],
         button=words("Remove the tag"),
         back=TAGS,

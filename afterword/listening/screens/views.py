@@ -75,11 +75,11 @@ def _points(words: Texts, found: Sequence[Counted]) -> Sequence[Entry]:
 METRICS: Final[Mapping[str, Marked]] = {
     **{name: score.label for name, score in SCORES.items()},
     **{mean: SCORES[name].mean for mean, name in MEANS.items()},
-    "mean": "Mean", "share": "Share", "correlation": "Correlation", "created": "Made", "sent": "Sent",
+    "mean": "Mean", "share": "Share", "correlation": "Correlation", "created": "Created", "sent": "Sent",
     "delivered": "Delivered", "bounced": "Bounced", "viewed": "Opened", "started": "Answered",
-    "submitted": "With an answer", "completed": "Completed", "delivery": "Delivered of sent",
-    "view": "Opened of delivered", "response": "Answered of sent", "response_of_delivered": "Answered of delivered",
-    "completion": "Completed of started", "rr1": "Response rate RR1", "rr2": "Response rate RR2",
+    "submitted": "With an answer", "completed": "Completed", "delivery": "Delivered, of sent",
+    "view": "Opened, of delivered", "response": "Answered, of sent", "response_of_delivered": "Answered, of delivered",
+    "completion": "Completed, of started", "rr1": "Response rate RR1", "rr2": "Response rate RR2",
 }  # fmt: skip
 BOOLEANS: Final[Mapping[str, Marked]] = {"true": "Yes", "false": "No"}
 COLUMNS_MAX: Final = 11  # more values are rows
@@ -102,7 +102,7 @@ class Names:
     def of(self, key: RowKey) -> str:
         """The values of a row; a row of a matrix is called by its own text."""
         if "row" in key:
-            return str(key["row"] or self.words("Not given"))
+            return str(key["row"] or self.words("No answer"))
         return " · ".join(self._value(group, value) for group, value in key.items()) or self.words("All")
 
     def url_of(self, selection: Selection, figure: Figure) -> str:
@@ -126,12 +126,12 @@ class Names:
         text = "" if value is None else str(value)
         found = text
         if value is None:
-            found = self.words("None noted") if kind == "case" else self.words("Not given")
+            found = self.words("None entered") if kind == "case" else self.words("No answer")
         match kind:
             case "bucket":
                 found = self.words.day(text)
             case "questionnaire":
-                found = self.questionnaires.get(text, self.words("A removed questionnaire"))
+                found = self.questionnaires.get(text, self.words("Deleted questionnaire"))
             case "question_id" if text in self.questions:
                 found = self.questions[text].plain_title
             case "band" if value is not None:
@@ -139,7 +139,7 @@ class Names:
             case "channel":
                 found = self.words(self.channels.get(value if isinstance(value, int) else None, "Link"))
             case "pipeline" if value is not None:
-                found = self.pipelines.get(text, self.words("A removed pipeline"))
+                found = self.pipelines.get(text, self.words("Deleted pipeline"))
             case "question" if name in self.questions and text in BOOLEANS:
                 found = self.words(BOOLEANS[text])
             case "question" if name in self.questions:
@@ -152,7 +152,7 @@ class Names:
 GROUPS: Final[Mapping[str, Marked]] = {
     "bucket": "From", "questionnaire": "Questionnaire", "question_id": "Question", "version": "Version",
     "channel": "Channel", "band": "Written by", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
-    "case:remedy": "Remedy",
+    "case:remedy": "Action taken",
 }  # fmt: skip
 
 
@@ -235,7 +235,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
 
     rows = [row_of(label, row.selection, row.figures[index]) for label, row in zip(labels, result.rows, strict=True)]
     if len(rows) != 1:
-        rows.append(row_of(words("All together"), result.selection, total))
+        rows.append(row_of(words("Total"), result.selection, total))
     if not any(row[-1].text for row in rows):  # nothing is compared
         head, rows = head[:-1], [row[:-1] for row in rows]
     urls = [row[0].url for row in rows[: len(labels)]]
@@ -370,7 +370,7 @@ def _funnel(result: Result, names: Names) -> View:
     view = charts.funnel_view(
         words,
         stages,
-        finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %")),
+        finding=words("Answered, of sent: {text}.", text=figure_text(words, response, unit=" %")),
         urls=[names.url_of(result.selection, one) for one in shown],
     )
     head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
@@ -381,7 +381,7 @@ def _number_rows(result: Result, names: Names) -> list[list[Text]]:
     lines = [(names.of(row.key), row.selection, row.figures) for row in result.rows]
     return [
         [Text(name, names.url(selection, ())), *(_number(names, one, selection) for one in figures)]
-        for name, selection, figures in [*lines, (names.words("All together"), result.selection, result.total)]
+        for name, selection, figures in [*lines, (names.words("Total"), result.selection, result.total)]
     ]
 
 
@@ -400,7 +400,7 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
     stages = charts.funnel_view(
         words,
         [(metric_name(words, one), one) for one in counts],
-        finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %")),
+        finding=words("Answered, of sent: {text}.", text=figure_text(words, response, unit=" %")),
         urls=[names.url_of(result.selection, one) for one in counts],
     )
     [group] = result.rows[0].key if result.rows else ["bucket"]
@@ -451,7 +451,7 @@ def drivers(found: Sequence[Row], names: Names, *, title: str) -> View:
         bounds=(-1, 1),
         unit="",
         title=title,
-        finding=words("Most closely together with it goes {name}.", name=best),
+        finding=words("Most closely related: {name}.", name=best),
         head=head,
         rows=rows,
     )
@@ -461,20 +461,22 @@ def _no_driver(words: Texts, rows: Sequence[Row]) -> str:
     """The reason why there is no correlation."""
     figures = [row.figures[0] for row in rows if row.figures[0].measure.n]
     if not rows:
-        return words("No rating stands beside it in this questionnaire: a scale, or a matrix whose columns are one.")
+        return words("This questionnaire has no other rating: no scale and no matrix with a scale as its columns.")
     if not figures:
-        return words("No response of this period answers it and another rating. Choose another outcome or period.")
+        return words(
+            "No response in this period has both this answer and another rating. Choose another outcome or period."
+        )
     if all(one.suppressed for one in figures):
-        text = words("Fewer than {n} responses answer both questions: too few for a correlation.", n=PAIRS_MIN)
+        text = words("Fewer than {n} responses answer both questions, which is too few for a correlation.", n=PAIRS_MIN)
         return f"{text} {words('Choose a longer period.')}"
-    return words("Nothing can go together with it: all answers to one of the questions are the same.")
+    return words("Nothing can be related to it: all answers to one of the questions are the same.")
 
 
 def _comments(result: Result, names: Names) -> View:
     words, total, rows = names.words, result.total[0], result.rows
     title = count_sentence(words, total.measure.n, is_part=result.truncated)
     if not rows:
-        return View(kind="table", title=title, finding=words("No comment has a word to count. Choose a longer period."))
+        return View(kind="table", title=title, finding=words("No comment has words to count. Choose a longer period."))
 
     def counted(row: Row, name: str) -> Counted:
         return name, row.figures[0].measure.n, names.url(row.selection, ())

@@ -60,17 +60,20 @@ STARTERS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     (
         "after_delivery",
         "After a delivery",
-        "How satisfied people are with one order (CSAT). It finds what goes wrong while it can still be put right.",
+        "How satisfied customers are with one order (CSAT). Find out what went wrong while you can still fix it.",
     ),
     (
         "support_case",
         "After a support case",
-        "How easy it was to get help (CES). Effort tells best who stays after a problem.",
+        "How easy it was to get help (CES). Effort is the best predictor of who stays after a problem.",
     ),
     (
         "relationship",
         "Would you recommend us?",
-        "The recommendation (NPS) now and then, not after an event. It shows where you stand over the months.",
+        (
+            "How likely customers are to recommend you (NPS), asked now and then. It shows where you stand over the "
+            "months."
+        ),
     ),
     (
         "restaurant_visit",
@@ -136,7 +139,7 @@ async def save_organization(visit: Visit) -> Response:
             + (
                 []
                 if given["locales"]
-                else [errors.FieldError("required", visit.words("Tick one language at least."), pointer="/locales")]
+                else [errors.FieldError("required", visit.words("Choose at least one language."), pointer="/locales")]
             )
         )
         async with visit.write() as db:
@@ -270,7 +273,7 @@ async def first_steps(visit: Visit, db: Database) -> Sequence[Step]:
         *([test] if has_starter or done.has_tested else []),
         Step(words("Connect your mail server"), f"{providers.PROVIDERS}/new", not visit.keeps_mail),
         Step(way_out, url, done.has_sent),
-        Step(words("Be told of unhappy customers: make an alert"), alert_rules.NEW_PATH, done.has_alert),
+        Step(words("Hear about unhappy customers: create an alert"), alert_rules.NEW_PATH, done.has_alert),
         Step(words("Invite colleagues"), "/console/settings/people", done.has_colleagues),
     ]
     first = next((one for one in steps if not one.is_done), None)
@@ -285,7 +288,7 @@ async def _way_out(visit: Visit, db: Database, questionnaire: Questionnaire) -> 
     found = await pipelines_store.list_pipelines(db, **questionnaire.key, page=Page.first(pipelines.LISTED, limit=1))
     if not found.items:
         new = address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
-        return words("Say who gets it: make a pipeline"), new
+        return words("Choose who gets it: create a pipeline"), new
     first = found.items[0]
     if first.paused:
         return words("Switch the pipeline “{title}” on", title=first.title), pipelines.url_of(first)

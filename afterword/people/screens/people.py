@@ -45,7 +45,7 @@ REMINDERS: Final[Mapping[str, Marked]] = {
     "not_sent": "Reminder not sent",
 }
 SUPPRESSIONS: Final[Mapping[str, Marked]] = {
-    "unsubscribed": "The person wishes no messages", "complaint": "The person complained", "blocked": "Blocked by us",
+    "unsubscribed": "The person does not want messages", "complaint": "Reported as spam", "blocked": "Blocked by us",
     "hard_bounce": "The address does not exist", "erased": "The person was erased",
 }  # fmt: skip
 BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
@@ -55,7 +55,7 @@ BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
 }
 MODES: Final[Mapping[str, Marked]] = {
     "anonymize": "Keep scores without the person: figures stay as they are",
-    "erase": "Take out the responses too: they leave every figure",
+    "erase": "Delete the responses too: they disappear from every figure",
 }
 
 routes = Screens()
@@ -83,13 +83,13 @@ async def list_people(visit: Visit) -> Response:
         list=Listing(
             rows=[] if is_wrong else [_row(visit, views[one.responder_id], people) for one in found.items],
             columns=[Column(text=each) for each in columns],
-            empty=words("Search for at least three letters.")
+            empty=words("Enter at least three letters.")
             if is_wrong
             else words(
-                "Nobody is found. An order key is found by the whole of it, a name by the beginnings of its words."
+                "No one found. Enter an order key in full; for a name, the first letters of its words are enough."
             )
             if search
-            else words("Nobody was asked yet. People appear here with their first message or answer."),
+            else words("No one has been asked yet. People appear here with their first message or answer."),
             **page_links(found, visit.query, PEOPLE, q=search),
         ),
     )
@@ -120,7 +120,7 @@ def _name(words: Texts, view: ResponderView, person: Responder | None) -> str:
     if view.responder.anonymized_time is not None:
         return words("Erased person")
     name = name_of(person.metadata) if person else ""
-    return name or next((one.identifier for one in view.identifiers), words("Nobody known"))
+    return name or next((one.identifier for one in view.identifiers), words("No people yet"))
 
 
 def _marks(words: Texts, view: ResponderView) -> list[str]:
@@ -313,7 +313,7 @@ async def stop_messages(visit: Visit) -> Response:
             if not chosen:
                 raise errors.Invalid.at("/address", "unknown_value", visit.words("Choose an address of this person."))
             if len(form.text("note")) > NOTE_CHARACTERS_MAX:
-                raise errors.Invalid.at("/note", "too_long", visit.words("Write at most 500 characters."))
+                raise errors.Invalid.at("/note", "too_long", visit.words("Enter at most 500 characters."))
             request = suppressions.SuppressionInput(
                 channel_id=chosen[0].channel_id, identifier=identifier, reason=reason, note=form.text("note") or None
             )
@@ -332,12 +332,12 @@ async def lift_page(visit: Visit) -> Response:
         title=words("Allow messages again"),
         sentences=[
             words(
-                "{address} is not written to since {date}: {reason}.",
+                "No messages go to {address} since {date}: {reason}.",
                 address=one.identifier,
                 date=_date(visit, one.created_time),
                 reason=words(SUPPRESSIONS.get(one.reason, one.reason)),
             ),
-            words("Lift this only if the person wishes it, or if the address was mistyped or works again."),
+            words("Allow messages again only if the person wishes it, or if the address was mistyped or works again."),
         ],
         button=words("Allow messages to this address"),
         back=f"{PEOPLE}/{visit.id('responder_id')}",
@@ -383,7 +383,7 @@ async def download_copy(visit: Visit) -> Response:
 async def erase(visit: Visit) -> Response:
     form = visit.form
     if len(form.text("reason")) > NOTE_CHARACTERS_MAX:
-        wrong = visit.words("Write at most 500 characters.")
+        wrong = visit.words("Enter at most 500 characters.")
         return await _erasure_form(visit, refusal=errors.Invalid.at("/reason", "too_long", wrong))
     async with visit.write() as db:
         made = await privacy.request(

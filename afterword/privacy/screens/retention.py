@@ -27,7 +27,7 @@ KINDS: Final[Mapping[str, Marked]] = {
     "audit": "Entries of the audit log that are removed: {n}", "exports": "Files of exports that are removed: {n}",
 }  # fmt: skip
 TITLES: Final[Mapping[str, Marked]] = {
-    "texts": "Words in answers", "people": "People", "items": "Addresses and values of messages",
+    "texts": "Text in answers", "people": "People", "items": "Addresses and values of messages",
     "uploads": "Files that came with answers", "answers": "Responses", "events": "Event log", "audit": "Audit log",
     "exports": "Files of exports", "deleted": "Deleted responses and messages",
 }  # fmt: skip
@@ -57,10 +57,10 @@ def _confirm(visit: Visit, touched: Sequence[Preview]) -> Response:
     words = visit.words
     values = {name: visit.form.text(name) for name in ("version", *(one.name for one in inputs_of(RETENTION)))}
     return visit.confirm(
-        title=words("Remove what is older?"),
+        title=words("Remove older data?"),
         sentences=[
             *(words(KINDS[one.kind], n=_number(words, one)) for one in touched),
-            words("A worker removes it within a day. It does not come back."),
+            words("A worker removes it within a day. This cannot be undone."),
         ],
         button=words("Save and remove"),
         action=PATH,
@@ -113,7 +113,7 @@ async def list_runs(visit: Visit) -> Response:
         "things.html",
         title=words("Removed so far"),
         tab="retention",
-        lead=words("A run a day for each kind of data that has a period."),
+        lead=words("One run per day for each kind of data that has a period."),
         new=None,
         list=Listing(
             rows=[
@@ -130,7 +130,7 @@ async def list_runs(visit: Visit) -> Response:
                 }
                 for one in found.items
             ],
-            empty=words("Nothing was removed by its age yet."),
+            empty=words("Nothing has been removed because of its age yet."),
             **page_links(found, visit.query, here),
         ),
     )

@@ -66,9 +66,9 @@ class ContactPolicy(SettingsRecord, kw_only=True):
     invitations_max: Annotated[
         Most, Editable("Invitations at most", "To one address, over all pipelines.", "number")
     ] = 1
-    window_days: Annotated[Days, Editable("In so many days", "", "number")] = 30
+    window_days: Annotated[Days, Editable("Within (days)", "", "number")] = 30
     response_window_days: Annotated[
-        Days | None, Editable("Days without an invitation after a response", "Empty: none.", "number")
+        Days | None, Editable("Days without invitations after a response", "Empty: none.", "number")
     ] = None
     per_channel: Annotated[bool, Editable("An invitation counts", "", "switch", _COUNTED)] = True
     count_reminders: Annotated[bool, Editable("Reminders count too", "", "switch")] = False
@@ -76,7 +76,7 @@ class ContactPolicy(SettingsRecord, kw_only=True):
         Exceeded, Editable("A message beyond the limit", "", "choice", _BEYOND, shown=str, holds="fixed")
     ] = "skip"
     quiet_start_time: Annotated[
-        time | None, _clock("Quiet hours from", "Nothing leaves then, where the customer lives.")
+        time | None, _clock("Quiet hours from", "Nothing is sent at these hours, in the customer's time zone.")
     ] = None
     quiet_end_time: Annotated[time | None, _clock("Quiet hours to")] = None
     holiday_country: Annotated[
@@ -86,8 +86,8 @@ class ContactPolicy(SettingsRecord, kw_only=True):
     holidays: Annotated[
         list[date],
         Editable(
-            "Further days without sending",
-            "One a line, such as 2026-12-24.",
+            "Other days without sending",
+            "One per line, such as 2026-12-24.",
             "lines",
             wire=Annotated[list[Day], Meta(max_length=DATES_MAX)],
             shown=list[str],

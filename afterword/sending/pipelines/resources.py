@@ -81,9 +81,9 @@ def _column(name: str, value: Any) -> Any:
 CHANNELS: Final[Mapping[int, Marked]] = {
     CHANNEL_EMAIL: "Asks by e-mail.",
     CHANNEL_SMS: "Asks by SMS.",
-    CHANNEL_WEBHOOK: "Hands each message to another system by webhook.",
-    CHANNEL_LINK: "Gives out links, and sends nothing.",
-    CHANNEL_OUTBOX: "Keeps each message in the outbox.",
+    CHANNEL_WEBHOOK: "Passes each message to another system by webhook.",
+    CHANNEL_LINK: "Creates links and sends nothing.",
+    CHANNEL_OUTBOX: "Keeps every message in the outbox.",
 }
 UNITS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     ("days", "{n} day", "{n} days"),
@@ -139,7 +139,7 @@ def _message(words: Texts, pipeline: store.Pipeline) -> str:
     if not pipeline.messages:
         return asks
     languages = sorted(words.language_name(tag) for tag in pipeline.messages)
-    others = words("Its texts are written in {locales} too.", locales=_listed(words, languages))
+    others = words("Texts exist in {locales} too.", locales=_listed(words, languages))
     return f"{asks} {others}"
 
 
@@ -154,7 +154,7 @@ def _sender(words: Texts, pipeline: store.Pipeline) -> str:
     elif name or address:
         text = words("The sender is {name}.", name=name or address)
     else:
-        text = words("The sender is that of the installation.")
+        text = words("The sender is the address of the installation.")
     if pipeline.reply_to:
         text += " " + words("Replies go to {address}.", address=pipeline.reply_to)
     return text
@@ -168,7 +168,7 @@ def delay_of(words: Texts, pipeline: store.Pipeline, subjects: Subjects) -> str:
             return words("A message without a send time is due on its “{date}”.", date=date)
         return words("A message without a send time is due {wait} after its “{date}”.", wait=wait, date=date)
     if not wait:
-        return words("A message without a send time is due at once.")
+        return words("A message without a send time is due immediately.")
     return words("A message without a send time is due after {wait}.", wait=wait)
 
 
@@ -185,20 +185,22 @@ def date_title(delay_from: str, subjects: Subjects) -> str:
 
 def _conditions(words: Texts, pipeline: store.Pipeline, subjects: Subjects) -> str:
     if pipeline.conditions is None:
-        return words("Everybody is asked.")
+        return words("Everyone is asked.")
     known = with_named(subjects, pipeline.conditions)
-    return words("Only those are asked where {condition}.", condition=sentence_of(words, pipeline.conditions, known))
+    return words(
+        "Only people are asked for whom {condition}.", condition=sentence_of(words, pipeline.conditions, known)
+    )
 
 
 def _frequency(words: Texts, pipeline: store.Pipeline) -> str:
     distance = duration_of(words, _of(pipeline, "frequency_cap"))
     if not distance:
-        text = words("An address gets each of its messages.")
+        text = words("An address gets every message.")
     elif pipeline.if_capped == "wait":
-        text = words("An address gets one message in {time}; the next one waits so long.", time=distance)
+        text = words("An address gets one message in {time}; the next one waits until then.", time=distance)
     else:
-        text = words("An address gets one message in {time}; another one is not sent.", time=distance)
-    return f"{text} {words('The contact policy does not hold here.')}" if pipeline.policy_exempt else text
+        text = words("An address gets one message in {time}; further ones are not sent.", time=distance)
+    return f"{text} {words('The contact policy does not apply here.')}" if pipeline.policy_exempt else text
 
 
 def _hours(words: Texts, pipeline: store.Pipeline) -> str:
@@ -207,17 +209,17 @@ def _hours(words: Texts, pipeline: store.Pipeline) -> str:
     if start is not None and end is not None:
         hours = words("{start} to {end}", start=_clock(start), end=_clock(end))
         if pipeline.time_zone:
-            text = words("Messages leave {days}, {hours}, {zone}.", days=days, hours=hours, zone=pipeline.time_zone)
+            text = words("Messages are sent {days}, {hours}, {zone}.", days=days, hours=hours, zone=pipeline.time_zone)
         elif pipeline.zone_of == "recipient":
-            text = words("Messages leave {days}, {hours} where the customer lives.", days=days, hours=hours)
+            text = words("Messages are sent {days}, {hours} in the customer's time zone.", days=days, hours=hours)
         else:
-            text = words("Messages leave {days}, {hours} in the organization's zone.", days=days, hours=hours)
+            text = words("Messages are sent {days}, {hours} in the organization's time zone.", days=days, hours=hours)
     else:
-        text = words("Messages leave {days}, at any hour.", days=days)
+        text = words("Messages are sent {days}, at any hour.", days=days)
     if pipeline.on_holidays == "send":
-        text += " " + words("They leave on holidays too.")
+        text += " " + words("They are sent on holidays too.")
     if pipeline.if_outside == "skip":
-        text += " " + words("One that is due at another time is not sent.")
+        text += " " + words("A message due outside these hours is not sent.")
     return text
 
 
@@ -227,7 +229,7 @@ def _reminders(words: Texts, pipeline: store.Pipeline) -> str:
         for one in pipeline.reminders
     ]
     if not waits:
-        return words("Nobody is reminded.") if pipeline.channel_id != CHANNEL_WEBHOOK else ""
+        return words("No reminders.") if pipeline.channel_id != CHANNEL_WEBHOOK else ""
     text = words.plural(
         "{n} reminder follows, after {waits}, until the first answer.",
         "{n} reminders follow, after {waits}, until the first answer.",

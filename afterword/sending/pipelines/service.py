@@ -355,7 +355,7 @@ def _text_errors(fields: Mapping[str, Any], declared: Declared, kept: Collection
     yield from _translation_errors("/messages", fields.get("messages", {}), wrong_at)
     for place, reminder in enumerate(fields.get("reminders", ())):
         if not any(reminder.get(f"delay_{unit}") for unit in ("days", "hours", "minutes")):
-            message = "Say after how many days, hours or minutes it follows."
+            message = "Enter after how many days, hours or minutes it is sent."
             yield FieldError("required", message, pointer=f"/reminders/{place}/delay_days")
         yield from _translation_errors(f"/reminders/{place}/messages", reminder.get("messages", {}), wrong_at)
 

@@ -80,22 +80,20 @@ class Pipeline(msgspec.Struct, frozen=True):
     locale: Annotated[fields.Locale | None, Editable()]
     delay_cap_minutes: Minutes
     delay_cap_hours: Hours
-    delay_cap_days: Annotated[
-        Days, Editable("Days", "How long a message waits that comes without a send time.", "number")
-    ]
+    delay_cap_days: Annotated[Days, Editable("Days", "How long a message without a send time waits.", "number")]
     delay_from: Annotated[
         DateName | None,
         Editable(
             "Counted from",
-            "A message without this date and without a send time is refused. "
-            "A date without a time of day begins at midnight.",
+            "A message with neither this date nor a send time is refused. A date without a time of day starts at "
+            "midnight.",
             "choice",
         ),
     ]
     frequency_cap_minutes: Minutes
     frequency_cap_hours: Hours
     frequency_cap_days: Annotated[
-        Days, Editable("Days", "The least time between two messages to an address. 0: no limit.", "number")
+        Days, Editable("Days", "The minimum time between two messages to an address. 0: no limit.", "number")
     ]
     message_subject: Annotated[Subject | None, Editable()]
     message_body: Annotated[Body | None, Editable()]
@@ -105,14 +103,14 @@ class Pipeline(msgspec.Struct, frozen=True):
     messages: Annotated[
         dict[str, dict[str, str]], Editable(wire=dict[str, MessageTexts], shown=dict[str, dict[str, str | None]])
     ]
-    start_time: Annotated[datetime | None, moment("Begin", "Empty: at once.")]
+    start_time: Annotated[datetime | None, moment("Start", "Empty: immediately.")]
     end_time: Annotated[datetime | None, moment("End", "Empty: never.")]
     dispatch_start_time: Annotated[
-        time | None, _clock("From", "Without both times: at any hour.", "dispatch_start_clock")
+        time | None, _clock("From", "If both are empty: at any hour.", "dispatch_start_clock")
     ]
     dispatch_end_time: Annotated[time | None, _clock("To", "", "dispatch_end_clock")]
     time_zone: Annotated[
-        fields.Zone | None, Editable("Or always in this one", "", "choice", (("", NOTHING), *ZONE_OPTIONS))
+        fields.Zone | None, Editable("Or always in this time zone", "", "choice", (("", NOTHING), *ZONE_OPTIONS))
     ]
     zone_of: Annotated[
         str,
@@ -128,32 +126,33 @@ class Pipeline(msgspec.Struct, frozen=True):
     sender_address: Annotated[
         fields.Text320 | None,
         Editable(
-            "Address of the sender", "Its domain must belong to your organization. Empty: that of the installation."
+            "Address of the sender",
+            "Its domain must belong to your organization. Empty: the address of the installation.",
         ),
     ]
-    reply_to: Annotated[fields.Text320 | None, Editable("Address for replies")]
-    max_retry_attempts: Annotated[int, Meta(ge=0, le=20), Editable("Further tries", "0 to 20.", "number")]
+    reply_to: Annotated[fields.Text320 | None, Editable("Reply-to address")]
+    max_retry_attempts: Annotated[int, Meta(ge=0, le=20), Editable("Retries", "0 to 20.", "number")]
     not_after_days: Annotated[
-        int, Meta(ge=1, le=365), Editable("Days after the send time on which it is too late", "1 to 365.", "number")
+        int, Meta(ge=1, le=365), Editable("Days after the send time until it is too late", "1 to 365.", "number")
     ]
-    priority: Annotated[int, Meta(ge=0, le=9), Editable("Priority", "0 goes first, 9 last.", "number")]
+    priority: Annotated[int, Meta(ge=0, le=9), Editable("Priority", "0 is sent first, 9 last.", "number")]
     paused: Annotated[bool, Editable()]
     if_outside: Annotated[
         str,
         _choice(
-            "A message that is due at another time",
+            "A message due outside these hours",
             Literal["wait", "skip"],
             (("wait", "waits"), ("skip", "is not sent")),
         ),
     ]
     if_capped: Annotated[
         str,
-        _choice("A message that comes earlier", Literal["wait", "skip"], (("skip", "is not sent"), ("wait", "waits"))),
+        _choice("A message requested too early", Literal["wait", "skip"], (("skip", "is not sent"), ("wait", "waits"))),
     ]
     policy_exempt: Annotated[
         bool,
         Editable(
-            "The contact policy of the organization", "", "switch", (("", "holds too"), ("1", "does not hold here"))
+            "The contact policy of the organization", "", "switch", (("", "applies too"), ("1", "does not apply here"))
         ),
     ]
     on_holidays: Annotated[
@@ -161,7 +160,7 @@ class Pipeline(msgspec.Struct, frozen=True):
         _choice(
             "On the holidays of the contact policy",
             Literal["wait", "send"],
-            (("wait", "messages wait"), ("send", "messages leave")),
+            (("wait", "messages wait"), ("send", "messages are sent")),
         ),
     ]
     reminders: Annotated[list[dict[str, Any]], Editable(wire=Reminders, shown=list[dict[str, Any]])]

@@ -560,7 +560,7 @@ async def delete(db: Database, *, caller: Caller, account_id: str, expect: error
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
     expect(before.version)
     if not before.is_own:
-        raise errors.Forbidden("The operator of this installation keeps this account.")
+        raise errors.Forbidden("The administrator of this installation manages this account.")
     await remove_account(db, account_id=account_id)
 
 
@@ -578,7 +578,7 @@ async def resume(db: Database, *, caller: Caller, account_id: str, expect: error
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
     expect(before.version)
     if before.paused_time is not None and before.is_paused_by_operator:
-        raise errors.Forbidden("The operator of this installation paused it, and alone resumes it.")
+        raise errors.Forbidden("The administrator of this installation paused it and must resume it.")
     await health.update_to_resumed(db, account=(before.organization_id, account_id))
 
 

@@ -432,7 +432,7 @@ def reason_of(found: LaneBlock) -> Block | None:
     if not found.has_channel:
         return Block("no_account", "the organization has no account to send it by")
     if found.open_until is not None:
-        return Block("account_resting", "the provider does not answer", found.open_until)
+        return Block("account_resting", "the provider does not respond", found.open_until)
     return None
 
 

@@ -41,7 +41,7 @@ TITLE_CHARACTERS_MAX: Final = 200
 NAME_CHARACTERS_MAX: Final = 50  # with a number behind it, it is still a name of metadata
 STEPS: Final[tuple[Marked, ...]] = ("File", "Columns", "Check", "Confirm", "Result")
 MEANINGS: Final[Mapping[str, Marked]] = {
-    ADDRESS: "Address: whom to write to", REFERENCE: "Order number", "send_time": "When to send", "locale": "Language",
+    ADDRESS: "Address: who to write to", REFERENCE: "Order number", "send_time": "When to send", "locale": "Language",
 }  # fmt: skip
 ADDRESSES: Final[Mapping[int, Marked]] = {
     CHANNEL_EMAIL: "Address: the e-mail to write to",
@@ -54,8 +54,8 @@ NEW_FIELDS: Final[Mapping[str, tuple[Kind, Marked]]] = {
 }
 SEPARATORS: Final[Mapping[str, Marked]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
 CONFLICTS: Final[Mapping[str, Marked]] = {
-    "error": "It is a faulty row",
-    "skip": "It is left as it is",
+    "error": "Treat it as a faulty row",
+    "skip": "Leave it as it is",
     "update": "The waiting message is changed",
 }
 FORMAT_TEXTS: Final[Mapping[str, Marked]] = {
@@ -78,8 +78,8 @@ NO_DATE: Final[Marked] = (
 )
 LINES_DIGITS: Final = 4  # of the number of lines around the table
 SURE: Final[Mapping[str, Marked]] = {
-    "day": "{n} of {all} can only be day before month.",
-    "month": "{n} of {all} can only be month before day.",
+    "day": "{n} of {all} can only be day first.",
+    "month": "{n} of {all} can only be month first.",
     "comma": "{n} of {all} can only have a decimal comma.",
     "point": "{n} of {all} can only have a decimal point.",
 }
@@ -343,7 +343,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         + [(key, words(text)) for key, (_, text) in NEW_FIELDS.items() if "Metadata.Create" in visit.caller.scopes],
         encodings=[(key, words(text)) for key, text in tables.ENCODINGS.items()],
         separators=[(key, words(text)) for key, text in SEPARATORS.items()],
-        first_rows=[("1", words("The names of the columns")), ("0", words("Already an address"))],
+        first_rows=[("1", words("The names of the columns")), ("0", words("Already the address"))],
         conflicts=[
             (key, words(text))
             for key, text in CONFLICTS.items()
@@ -351,7 +351,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         ],
         reading=reading,
         foreign_words=[] if (found.file_name or "xlsx").lower().endswith("xlsx") else tables.foreign_words(text),
-        joins=[("1", words("They make one message")), ("0", words("Each of them makes a message"))],
+        joins=[("1", words("They become one message")), ("0", words("Each becomes a message"))],
         joins_rows=form.text("joins_rows") or ("1" if found.joins_rows or not found.mapping else "0"),
         on_conflict=form.text("on_conflict") or found.on_conflict,
         action=here,

@@ -29,19 +29,19 @@ LISTING: Final = Listing(
     {}, (("created_time", "desc"),), "batch_id", hidden={"created_time": Column("created_time", "time")}
 )
 ACTIONS: Final[Mapping[Action, Marked]] = {
-    "send_now": "Send them now", "move": "Move them to a time", "cancel": "Cancel them", "repeat": "Send them again",
+    "send_now": "Send now", "move": "Move to another time", "cancel": "Cancel", "repeat": "Send them again",
 }  # fmt: skip
 TITLES: Final[Mapping[Action, tuple[Marked, Marked]]] = {
     "send_now": ("Send many messages now: check", "Many messages were made due"),
     "move": ("Move many messages: check", "Many messages were moved"),
     "cancel": ("Cancel many messages: check", "Many messages were cancelled"),
-    "repeat": ("Send many messages again: check", "Many messages were made anew"),
+    "repeat": ("Send many messages again: check", "Many messages were sent again"),
 }
 CHANGED: Final[Mapping[Action, tuple[Marked, Marked]]] = {
-    "send_now": ("would be sent then", "are due now; the rules still decide"),
-    "move": ("would be sent then", "have the new time; the rules still decide"),
+    "send_now": ("would be sent then", "are due now; the rules still apply"),
+    "move": ("would be sent then", "have the new time; the rules still apply"),
     "cancel": ("would be cancelled", "are cancelled"),
-    "repeat": ("would be sent again", "are made anew and due now; the rules still decide"),
+    "repeat": ("would be sent again", "are created again and due now; the rules still apply"),
 }
 BUTTONS: Final[Mapping[Action, tuple[Marked, Marked]]] = {
     "send_now": ("Send {n} message now", "Send {n} messages now"),
@@ -144,7 +144,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     is_repetition = "repeat" in actions
     return visit.page(
         "sending_act_new.html",
-        title=words("Act on many messages"),
+        title=words("Change many messages"),
         refusal=refusal,
         back=chosen.url(tab=chosen.tab if is_repetition else "waiting"),
         is_repetition=is_repetition,
@@ -236,14 +236,14 @@ def _lines(words: Texts, job: Batch) -> list[tuple[int, str]]:
     lines = [(job.items_changed, words(changed))]
     if job.dry_run and job.action != "cancel":
         lines += [
-            (job.items_held, words("would wait longer, for a rule holds them")),
-            (job.items_skipped, words("would not be asked, by a rule")),
+            (job.items_held, words("would wait longer because of a rule")),
+            (job.items_skipped, words("would not be asked because of a rule")),
         ]
     if not job.dry_run:
         refused = (
             words("could not be sent again")
             if job.action == "repeat"
-            else words("were being sent, or had ended meanwhile")
+            else words("were already being sent, or had ended")
         )
         lines.append((job.items_refused, refused))
     return lines

@@ -112,7 +112,7 @@ async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
         refusal=refusal,
         thing=("contact_policy", stored.organization_id),
         tab="policy",
-        lead=words("It holds over all pipelines, but for those that say otherwise."),
+        lead=words("It applies to all pipelines, except those that opt out."),
     )
 
 
@@ -131,7 +131,7 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
     may_lift = "Suppression.Delete" in visit.caller.scopes
     return visit.page(
         "suppressions.html",
-        title=words("Not to be written to"),
+        title=words("Not to be contacted"),
         channels=[(str(each), words(CHANNELS[each])) for each in (CHANNEL_EMAIL, CHANNEL_SMS)],
         reasons=[(each, reason_text(words, each)) for each in REASONS],
         value={name: form.text(name) for name in ("channel_id", "identifier", "reason", "note")},
@@ -149,7 +149,7 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
                 }
                 for one in found.items
             ],
-            empty=words("Nobody. People who unsubscribe, and addresses that bounce, stand here."),
+            empty=words("No one yet. People who unsubscribe and addresses that bounce are listed here."),
             next_url=address(SUPPRESSIONS, after=key_of(last.created_time, last.suppression_id)) if last else "",
             first_url=SUPPRESSIONS if "after" in visit.query else "",
         ),

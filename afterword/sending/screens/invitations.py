@@ -28,8 +28,8 @@ from afterword.sending.screens.queue_items import CHANNELS, SENDING
 INVITATIONS: Final = "/console/invitations"
 ROWS: Final = 50
 STAGES: Final[Mapping[str, Marked]] = {
-    "created": "Made", "sent": "Sent", "delivered": "Delivered", "bounced": "Bounced", "viewed": "Opened",
-    "started": "Answered", "submitted": "With an answer", "answered": "Half of it answered", "completed": "Completed",
+    "created": "Created", "sent": "Sent", "delivered": "Delivered", "bounced": "Bounced", "viewed": "Opened",
+    "started": "Answered", "submitted": "With an answer", "answered": "Half-answered", "completed": "Completed",
 }  # fmt: skip
 COLUMNS: Final = ("Address", "Stage", "When", "Sent")
 BASES: Final[Mapping[str, Basis]] = {"submitted": "submitted", "completed": "completed"}
@@ -153,7 +153,7 @@ async def list_invitations(visit: Visit) -> Response:
             first=words.moment(period.from_time, time_zone=visit.zone),
             last=words.moment(period.to_time, time_zone=visit.zone),
         ),
-        empty=words("Nothing here."),
+        empty=words("Nothing here yet."),
         found=f"{most}+" if count > most else count,
         **chosen.pages(rows.next_key),
     )

@@ -227,18 +227,18 @@ async def confirm_stop(visit: Visit) -> Response:
                 words.plural(
                     "{n} row is not read yet and is left out.", "{n} rows are not read yet and are left out.", rest
                 ),
-                words("Messages that it has scheduled stay."),
+                words("Messages already scheduled stay."),
             ],
             button=words("Stop the import"),
             action=f"{here}/stop",
             back=f"{here}/result",
         )
     return visit.confirm(
-        title=words("Forget this list?"),
+        title=words("Delete this list?"),
         sentences=[
-            words("Its file and its check are removed. Messages that it has scheduled stay."),
+            words("The file and the results of its check are deleted. Messages already scheduled stay."),
         ],
-        button=words("Forget the list"),
+        button=words("Delete the list"),
         action=f"{here}/stop",
         back=f"{here}/{'result' if found.import_id else 'check'}",
     )
@@ -421,7 +421,7 @@ def _lines(visit: Visit, job: ImportRecord) -> list[tuple[int, str, str]]:
             words("change a waiting message"),
             "",
         ),
-        (job.rows_skipped, words("are there already, or belong to the message of an earlier row"), ""),
+        (job.rows_skipped, words("already exist, or belong to the message of an earlier row"), ""),
         (job.rows_failed, words("have a problem and are left out"), "late"),
         (job.rows_total - job.rows_done, words("are not read yet"), "soft"),
     ]

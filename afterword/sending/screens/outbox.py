@@ -124,7 +124,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         title=words("Outbox"),
         list=Listing(
             rows=[_row(visit, one) for one in found.items],
-            empty=words("Nothing here. Messages of tests are kept here and reach nobody."),
+            empty=words("Nothing here yet. Test messages are kept here and reach no one."),
             note=words.plural("A message is kept for {n} day.", "A message is kept for {n} days.", outbox.KEPT_DAYS),
             next_url=address(OUTBOX, q=asked, pipeline=chosen, after=key_of(last.created_time, last.message_id))
             if last
@@ -241,16 +241,16 @@ async def _is_unchanged(db: Database, item: QueueItemRecord) -> bool:
 def _sentence(visit: Visit, item: QueueItemRecord, *, is_unchanged: bool) -> str:
     words = visit.words
     if item.dispatched_time is None:
-        return words("It has not left. This is how it would read now.")
+        return words("Not sent yet. This is how it would read now.")
     when = words.moment(item.dispatched_time, time_zone=visit.zone)
     if is_unchanged:
         return words(
-            "It left {moment}. It is not kept: this is composed anew, of a pipeline and a questionnaire that have not "
-            "changed since, with the looks and the person's values of today.",
+            "Sent {moment}. The original is not stored. This is composed again from a pipeline and a "
+            "questionnaire that have not changed since, with today's look and today's values of the person.",
             moment=when,
         )
     return words(
-        "It left {moment}. It is not kept, and the pipeline or the questionnaire changed since: this is how it would "
-        "read today, not what was sent.",
+        "Sent {moment}. The original is not stored, and the pipeline or the questionnaire has changed since: "
+        "this is how it would read today, not what was sent.",
         moment=when,
     )

@@ -60,9 +60,11 @@ PARTS: Final[Mapping[str, Part]] = {
     "name": Part("Name", ("title", "description")),
     "delay": Part("When a message is due", (*_durations("delay_cap"), "delay_from")),
     "conditions": Part("Who is asked"),
-    "frequency": Part("How often an address is asked", (*_durations("frequency_cap"), "if_capped", "policy_exempt")),
+    "frequency": Part(
+        "How often an address may be asked", (*_durations("frequency_cap"), "if_capped", "policy_exempt")
+    ),
     "hours": Part(
-        "At which hours messages leave",
+        "Sending hours",
         (
             "weekdays",
             "dispatch_start_time",
@@ -74,9 +76,9 @@ PARTS: Final[Mapping[str, Part]] = {
         ),
     ),
     "reminders": Part("Reminders"),
-    "sender": Part("From whom the mail comes", ("sender_name", "sender_address", "reply_to"), (CHANNEL_EMAIL,)),
+    "sender": Part("Sender of the e-mail", ("sender_name", "sender_address", "reply_to"), (CHANNEL_EMAIL,)),
     "target": Part("Where messages go", ("target_url",), (CHANNEL_WEBHOOK,)),
-    "period": Part("From when to when", ("start_time", "end_time")),
+    "period": Part("Start and end", ("start_time", "end_time")),
     "effort": Part("After a failure", ("max_retry_attempts", "not_after_days", "priority")),
 }
 # Said of messages that wait already, one or many, when a part changes; other parts are read when a message is due.
@@ -140,10 +142,10 @@ async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
     words, count = visit.words, len(tried.before)
     return {
         "count": words.plural(
-            "{n} invitation of the last 30 days, decided anew", "{n} invitations of the last 30 days, decided anew",
+            "{n} invitation of the last 30 days, checked again", "{n} invitations of the last 30 days, checked again",
             count,
         ),
-        "moved": words.plural("{n} comes out differently.", "{n} come out differently.", tried.moved),
+        "moved": words.plural("{n} has a different result.", "{n} have a different result.", tried.moved),
         "rows": [
             (words("not asked: {reason}", reason=reason_text(words, reason)) if reason else words("asked"), *counts)
             for reason, *counts in tried.outcomes
@@ -485,4 +487,4 @@ def _language(visit: Visit, locale: str, pipeline: Pipeline, chosen: MessageKey)
         return visit.words("All other languages")
     name = visit.words.language_name(locale)
     own = _own(pipeline, MessageKey(chosen.number, locale))
-    return name if own else visit.words("{language} (none of its own)", language=name)
+    return name if own else visit.words("{language} (no text of its own)", language=name)

@@ -48,7 +48,7 @@ RULE_LABELS: Final[Mapping[str, Marked]] = {
 DAYS: Final = 7  # of the figures beside the sentences
 LISTED: Final = fields.listing_of(Pipeline)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
-STATES: Final[Mapping[str, Marked]] = {"running": "On", "paused": "Off", "upcoming": "Not yet begun", "ended": "Ended"}
+STATES: Final[Mapping[str, Marked]] = {"running": "On", "paused": "Off", "upcoming": "Not started", "ended": "Ended"}
 NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK)
 PARTS_IN_LIST: Final = ("delay", "conditions", "frequency", "hours", "reminders")
 
@@ -85,7 +85,7 @@ async def list_pipelines(visit: Visit) -> Response:
                 }
                 for one in found.items
             ],
-            empty=words("No pipeline yet. A pipeline says how and when a questionnaire is sent."),
+            empty=words("No pipeline yet. A pipeline defines how and when a questionnaire is sent."),
             empty_link=(words("New pipeline"), NEW) if may_add else None,
             next_url=address(PIPELINES, after=key_of(last.created_time, last.pipeline_id)) if last else "",
             first_url=PIPELINES if "after" in visit.query else "",
@@ -180,8 +180,8 @@ async def confirm_switch(visit: Visit) -> Response:
     if pipeline.paused:
         title = words("Switch “{title}” on?", title=pipeline.title)
         sentence = words.plural(
-            "{n} message waits and leaves from now on, at its time.",
-            "{n} messages wait and leave from now on, each at its time.",
+            "{n} waiting message will be sent at its time.",
+            "{n} waiting messages will be sent, each at its time.",
             waiting,
         )
         button, paused = words("Switch on"), ""
@@ -195,7 +195,7 @@ async def confirm_switch(visit: Visit) -> Response:
         button, paused = words("Switch off"), "1"
     if not waiting:
         sentence = (
-            words("No message waits. Each one that comes leaves by these rules.")
+            words("No message is waiting. Every new one follows these rules.")
             if pipeline.paused
             else words("No message waits.")
         )
@@ -221,7 +221,7 @@ removal(
     scope="Pipeline.Delete",
     title="Remove the pipeline “{title}”?",
     sentences=[
-        "It sends nothing more. What it has sent, and its responses, stay.",
+        "It sends nothing more. Sent messages and responses stay.",
         "It cannot be removed while messages of it wait.",
     ],
     button="Remove the pipeline",
@@ -421,9 +421,9 @@ async def confirm(visit: Visit) -> Response:
     )
     when = words.moment(version.entry.created_time, time_zone=visit.zone)
     return visit.confirm(
-        title=words("Take the version of {moment} back?", moment=when),
+        title=words("Restore the version of {moment}?", moment=when),
         sentences=[*(one.after for one in told), words("Whether it is on or off stays as it is.")],
-        button=words("Take it back"),
+        button=words("Restore"),
         action=f"{here}/versions/{version.entry.entry_id}",
         back=f"{here}/versions",
         version=str(pipeline.version),

@@ -45,7 +45,7 @@ FIELDS: Final[Mapping[str, Sequence[Field]]] = {
     "smtp": (
         Field("host", "Server", "Such as smtp.example.com."),
         Field("security", "Encryption", type="security"),
-        Field("port", "Port", "Empty: the usual one of the encryption.", type="number", is_required=False),
+        Field("port", "Port", "Empty: the default of the encryption.", type="number", is_required=False),
         Field("username", "User name", is_required=False),
         Field("password", "Password", type="secret", is_required=False),
     ),
@@ -101,7 +101,7 @@ async def confirm_secret(visit: Visit) -> Response:
     words, account = visit.words, await _webhook_of(visit)
     return visit.confirm(
         title=words("Renew the secret of “{title}”?", title=name_of(visit, account)),
-        sentences=[words("From then on each message is signed with both secrets, until the next renewal.")],
+        sentences=[words("After that each message is signed with both secrets, until the next renewal.")],
         button=words("Renew the secret"),
     )
 
@@ -125,7 +125,7 @@ async def edit_provider_page(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
 async def save_provider(visit: Visit) -> Response:
     account = await own_account_of(visit)
-    expect = same_version(visit, "Somebody changed this in the meantime. Look at it, and save again.")
+    expect = same_version(visit, "Someone changed this in the meantime. Check it and save again.")
     try:
         columns = _columns_of(visit, account.kind, is_new=False)
         changes = {**columns, "rate_ceiling": _rate(visit)}
@@ -149,7 +149,7 @@ def _secret(visit: Visit, account: Account, secret: str, *, url: str) -> Respons
     return visit.page(
         "noun_secret.html",
         sentence=visit.words(
-            "Copy the secret now: it is shown this once. Your system checks the signature of each delivery with it."
+            "Copy the secret now. It is shown only once. Your system uses it to check the signature of each delivery."
         ),
         title=visit.words("The secret of “{title}”", title=name_of(visit, account)),
         secret=secret,
@@ -171,12 +171,12 @@ def _columns_of(visit: Visit, kind: str, *, is_new: bool) -> dict[str, Any]:
             text = (
                 words("A whole number is expected.")
                 if field.type == "number"
-                else words("It is neither TOML nor JSON.")
+                else words("This is neither TOML nor JSON.")
             )
             wrong.append(errors.FieldError("invalid_format", text, pointer=f"/{field.name}"))
             continue
         if value is None and field.is_required and (is_new or field.type not in {"secret", "area"}):
-            wrong.append(errors.FieldError("required", words("This is needed."), pointer=f"/{field.name}"))
+            wrong.append(errors.FieldError("required", words("This is required."), pointer=f"/{field.name}"))
         elif isinstance(value, dict):
             settings |= value
         elif value is not None or not (is_new or field.type in {"secret", "area"}):
@@ -189,7 +189,7 @@ def _rows(visit: Visit, kind: str, settings: Mapping[str, Any] | None) -> list[d
     """The fields for the template, with what was typed, else with the settings that there are (None: a new account)."""
     form, words = visit.form, visit.words
     typed = bool(form.values)
-    keeps = words("Empty: it stays as it is. Another server needs it again.") if settings is not None else ""
+    keeps = words("Empty: no change. A different server needs it again.") if settings is not None else ""
     rows: list[dict[str, Any]] = []
     for field in FIELDS[kind]:
         is_hidden = field.type in {"secret", "area"}

@@ -33,7 +33,7 @@ REASON_CHARACTERS_MAX: Final = 500
 # Text by kind; all but the last are added here.
 KINDS: Final[dict[str, Marked]] = {
     "smtp": "Mail server (SMTP)", "sms_twilio": "SMS by Twilio", "sms_http": "SMS by another gateway",
-    "smpp": "SMS by SMPP", "webhook": "Webhook with secrets of your own", "default": "The installation's own way",
+    "smpp": "SMS by SMPP", "webhook": "Webhook with your own secrets", "default": "The installation's own account",
 }  # fmt: skip
 # Settings that are shown, with their labels in the form.
 SETTINGS: Final[dict[str, Marked]] = {
@@ -41,7 +41,7 @@ SETTINGS: Final[dict[str, Marked]] = {
     "sender": "Sender", "system_id": "System ID",
 }  # fmt: skip
 STATES: Final[dict[str, Marked]] = {
-    "active": "sends", "kept": "keeps messages in the outbox", "paused": "paused", "resting": "rests after failures",
+    "active": "sends", "kept": "keeps messages in the outbox", "paused": "paused", "resting": "resting after failures",
 }  # fmt: skip
 ADDRESSES: Final[dict[int, Marked]] = {
     EMAIL: "E-mail address",
@@ -51,11 +51,11 @@ ADDRESSES: Final[dict[int, Marked]] = {
 ADAPTERS: Final[dict[str, Marked]] = {
     "standard": "our own form, signed",
     "sns": "Amazon SES by SNS",
-    "provider": "as this provider calls",
+    "provider": "as this provider sends it",
 }
 OUTCOMES: Final[dict[str, Marked]] = {
-    "accepted": "The provider took it.", "refused": "It was refused.", "retry": "It was not sent.",
-    "throttled": "The provider asks to send slower.", "unknown": "Nobody knows whether it was sent.",
+    "accepted": "The provider accepted it.", "refused": "It was refused.", "retry": "It was not sent.",
+    "throttled": "The provider asks to send slower.", "unknown": "It is not known whether it was sent.",
 }  # fmt: skip
 
 routes = Screens()
@@ -112,7 +112,7 @@ async def confirm_default(visit: Visit) -> Response:
         title=words("Send everything through “{name}”?", name=name_of(visit, account)),
         sentences=[
             words.plural("{n} pipeline moves to it at once.", "{n} pipelines move to it at once.", moved),
-            words("New pipelines of this channel use it too. Messages that are being sent end the old way."),
+            words("New pipelines of this channel use it too. Messages being sent right now still use the old account."),
         ],
         button=words("Send everything through it"),
         is_harmless=True,
@@ -165,7 +165,7 @@ async def confirm_removal(visit: Visit) -> Response:
         title=words("Remove “{name}”?", name=name_of(visit, account)),
         sentences=[
             words("No pipeline sends through it. Its login is deleted, and its addresses for reports close."),
-            words("It cannot be brought back."),
+            words("This cannot be undone."),
         ],
         button=words("Remove the account"),
     )
@@ -187,7 +187,7 @@ async def own_account_of(visit: Visit) -> Account:
     """Raises Forbidden for an account that the operator keeps."""
     account = await account_of(visit)
     if not account.is_own:
-        raise errors.Forbidden(visit.words("The operator of this installation keeps this account."))
+        raise errors.Forbidden(visit.words("The administrator of this installation manages this account."))
     return account
 
 
@@ -300,7 +300,7 @@ def _speed(visit: Visit, account: Account) -> str:
     if account.rate is None:
         return words.plural("{n} message at once", "{n} messages at once", account.slots_max)
     now, most = (words.number(round(rate, 2)) for rate in (account.rate, account.rate_ceiling or account.rate))
-    return words("{now} a second now, at most {most}", now=now, most=most)
+    return words("{now} per second now, at most {most}", now=now, most=most)
 
 
 RECORDS: Final = {"spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC"}

@@ -46,7 +46,11 @@ async def plan_of(visit: Visit, db: Database, *, wanted: RequestedItems) -> View
         "{n} messages become due in the next seven days. The rules then decide about each.",
         hours.total(),
     )
-    more = words("There are more: of each pipeline 10,000 are counted.") if any(one.is_capped for one in found) else ""
+    more = (
+        words("There are more: at most 10,000 of each pipeline are counted.")
+        if any(one.is_capped for one in found)
+        else ""
+    )
     return week_view(
         words,
         hours,
@@ -59,7 +63,7 @@ async def plan_of(visit: Visit, db: Database, *, wanted: RequestedItems) -> View
 def kept_sentence(words: Texts, days: int) -> str:
     """The time that messages and their details are kept; 0 days: for good."""
     if not days:
-        return words("Messages and their details are kept for good.")
+        return words("Messages and their details are kept forever.")
     return words.plural(
         "A message and its details are kept for {n} day after its end.",
         "A message and its details are kept for {n} days after its end.",
@@ -95,11 +99,11 @@ REASONS: Final[Mapping[str, Marked]] = {
     "previous_open": "the message before is still being sent", "frequency_cap": "asked lately by this pipeline",
     "contact_policy": "the contact policy", "outside_window": "outside the dispatch window", "holiday": "a holiday",
     "quiet_hours": "quiet hours", "paused": "the pipeline is paused",
-    "account_paused": "the account waits for a person", "account_resting": "the provider does not answer",
+    "account_paused": "the account needs a person to look at it", "account_resting": "the provider does not respond",
     "no_account": "there is no account to send with", "all_paused": "all sending is paused",
     "throttled": "the provider asks for a slower rate", "connection": "the provider cannot be reached",
-    "account": "the provider refuses the account", "retry": "the provider did not take it for now",
-    "outcome_unknown": "the provider's answer was lost", "worker_lost": "a worker was lost",
+    "account": "the provider refuses the account", "retry": "the provider refused it for now",
+    "outcome_unknown": "the provider's answer was lost", "worker_lost": "a worker stopped",
     "error": "an error of the service", "refused": "the recipient's server refused it",
     "ended": "the pipeline has ended", "inactive": "the questionnaire is not active",
     "closed": "the questionnaire has enough responses", "previous_not_sent": "the message before was not sent",
@@ -111,7 +115,7 @@ REASONS: Final[Mapping[str, Marked]] = {
 }  # fmt: skip
 RULES: Final[Mapping[str, Marked]] = {
     "period": "Pipeline open", "credits": "Credits left", "previous": "Message before",
-    "suppression": "May be written to", "conditions": "Conditions met",
+    "suppression": "May be contacted", "conditions": "Conditions met",
     "frequency_cap": "Not asked lately by this pipeline", "contact_policy": "Contact policy",
     "window": "Dispatch window", "expiry": "In time",
 }  # fmt: skip
@@ -290,7 +294,7 @@ removal(
     title="Send this message now?",
     sentences=lambda visit, item: [
         _whom(visit, item),
-        visit.words("It becomes due at once. The rules still decide: quiet hours and windows hold it."),
+        visit.words("It becomes due now. The rules still apply: quiet hours and sending windows can hold it back."),
     ],
     button="Send now",
     get=lambda visit: visit.find(queue.get),
@@ -305,9 +309,9 @@ removal(
 @routes.get(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
 async def confirm_again(visit: Visit) -> Response:
     words, item = visit.words, await visit.find(queue.get)
-    sentences = [_whom(visit, item), words("A new message is made, due now. The rules decide about it as ever.")]
+    sentences = [_whom(visit, item), words("A new message is created, due now. The rules apply as always.")]
     if item.status == Item.UNCERTAIN:
-        sentences.append(words("Nobody knows whether the first one arrived: it may come twice."))
+        sentences.append(words("It is not known whether the first one arrived, so it may arrive twice."))
     return visit.confirm(
         title=words("Send this message again?"),
         sentences=sentences,
@@ -362,7 +366,7 @@ def _next_of(visit: Visit, item: ListedItem, reason: str) -> str:
         return ""
     if item.due_time <= visit.now:
         return words("Waits: {reason}", reason=reason)
-    return words("Held until {moment}: {reason}", moment=moment, reason=reason)
+    return words("On hold until {moment}: {reason}", moment=moment, reason=reason)
 
 
 def reason_text(words: Texts, reason: str) -> str:
@@ -388,7 +392,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
         )
         facts = [
             words(
-                "{channel}: nothing is sent to this address since {moment}: {reason}.",
+                "{channel}: nothing has been sent to this address since {moment}: {reason}.",
                 channel=words(CHANNELS[one.channel_id]),
                 moment=words.moment(one.created_time, time_zone=visit.zone),
                 reason=reason_text(words, one.reason),
@@ -396,7 +400,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
             for one in suppressions
         ]
     if not found:
-        facts = [words("No message. Nobody asked for one to this address or order."), *facts]
+        facts = [words("No message found. None was requested for this address or order."), *facts]
     listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
     return visit.page(
         "sending.html",

@@ -1,6 +1,6 @@
 // The editor of a questionnaire: its form is saved after two seconds of quiet, or when a field is left, and a field that was
 // left wrong says so until it is mended. Rows are dragged by their grip; the drop
-// sends the form that "Move it" sends. Without this file the buttons do both. Forms that are
+// sends the form that "Move" sends. Without this file the buttons do both. Forms that are
 // not saved by themselves (data-warn) ask before they are left, also by sending another one.
 (() => {
   "use strict";

@@ -35,14 +35,14 @@ class LoginPolicy(SettingsRecord, kw_only=True):
         bool,
         Editable(
             "A second factor is required",
-            "People without one set it up at their next log-in, and see nothing before.",
+            "People without one must set it up at their next log-in before they can continue.",
             "switch",
         ),
     ] = False
     requires_provider: Annotated[
         bool,
         Editable(
-            "Log-in through your own provider alone",
+            "Log-in through your own provider only",
             "Owners may still use their passwords with a second factor, for days when the provider is down.",
             "switch",
         ),
@@ -51,7 +51,7 @@ class LoginPolicy(SettingsRecord, kw_only=True):
         Networks,
         Editable(
             "Networks of the console",
-            "One a line, such as 203.0.113.0/24. Empty: from anywhere.",
+            "One per line, such as 203.0.113.0/24. Empty: from anywhere.",
             "lines",
             holds="account",
         ),
@@ -60,7 +60,7 @@ class LoginPolicy(SettingsRecord, kw_only=True):
         Networks,
         Editable(
             "Networks of all tokens",
-            "A token of the API works from these networks alone. A token may have narrower ones of its own.",
+            "API tokens work only from these networks. A token may have narrower ones of its own.",
             "lines",
             holds="account",
         ),

@@ -47,18 +47,18 @@ class Application(Record, kw_only=True):
     description: Annotated[fields.Text2000 | None, Editable("Description", "For your colleagues.", "area")] = None
     time_zone: Annotated[
         fields.Zone | None,
-        Editable(
-            "Time zone", "Empty: that of the organization.", "choice", (("", NOTHING), *ZONE_OPTIONS), holds="fixed"
-        ),
+        Editable("Time zone", "Empty: as the organization.", "choice", (("", NOTHING), *ZONE_OPTIONS), holds="fixed"),
     ] = None
     default_locale: Annotated[
-        fields.LocaleNormal | None, Editable("Language", "Empty: that of the organization.", "choice")
+        fields.LocaleNormal | None, Editable("Language", "Empty: as the organization.", "choice")
     ] = None
-    website_urls: Annotated[Urls, Editable("Addresses of its website", "One a line.", "lines")] = msgspec.field(
+    website_urls: Annotated[Urls, Editable("Website addresses", "One per line.", "lines")] = msgspec.field(
         default_factory=list[str]
     )
     brand: Annotated[Brand, Editable(shown=fields.Computed[Brand])] = msgspec.field(default_factory=dict[str, Any])
-    active: Annotated[bool, Editable("Sends and takes answers", "", "switch", (("1", "yes"), ("", "no")))] = True
+    active: Annotated[bool, Editable("Active: sends and accepts answers", "", "switch", (("1", "yes"), ("", "no")))] = (
+        True
+    )
 
 
 def _allow(caller: Caller, operation: Operation) -> None:
@@ -78,7 +78,7 @@ async def _check(change: Change[Application]) -> None:
 
 
 def _in_use(_error: errors.Conflict) -> errors.Refusal:
-    return errors.Conflict("The application still owns questionnaires, archived ones too.", "in_use")
+    return errors.Conflict("The application still owns questionnaires, including archived ones.", "in_use")
 
 
 def _row(words: Texts, one: Application) -> dict[str, str]:
@@ -123,7 +123,7 @@ APPLICATION = Noun(
         titled="display_name",
         reads="Update",
         removal="Remove the application “{title}”?",
-        removal_sentence="It cannot be removed while it owns questionnaires, archived ones too.",
+        removal_sentence="It cannot be removed while it owns questionnaires, including archived ones.",
         removal_button="Remove the application",
     ),
 )

@@ -184,7 +184,7 @@ async def add_plan(
     if len(features) > FEATURES_MAX:
         wrong.append(FieldError("too_many", f"At most {FEATURES_MAX} features.", pointer="/features"))
     if end_time is not None and end_time <= max(start_time, now):
-        wrong.append(FieldError("out_of_range", "It ends after its beginning, and in the future.", pointer="/end_time"))
+        wrong.append(FieldError("out_of_range", "It must end after its start, and in the future.", pointer="/end_time"))
     if await _count_plans(db, organization_id=organization_id) >= PLANS_MAX:
         wrong.append(FieldError("too_many", f"An organization has at most {PLANS_MAX} plans.", pointer=""))
     errors.check(wrong)
@@ -227,7 +227,7 @@ async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: dat
     """
     plan = await _claimed(db, plan_id)
     if end_time is not None and end_time <= max(now, plan.start_time):
-        raise errors.Invalid.at("/end_time", "out_of_range", "It ends after its beginning, and in the future.")
+        raise errors.Invalid.at("/end_time", "out_of_range", "It must end after its start, and in the future.")
     kept = plan.end_time if plan.end_time is not None and plan.end_time > now else None
     return await _renew(db, replace(plan, end_time=end_time or kept), now=now)
 

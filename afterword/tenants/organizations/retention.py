@@ -43,20 +43,20 @@ class Retention(Record, kw_only=True):
     anonymize_after_days: Annotated[
         Days | None,
         Editable(
-            "Forget people after days",
-            "Words in answers, names, addresses and files go. Figures stay. Empty: never.",
+            "Anonymize people after (days)",
+            "Comments, names, addresses and files are removed. Figures stay. Empty: never.",
             "number",
         ),
     ]
     delete_after_days: Annotated[
         AnswersDays | None,
         Editable(
-            "Delete responses after days",
-            "At least 30. The counts of their days stay in reports. Empty: never.",
+            "Delete responses after (days)",
+            "At least 30. Daily totals stay in reports. Empty: never.",
             "number",
         ),
     ]
-    texts_days: Annotated[Days | None, Editable("Words in answers", "Empty: with the people.", "number")]
+    texts_days: Annotated[Days | None, Editable("Text in answers", "Empty: with the people.", "number")]
     people_days: Annotated[
         Days | None, Editable("Names, addresses and values of people", "Empty: with the people.", "number")
     ]
@@ -66,7 +66,7 @@ class Retention(Record, kw_only=True):
     uploads_days: Annotated[Days | None, Editable("Files that came with answers", "Empty: with the people.", "number")]
     answers_days: Annotated[
         AnswersDays | None,
-        Editable("Responses", "At least 30. Empty: as “Delete responses after days”.", "number"),
+        Editable("Responses", "At least 30. Empty: as “Delete responses after (days)”.", "number"),
     ]
     events_days: Annotated[EventsDays | None, Editable("Event log", "30 to 90 days. Empty: 90.", "number")]
     audit_days: Annotated[AuditDays | None, Editable("Audit log", "30 to 730 days. Empty: 730.", "number")]
@@ -81,7 +81,7 @@ class LegalHold(FixedRecord, kw_only=True):
         fields.Id | None,
         Editable("Person", "The last part of the address of the person's page. Empty: everybody."),
     ] = None
-    reason: Annotated[fields.Text500, Editable("Reason", "Such as the number of a suit.")]
+    reason: Annotated[fields.Text500, Editable("Reason", "For example, the reference of a lawsuit.")]
 
 
 def require_reach(caller: Caller) -> None:
@@ -153,9 +153,9 @@ HOLD = Noun(
         path="/console/settings/retention/holds",
         tab="retention",
         title="Legal holds",
-        lead="Data under a hold is not removed by its age, and cannot be erased, until the hold is lifted.",
+        lead="Data under a hold is neither removed nor erased until the hold is lifted.",
         new="New legal hold",
-        empty="Nothing is held.",
+        empty="No legal holds.",
         row=_row,
         titled="reason",
         inputs=("reason", "responder_id"),

@@ -57,18 +57,20 @@ class Organization(Record, kw_only=True):
     domain: str
     display_name: Annotated[fields.Text200, Editable("Name", "Customers see it.")]
     legal_name: Annotated[fields.Text200 | None, Editable("Legal name")]
-    postal_address: Annotated[PostalAddress | None, Editable("Postal address", "It stands below each mail.", "area")]
+    postal_address: Annotated[
+        PostalAddress | None, Editable("Postal address", "It appears at the bottom of each e-mail.", "area")
+    ]
     default_locale: Annotated[
-        fields.LocaleNormal, Editable("Language", "Of people whose language is not known.", "choice")
+        fields.LocaleNormal, Editable("Language", "For people whose language is not known.", "choice")
     ]
     locales: Annotated[Locales, Editable("Languages of your customers", "", "checks")]
     brand: Annotated[Brand, Editable(shown=fields.Computed[Brand])]
     time_zone: Annotated[fields.Zone, Editable("Time zone", "", "choice", ZONE_OPTIONS)]
     minimum_base: Annotated[
         Base,
-        Editable("Least number of people in a figure", "Groups of fewer are hidden in shared reports.", "number"),
+        Editable("Minimum number of people in a figure", "Groups of fewer are hidden in shared reports.", "number"),
     ]
-    first_weekday: Annotated[Weekday, Editable("Weeks begin on", "", "choice", WEEKDAY_OPTIONS)]
+    first_weekday: Annotated[Weekday, Editable("Weeks start on", "", "choice", WEEKDAY_OPTIONS)]
     anonymize_after_days: Annotated[Days | None, Editable()]
     delete_after_days: Annotated[DaysKept | None, Editable()]
 

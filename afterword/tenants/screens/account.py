@@ -79,11 +79,14 @@ async def remove_page(visit: Visit) -> Response:
     after = (
         visit.words("You still have another second factor.")
         if left or login.has_totp
-        else visit.words("It is your last second factor: the password alone logs you in then, and recovery codes go.")
+        else visit.words(
+            "It is your last second factor. After this the password alone is enough to log in, and your recovery "
+            "codes are deleted."
+        )
     )
     return visit.confirm(
         title=visit.words("Remove the passkey “{title}”?", title=passkey.title),
-        sentences=[visit.words("It logs you in no more. Remove it from your device too."), after],
+        sentences=[visit.words("You can no longer log in with it. Remove it from your device too."), after],
         button=visit.words("Remove the passkey"),
         back=ACCOUNT,
     )
@@ -256,7 +259,7 @@ async def prove(visit: Visit) -> Response:
     async with visit.write() as db:
         if not is_right:
             await logins.note_failure(db, attempt=attempt, login=login, now=visit.now)
-            return proof_form(visit, wrong=visit.words("The password is wrong."))
+            return proof_form(visit, wrong=visit.words("Wrong password."))
         await logins.take_back(db, **given)
         await sessions.update_proven(db, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
@@ -288,7 +291,7 @@ async def confirm_totp(visit: Visit) -> Response:
             now=visit.now,
         )
     if codes is None:
-        return _totp(visit, login, secret, wrong=visit.words("This code is wrong. Look at the time of your phone."))
+        return _totp(visit, login, secret, wrong=visit.words("This code is wrong. Check the clock of your phone."))
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
@@ -373,7 +376,7 @@ async def _any_login_of(visit: Visit, db: Database) -> Login:
 
 def proof_form(visit: Visit, *, wrong: str = "") -> Response:
     going_on = visit.form.text("next") or visit.query.get("next", "")
-    title, status = visit.words("Your password again"), 422 if wrong else 200
+    title, status = visit.words("Repeat your password"), 422 if wrong else 200
     purpose = passkeys.proof_in(visit.session.session_id)
     return visit.page(
         "proof.html",

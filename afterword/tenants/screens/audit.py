@@ -32,7 +32,7 @@ YEAR_MIN, YEAR_MAX = 1970, 9998
 GROUPS: Final[Mapping[str, tuple[Marked, tuple[str, ...], tuple[str, ...]]]] = {
     "": ("All", (), ()),
     "changes": ("Changes", ("created", "changed", "deleted", "published", "updated", "aborted", "written_to"), ()),
-    "readings": ("Readings and downloads", ("read", "searched", "downloaded", "exported"), ()),
+    "readings": ("Views and downloads", ("read", "searched", "downloaded", "exported"), ()),
     "logins": ("Log-ins", (), (LOGIN,)),
 }
 KINDS: Final[Mapping[str, Marked]] = {
@@ -48,7 +48,7 @@ KINDS: Final[Mapping[str, Marked]] = {
     "identity_provider": "the log-in through a provider", "login_policy": "how people log in", "alert": "the alert",
     "audit": "the audit log", "provider": "the provider account", "plan": "the plan",
     "queue_item": "an item of the queue", "questionnaire_instance": "a response", "responder": "a person",
-    "suppression": "an address that is not written to", "tag": "a tag", "alert_instance": "the case",
+    "suppression": "a blocked address", "tag": "a tag", "alert_instance": "the case",
     LOGIN: "the login",
 }  # fmt: skip
 ACTIONS: Final[Mapping[str, Marked]] = {
@@ -58,7 +58,7 @@ ACTIONS: Final[Mapping[str, Marked]] = {
     "read": "{actor} opened {thing}.", "searched": "{actor} searched for {thing}.",
     "downloaded": "{actor} downloaded {thing}.", "exported": "{actor} exported {thing}.",
     "accepted": "{actor} accepted {thing}.", "rejected": "{actor} rejected {thing}.",
-    "aborted": "{actor} cancelled {thing}.", "assigned": "{actor} gave {thing} an owner.",
+    "aborted": "{actor} cancelled {thing}.", "assigned": "{actor} assigned {thing}.",
     "status_changed": "{actor} changed the status of {thing}.", "resolved": "{actor} closed {thing}.",
     "reopened": "{actor} reopened {thing}.", "commented": "{actor} commented on {thing}.",
     "added": "{actor} added {thing}.", "removed": "{actor} removed {thing}.",
@@ -163,7 +163,7 @@ async def audit_page(visit: Visit) -> Response:
     last = found.items[-1] if found.has_more else None
     listed = Listing(
         rows=[_row(visit, choice, entry) for entry in found.items],
-        empty=words("Nothing of this kind was noted yet."),
+        empty=words("No entries of this kind yet."),
         tabs=[
             Tab(url=choice.url(group=name), text=words(text), is_current=name == choice.group)
             for name, (text, _, _) in GROUPS.items()

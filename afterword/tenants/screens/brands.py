@@ -36,8 +36,8 @@ QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 OFFERED_MAX: Final = 12  # pictures
 SHOWN_MAX: Final = 50  # questionnaires to choose from
 COLORS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
-    ("color_primary", "Colour of the brand", "Of buttons, links and choices."),
-    ("color_background", "Background", "Background and text go together: whoever sets one sets both."),
+    ("color_primary", "Brand colour", "For buttons, links and choices."),
+    ("color_background", "Background", "Background and text go together: set both or neither."),
     ("color_text", "Text", ""),
 )
 PAIR: Final = frozenset({"color_background", "color_text"})
@@ -55,8 +55,8 @@ CORNERS: Final[tuple[tuple[str, Marked], ...]] = (
 DENSITIES: Final[tuple[tuple[str, Marked], ...]] = (("comfortable", "Comfortable"), ("compact", "Compact"))
 SUBJECTS: Final[dict[str, Marked]] = {
     "text": "Text",
-    "link": "Links and chosen answers",
-    "button": "Texts of buttons",
+    "link": "Links and selected answers",
+    "button": "Button text",
 }
 LABELS: Final[dict[str, Marked]] = {**{name: label for name, label, _ in COLORS}, "logo": "Logo", "font": "Font",
                  "corner_radius": "Corners", "density": "Spacing"}  # fmt: skip
@@ -223,7 +223,7 @@ def _inherited(visit: Visit, branded: Branded, text: str) -> str:
     words = visit.words
     if branded.level == "application":
         return words("As the organization ({value})", value=text) if text else words("As the organization")
-    return words("As pages without a brand ({value})", value=text) if text else words("None")
+    return words("Default ({value})", value=text) if text else words("None")
 
 
 def _colors(

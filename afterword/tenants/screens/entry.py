@@ -23,7 +23,7 @@ from afterword.tenants.organizations import users
 from afterword.tenants.organizations.service import Organization
 
 ADDRESS_CHARACTERS_MAX: Final = 320
-WRONG: Final[Marked] = "The address or the password is wrong."
+WRONG: Final[Marked] = "Wrong e-mail address or password."
 
 routes = Screens()
 
@@ -35,7 +35,7 @@ async def login_page(guest: Guest) -> Response:
     async with guest.read() as db:
         has_owner = await logins.get_owner_email(db, organization_id=None) is not None
     if not has_owner:
-        return guest.page("unclaimed.html", title=guest.words("Nobody can log in yet"))
+        return guest.page("unclaimed.html", title=guest.words("No one can log in yet"))
     return login_form(guest)
 
 
@@ -74,7 +74,7 @@ async def enter_code(guest: Guest) -> Response:
             await logins.take_back(db, attempt=attempt, login=login, secret=secret)
             return await let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
         await logins.note_failure(db, attempt=attempt, login=login, now=guest.now)
-    return _code_form(guest, login, wrong=guest.words("This code is wrong, or was used already."))
+    return _code_form(guest, login, wrong=guest.words("This code is wrong or has already been used."))
 
 
 @routes.post("/console/logout")
@@ -110,7 +110,7 @@ def leading_on(guest: Guest, title: str, url: str) -> Response:
 
 @routes.open_get("/console/reset")
 async def reset_page(guest: Guest) -> Response:
-    return guest.page("reset.html", title=guest.words("A new password"))
+    return guest.page("reset.html", title=guest.words("Choose a new password"))
 
 
 @routes.open_post("/console/reset")
@@ -198,7 +198,7 @@ async def accept_invitation(guest: Guest) -> Response:
     if known is not None:
         login, is_right = await _checked(guest, known.email, password)
         if login is None or not is_right:
-            wrong = errors.Invalid.at("/password", "wrong", guest.words("The password is wrong."))
+            wrong = errors.Invalid.at("/password", "wrong", guest.words("Wrong password."))
             async with guest.read() as db:
                 return await _invitation_form(guest, db, link, wrong)
         hashed = ""
@@ -383,7 +383,7 @@ def _going_on(guest: Guest) -> dict[str, Any]:
 
 
 def _password_form(guest: Guest, email: str, refusal: errors.Refusal | None = None) -> Response:
-    return guest.page("password.html", title=guest.words("A new password"), email=email, refusal=refusal)
+    return guest.page("password.html", title=guest.words("Choose a new password"), email=email, refusal=refusal)
 
 
 async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:

@@ -26,9 +26,9 @@ from afterword.tenants.screens.organization import IDENTITY
 from afterword.tenants.screens.organization import PATH as ORGANIZATION
 
 GROUP_INPUTS: Final = (
-    Input("admin", "lines", "Groups of administrators", "One a line, as the provider names them."),
-    Input("reporting", "lines", "Groups that make reports", "One a line."),
-    Input("agent", "lines", "Groups that work on cases", "One a line."),
+    Input("admin", "lines", "Groups: administrators", "One per line, with the provider's names."),
+    Input("reporting", "lines", "Groups: reporting", "One per line."),
+    Input("agent", "lines", "Groups: agents", "One per line."),
 )  # fmt: skip
 INPUTS: Final = inputs_of(IdentityProviderRequest)
 
@@ -68,8 +68,8 @@ removal(
     proof=True,
     title="Remove the log-in through {issuer}?",
     sentences=[
-        "Nobody logs in through it any more, and those who did are logged out at once.",
-        "People with a password still log in. Others need an invitation.",
+        "No one can log in through it any more, and people who did are logged out at once.",
+        "People with a password can still log in. Others need an invitation.",
     ],
     button="Remove the log-in",
     get=lambda visit: visit.find(identities.get),

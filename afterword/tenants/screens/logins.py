@@ -51,6 +51,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         stored=policy,
         version=policy.version,
         refusal=refusal,
-        lead=words("It holds at once, for open sessions too. Your address is {address}.", address=visit.address),
+        lead=words("It applies at once, to open sessions too. Your address is {address}.", address=visit.address),
         thing=("login_policy", policy.organization_id),
     )

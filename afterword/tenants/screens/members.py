@@ -26,10 +26,10 @@ PEOPLE: Final = "/console/settings/people"
 SERVICES: Final = "/console/settings/service-accounts"
 # Role, name, and a sentence about it.
 ROLES: Final[tuple[tuple[str, Marked, Marked], ...]] = (
-    ("owner", "Owner", "Everything, owners and plans too."),
-    ("admin", "Administrator", "Everything but owners and plans."),
-    ("reporting", "Reporting", "Reads responses and cases, and makes reports."),
-    ("agent", "Agent", "Reads responses and works on cases."),
+    ("owner", "Owner", "Everything, including owners and plans."),
+    ("admin", "Administrator", "Everything except owners and plans."),
+    ("reporting", "Reporting", "Can read responses and cases, and create reports."),
+    ("agent", "Agent", "Can read responses and work on cases."),
 )
 LISTED_MAX: Final = 200
 NewUser: Any = structs.creation_of(USER)
@@ -124,9 +124,9 @@ removal(
     proof=True,
     title="Remove {name} from {organization}",
     sentences=lambda visit, found: [
-        visit.words("Its tokens end at once. The audit log keeps its name.")
+        visit.words("Its tokens stop working at once. The audit log keeps its name.")
         if found["service"]
-        else visit.words("{name} can log in to {organization} no more, from this moment on.", **found)
+        else visit.words("{name} can no longer log in to {organization}.", **found)
     ],
     button="Remove",
     get=_removed,

@@ -60,7 +60,7 @@ async def picture_page(visit: Visit) -> Response:
             (words("Size"), words("{width} × {height} pixels", width=picture.width, height=picture.height)),  # noqa: RUF001
             (words("Kind"), picture.media_type.removeprefix("image/").upper()),
             (words("Added"), near_moment(words, picture.created_time, now=visit.now, zone=visit.zone)),
-            (words("Shown by"), ", ".join(uses) or words("nothing")),
+            (words("Used in"), ", ".join(uses) or words("nothing")),
         ],
         path=f"{PATH}/{picture.asset_id}",
         may_remove="Asset.Delete" in visit.caller.scopes and not uses,
@@ -81,7 +81,7 @@ removal(
     f"{ONE}/removal",
     scope="Asset.Delete",
     title="Remove the picture “{name}”",
-    sentences=["Nothing uses it. Browsers and mail programs may keep a copy."],
+    sentences=["Nothing uses it. Browsers and e-mail programs may keep a copy."],
     button="Remove",
     get=_unused,
     remove=lambda visit, db: assets.delete(db, caller=visit.caller, **visit.ids),
@@ -114,7 +114,7 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
                 }
                 for one in found.items
             ],
-            empty=words("No picture yet. Logos and pictures of questions stand here."),
+            empty=words("No picture yet. Logos and pictures for questions are kept here."),
             **page_links(found, visit.query, PATH),
         ),
     )

@@ -30,7 +30,7 @@ async def list_plans(visit: Visit) -> Response:
         "things.html",
         title=words("Plan and credits"),
         tab="plan",
-        lead=words("Each response uses a credit at its first answer. Who hosts Afterword changes plans."),
+        lead=words("Each response uses one credit at its first answer. Plans are changed by whoever hosts Afterword."),
         new=None,
         list=Listing(
             rows=[

@@ -29,15 +29,15 @@ TOKENS: Final = "/console/settings/tokens"
 LISTING: Final = fields.listing_of(api.Token)
 TITLE_CHARACTERS_MAX: Final = 200
 KINDS: Final[Mapping[str, Marked]] = {
-    "organization": "Of the organization: for a shop or another system. It stays when you leave.",
-    "user": "Yours: it never opens more than your role, and ends when you leave.",
+    "organization": "The organization: for a shop or another system. It stays when you leave.",
+    "user": "You: it never gives more access than your role, and stops working when you leave.",
 }
 # Days, 0 for none.
 ENDS: Final[Mapping[str, Marked]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
 # Hours for which a token that was rotated goes on, 0 for none.
 OVERLAPS: Final[Mapping[str, Marked]] = {
     "24": "for a day", "1": "for an hour", "72": "for three days", "168": "for a week",
-    "0": "not at all: it ends now",
+    "0": "not at all: it stops working now",
 }  # fmt: skip
 INPUTS: Final = inputs_of(api.TokenUpdate)
 NETWORKS: Final = inputs_of(tokens.TokenRequest)
@@ -62,7 +62,7 @@ async def tokens_page(visit: Visit) -> Response:
         rows=[_row(visit, token) for token in found.items],
         empty=words("No tokens yet. A shop or another system needs one to reach the API."),
         empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
-        columns=[Column(text=words(text)) for text in ("Title", "Whose", "Begins with", "Last used", "End")],
+        columns=[Column(text=words(text)) for text in ("Title", "Belongs to", "Begins with", "Last used", "End")],
         next_url=lists.address(TOKENS, after=lists.key_of(last.created_time, last.token_id)) if last else "",
         first_url=TOKENS if after else "",
     )
@@ -76,8 +76,8 @@ async def make_token(visit: Visit) -> Response:
     days = int(form.text("end")) if form.text("end") in ENDS else next(map(int, ENDS))
     title, scopes = form.text("title"), form.all("scope")
     wrong = {
-        "title": visit.words("Say what the token is for, in up to 200 characters."),
-        "scope": visit.words("Choose what the token opens."),
+        "title": visit.words("Say what the token is for, in at most 200 characters."),
+        "scope": visit.words("Choose what the token gives access to."),
     }
     try:
         if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
@@ -178,12 +178,12 @@ removal(
     f"{TOKENS}/{{token_id}}/end",
     scope="Token.Delete",
     proof=True,
-    title="End the token “{title}”?",
+    title="Revoke the token “{title}”?",
     sentences=[
-        "Whatever uses it is refused from this moment on. Tokens that were made with it end too.",
+        "Systems that use it are refused from now on. Tokens created with it are revoked too.",
         "It cannot be made valid again.",
     ],
-    button="End the token",
+    button="Revoke token",
     get=lambda visit: visit.find(tokens.get),
     remove=lambda visit, db: tokens.revoke(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=TOKENS,
@@ -264,11 +264,11 @@ def _row(visit: Visit, token: Token) -> dict[str, Any]:
         end = words("never")
     else:
         day = words.date(ends, time_zone=visit.zone)
-        end = words("ended on {day}", day=day) if has_ended else words("ends on {day}", day=day)
+        end = words("expired on {day}", day=day) if has_ended else words("expires on {day}", day=day)
     return {
         "url": f"{TOKENS}/{token.token_id}",
         "title": token.title,
-        "whose": words("of the organization") if token.user_id is None else token.owner_name or "",
+        "whose": words("the organization") if token.user_id is None else token.owner_name or "",
         "hint": f"afw_{token.hint}…",
         "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
         "is_unused": tokens.is_unused(token, now=visit.now),

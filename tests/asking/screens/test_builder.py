@@ -139,7 +139,7 @@ async def test_standard_question(office: Office, browser: Browser, path: str) ->
     assert score["required"]
     assert ["Quality", "Service", "Price"] == [one["label"] for one in matrix["rows"]]
     assert 5 == len(matrix["choices"])
-    assert "Publish it" in (await browser.get(f"{path}/publish")).text
+    assert "Publish" in (await browser.get(f"{path}/publish")).text
     page = text_of(await browser.get(f"{path}/edit/{score['question_id']}"))
     assert "Empty: “Not at all likely”." in page
     form = {"display_name": "Greek", "application_id": office.application_id, "default_locale": "el"}
@@ -225,7 +225,7 @@ async def test_anything_that_the_api_stores(office: Office, browser: Browser, pa
 
 
 async def test_pictures(browser: Browser, path: str) -> None:
-    """A choice is given a picture of the organization, which its page shows above the label."""
+    """A choice is given a picture the organization, which its page shows above the label."""
     done = await browser.post("/console/settings/pictures", data={"title": "A red one"}, files={"file": ("a", PIXEL)})
     assert 303 == done.status_code, done.text
     listed = text_of(await browser.get("/console/settings/pictures"))
@@ -274,7 +274,7 @@ async def test_texts_that_show_the_answer(office: Office, browser: Browser, path
     assert ", which comes later." in later
     assert 303 == (await browser.post(f"{branch}/removal")).status_code
     shown = text_of(await browser.get(f"{path}/edit"))
-    assert 4 == shown.count("It shows the answer of a question that is gone.")
+    assert 4 == shown.count("It shows the answer to a deleted question.")
     assert branch.rsplit("/", 1)[1] not in shown
 
 
@@ -388,7 +388,7 @@ async def test_inserts(office: Office, browser: Browser, path: str) -> None:
                  '{"subject": "questionnaire_metadata:basket", "operator": "equal", "value": "full"}'}  # fmt: skip
     assert 303 == (await browser.post(f"{branch}/condition", data=condition)).status_code
     page = text_of(await browser.get(f"{path}/edit/values"))
-    assert "Not declared: compared as text, and public links drop it." in page
+    assert "Not declared: compared as text, and ignored by public links." in page
     assert "Texts around the questions</a>" in page
     assert f'<a href="{branch}">Which branch?</a>' in page
 

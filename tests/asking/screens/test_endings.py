@@ -11,11 +11,11 @@ async def test_endings(office: Office, browser: Browser, path: str) -> None:
     await saved(browser, score, type="nps", title="Score?")
     score_id, here = score.rsplit("/", 1)[1], f"{path}/edit/endings"
     assert 404 == (await browser.get(f"{here}/{'0' * 22}")).status_code
-    for title in ("Great", "Others"):
+    for title in ("Great", "Other"):
         made = await browser.post(here)
         ending = made.headers["location"]
         form = {"title": title, "group": "all", "seen": seen_of((await browser.get(ending)).text)}
-        if title == "Others":
+        if title == "Other":
             form |= {"offers_call": "1", "call_back": "1"}
         if title == "Great":
             form |= {"subject-0": f"question:{score_id}", "operator-0": "greater_equal", "value-0": "9"}
@@ -63,6 +63,6 @@ async def test_endings(office: Office, browser: Browser, path: str) -> None:
     assert 303 == (await browser.post(f"{here}/{others}/move", data={"to": "up"})).status_code
     assert [others, great] == [one["ending_id"] for one in (await draft_of(office, path))["endings"]]
     assert "Nobody sees this ending" in text_of(await browser.get(here))
-    assert "Others" in text_of(await browser.get(f"{here}/{others}/removal"))
+    assert "Other" in text_of(await browser.get(f"{here}/{others}/removal"))
     assert [303, 303] == [(await browser.post(f"{here}/{others}/removal")).status_code for _ in range(2)]
     assert [great] == [one["ending_id"] for one in (await draft_of(office, path))["endings"]]

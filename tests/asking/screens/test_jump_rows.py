@@ -42,7 +42,7 @@ def test_sentences() -> None:
     assert [
         "If the answer is at most 6, go to “Why?”.",
         "If not “vip” is not given, go to the end.",
-        "Always go to “a question that is gone”.",
+        "Always go to “a deleted question”.",
         "If by a condition, go to the end.",
     ] == [one.replace("\u2068", "").replace("\u2069", "") for one in said]
     assert [(SECOND, "Why?"), ("", "the end")] == question_form.targets(WORDS, definition, FIRST)

@@ -42,7 +42,7 @@ async def test_jumps(office: Office, browser: Browser, path: str) -> None:
     assert 303 == (await browser.post(f"{score}/jump/0", data=form)).status_code
     page = text_of(await browser.get(score))
     assert "If the answer is at least 9, go to “Thanks”." in page
-    assert "Otherwise the next question." in page
+    assert "Otherwise go to the next question." in page
     stored = (await draft_of(office, path))["groups"][0]["questions"][0]["jumps"]
     leaf = {"subject": f"question:{score_id}", "operator": "greater_equal", "value": 9}
     assert [{"target_question_id": thanks_id, "conditions": {"all": [leaf]}}] == stored
@@ -63,7 +63,7 @@ async def test_condition(office: Office, browser: Browser, path: str) -> None:
     await saved(browser, branch, type="single_choice", title="Where?", choices="Athens\nElsewhere")
     await saved(browser, town, type="text", title="Which town?")
     branch_id, town_id = (one.rsplit("/", 1)[1] for one in (branch, town))
-    assert "Everybody is asked." in text_of(await browser.get(town))
+    assert "Everyone is asked." in text_of(await browser.get(town))
     page = (await browser.get(f"{town}/condition")).text
     assert f'value="question:{branch_id}"' in page
     assert f'value="question:{town_id}"' not in page
@@ -94,7 +94,7 @@ async def test_condition(office: Office, browser: Browser, path: str) -> None:
     assert seen is not None
     gone = await browser.post(f"{town}/condition", data={**form, "seen": seen[1], "then": "remove"})
     assert 303 == gone.status_code
-    assert "Everybody is asked." in text_of(await browser.get(town))
+    assert "Everyone is asked." in text_of(await browser.get(town))
 
 
 async def test_flow(browser: Browser, path: str) -> None:
@@ -107,13 +107,13 @@ async def test_flow(browser: Browser, path: str) -> None:
     assert 303 == (await browser.post(f"{pages['First']}/jump/new", data=form)).status_code
     shown = text_of(await browser.get(f"{path}/flow"))
     assert "Always go to “Third”." in shown
-    assert 1 == shown.count("Nobody reaches it.")
+    assert 1 == shown.count("No path leads here.")
     assert 1 == shown.count("<circle")
     assert "No answers lead to this question" in text_of(await browser.get(pages["Second"]))
 
 
 ISOLATES = dict.fromkeys((0x2068, 0x2069))
-UNPUBLISHED = "It asks for what is not published yet, so it cannot be counted."
+UNPUBLISHED = "It refers to something that is not published yet, so it cannot be counted."
 
 
 async def test_matching(office: Office, browser: Browser, path: str) -> None:

@@ -13,7 +13,7 @@ async def test_kiosk(browser: Browser, path: str) -> None:
     one = made.headers["location"].partition("?")[0]
     kiosk = f"{one}/kiosk"
     assert f'href="{kiosk}"' in html.unescape((await browser.get(one)).text)
-    assert "Switch kiosk mode on first." in (await browser.get(kiosk)).text
+    assert "Turn kiosk mode on first." in (await browser.get(kiosk)).text
     for name, wrong in (("idle_seconds", "5"), ("thanks_seconds", ""), ("kiosk_pin", "12")):
         refused = await browser.post(kiosk, data={**KIOSK, name: wrong, "version": "1"})
         assert (422, True) == (refused.status_code, f'href="#{name}"' in refused.text)

@@ -17,7 +17,7 @@ async def test_publish(office: Office, browser: Browser, path: str) -> None:
     await office.add_user("ben@kalamata.example", role="reporting")
     refused = await browser.post(f"{path}/publish", data={"revision": "1"})
     assert (422, True) == (refused.status_code, "There is no question yet." in refused.text)
-    assert "Publish it" not in (await browser.get(f"{path}/publish")).text
+    assert "Publish" not in (await browser.get(f"{path}/publish")).text
     question = await added(browser, path, "nps")
     await saved(browser, question, type="nps", title="Would you recommend us?")
     first = (await browser.get(f"{path}/publish")).text
@@ -96,5 +96,5 @@ async def test_comparison(browser: Browser, path: str) -> None:
     shown = text_of(await browser.get(page, params={"from": versions[2], "to": "draft"}))
     assert "Of the question “Third?”, the title changed (English)." in shown
     assert "The question “Why?” is new." in shown
-    assert "Both say the same." in (await browser.get(page, params={"from": "draft", "to": "draft"})).text
+    assert "Both are the same." in (await browser.get(page, params={"from": "draft", "to": "draft"})).text
     assert 404 == (await browser.get(page, params={"from": "0" * 22})).status_code

@@ -101,12 +101,12 @@ async def test_settings_of_the_box_and_the_team(office: Office, browser: Browser
     late = text_of(await browser.post(f"{path}/settings", data={**FORM, "version": version}))
     for label, theirs in (
         ("The question that lists of responses show", "How was it?"),
-        ("Questions that a box shows at first", "0"),
+        ("Questions shown first in a box", "0"),
         ("Answers use credits of the plan", "no"),
     ):
         assert f"<dt>{label}</dt><dd>{theirs}</dd>" in late
     assert 303 == (await browser.post(f"{question}/removal")).status_code
-    assert "a question that is gone" in (await browser.get(f"{path}/settings")).text
+    assert "a deleted question" in (await browser.get(f"{path}/settings")).text
 
 
 async def test_first_language(office: Office, browser: Browser) -> None:

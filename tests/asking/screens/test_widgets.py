@@ -14,7 +14,7 @@ async def test_box(office: Office, browser: Browser, path: str) -> None:
     one = made.headers["location"].partition("?")[0]
     assert f'href="{one}/box"' in html.unescape((await browser.get(one)).text)
     page = html.unescape((await browser.get(f"{one}/box")).text)
-    assert "Switch the box on first." in page
+    assert "Turn the box on first." in page
     assert "No website may show it yet" in page
     for name, wrong in (("share_percent", "0"), ("delay_seconds", "soon"), ("scroll_percent", "101")):
         refused = await browser.post(f"{one}/box", data={**BOX, name: wrong, "version": "1"})
@@ -28,4 +28,4 @@ async def test_box(office: Office, browser: Browser, path: str) -> None:
     stale = await browser.post(f"{one}/box", data={**BOX, "version": "1"})
     assert 412 == stale.status_code
     assert 303 == (await browser.post(f"{one}/box", data={**BOX, "is_shown": "", "version": "2"})).status_code
-    assert "Switch the box on first." in (await browser.get(f"{one}/box")).text
+    assert "Turn the box on first." in (await browser.get(f"{one}/box")).text

@@ -103,7 +103,7 @@ async def test_one_case(api: Api) -> None:
     )
     assert case["due_time"] == case["call_back_until_time"] > case["call_back_time"]
     rule = (await api.get(f"/alert/{case['alert_id']}")).json()
-    assert ("call_back", "Customers who asked for a call", 1) == (rule["trigger"], rule["title"], rule["open_count"])
+    assert ("call_back", "Customers asking for a call", 1) == (rule["trigger"], rule["title"], rule["open_count"])
     blind = await api.token(scopes=SCOPES - {"Responder.Read"})
     path = f"/alert/instance/{case['alert_instance_id']}"
     for found in ((await cases(api, token=blind))[0], (await api.get(path, token=blind)).json()):
@@ -127,7 +127,7 @@ async def test_one_case(api: Api) -> None:
 
 
 async def test_rule(api: Api) -> None:
-    """A rule of the organization for calls takes those whose conditions hold; what it opens is no other trigger's."""
+    """A rule the organization for calls takes those whose conditions hold; what it opens is no other trigger's."""
     questionnaire_id = await questionnaire(api)
     application_id = (await api.get(f"/q/questionnaire/{questionnaire_id}")).json()["owner_application_id"]
     rule = {

@@ -122,7 +122,7 @@ NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 SITE = Site("https://ask.example", b"k" * 32)
 REPLY = Message(
     organization_id="o", message_id="m" * 22, alert_instance_id="c", incoming=False, address="ann@example.org",
-    subject="Your\nparcel", body="Sorry.\n\nIt is on its way.", locale="en", key=None, state="waiting",
+    subject="Your\nparcel", body="Sorry.\n\nIt is being sent.", locale="en", key=None, state="waiting",
     created_time=NOW,
 )  # fmt: skip
 
@@ -149,5 +149,5 @@ def test_mail(answered: str | None) -> None:
     assert REPLY.message_id == replied_to(mail.item_id, SITE.secret)
     assert "\n" not in (mail.subject or "")
     assert REPLY.body == mail.text
-    assert "<p>It is on its way.</p>" in (mail.html or "").replace("\n", "")
+    assert "<p>It is being sent.</p>" in (mail.html or "").replace("\n", "")
     assert [answered, answered] == [mail.headers.get(name) for name in ("In-Reply-To", "References")]

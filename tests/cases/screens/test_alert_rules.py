@@ -159,7 +159,7 @@ def test_empty_and_half() -> None:
 async def test_the_ready_alert_of_a_questionnaire(office: Desk, owner: httpx2.AsyncClient) -> None:
     """One click on the questionnaire; not for others, nor where a rule about its answers is on."""
     path, questionnaire = f"{PATH}/unhappy", office.house.questionnaire_id
-    offered = "Tell me of unhappy customers"
+    offered = "Notify me of unhappy customers"
     assert offered not in (await owner.get(f"/console/questionnaires/{questionnaire}")).text
     await office.execute("update alert set active = false")
     assert offered in (await owner.get(f"/console/questionnaires/{questionnaire}")).text

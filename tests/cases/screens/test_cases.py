@@ -110,7 +110,7 @@ async def test_taken(office: Desk) -> None:
         taken = await ben.post(f"{path}/owner", data={"version": version})
         assert f"{path}?done=assigned" == taken.headers["location"]
         page = (await ben.get(path)).text
-        assert "Take the case" not in page
+        assert "Assign to me" not in page
         assert "Status: \u2068In progress" in page
         assert [path] == links_of(await ben.get("/console/cases?tab=mine"))
         late = await owner.post(f"{path}/owner", data={"version": version})
@@ -213,7 +213,7 @@ async def test_reply(office: Desk, agent: httpx2.AsyncClient) -> None:
     assert 1 == await office.value("select count(*) from alert_message")
     page = (await agent.get(path)).text
     assert "Dear Ann &lt;b&gt;" in page
-    assert "It is on its way." in page
+    assert "It is being sent." in page
     closing = await agent.post(f"{path}/message", data={**form, "key": "other", "then": "close"})
     assert f"{path}?done=replied_closed" == closing.headers["location"]
 
@@ -238,7 +238,7 @@ async def test_whole_mail(office: Desk, agent: httpx2.AsyncClient) -> None:
     other = await case_of_ann(office)
     page = (await agent.get(path)).text
     assert "This is not an address of the customer" in page
-    link = re.search(rf'href="({path}/mail/\w+)">The whole mail', page)
+    link = re.search(rf'href="({path}/mail/\w+)">Full e-mail', page)
     assert link is not None
     assert "Dear Ann,\nit was late &lt;b&gt;." in (await agent.get(link[1])).text
     for wrong in (f"{path}/mail/{'0' * 22}", link[1].replace(case[-22:], other[-22:])):
@@ -313,9 +313,9 @@ LATER = "2026-11-26T11:30:00+00:00"
         ({"status_id": 2, "severity": "high"}, ["Status: In progress", "High severity"]),
         ({"due_time": LATER}, ["Due tomorrow 11:30 AM."]),
         ({"due_time": None}, []),
-        ({"due_time": None, "waiting_since": LATER}, ["Waits for the customer; the clock stands still."]),
+        ({"due_time": None, "waiting_since": LATER}, ["Waiting for the customer; the clock is paused."]),
         ({"due_time": LATER, "waiting_since": None}, ["The clock goes on: due tomorrow 11:30 AM."]),
-        ({"waiting_since": None}, ["Waits for the customer no longer."]),
+        ({"waiting_since": None}, ["No longer waiting for the customer."]),
         ({"call_back_time": LATER}, ["Call back tomorrow 11:30 AM."]),
         ({"call_back_time": None}, ["Called back."]),
         (

@@ -1,4 +1,4 @@
-"""Statuses of cases in the console: those of the product stay as they are."""
+"""Statuses of cases in the console: those built in stay as they are."""
 
 import httpx2
 import pytest
@@ -13,7 +13,7 @@ WRONG = (("title", ""), ("color", "orange"), ("position", "x"))
 
 @pytest.mark.parametrize("number", ["1", "x" * 22, "9" * 30])
 async def test_no_own_status(office: Office, number: str, owner: httpx2.AsyncClient) -> None:
-    assert "of the product" in (await owner.get(STATUSES)).text
+    assert "built in" in (await owner.get(STATUSES)).text
     for below in ("", "/removal"):
         assert 404 == (await owner.get(f"{STATUSES}/{number}{below}")).status_code
         assert 404 == (await owner.post(f"{STATUSES}/{number}{below}", data=FORM)).status_code

@@ -61,7 +61,7 @@ def between(earlier: dict[str, Any], later: dict[str, Any]) -> list[differences.
         ((*REASONS, "translations", "el", "choices", "1"), "Ένας", "choice_translated",
          "Of “Which?”, the choice “One” has another text (el)."),
         ((*REASONS, "choices_max"), 2, "question_changed",
-         "Of the question “Which?”, the greatest number of choices changed."),
+         "Of the question “Which?”, the maximum number of choices changed."),
         (("groups", 0, "title"), "Start", "group_text_changed", "Of the page “Start”, the title changed (en)."),
         (("groups", 1, "enabled"), False, "group_disabled", "The page “2” is no longer shown."),
         (("groups", 1), DELETE, "group_removed", "The page “2” is gone."),

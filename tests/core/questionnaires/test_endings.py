@@ -162,7 +162,7 @@ def test_languages() -> None:
         ([HAPPY], ["The ending “We shall do better.” is gone."]),
         (
             [{**HAPPY, "responses_max": 9}, OTHERS],
-            ["Of the ending “Wonderful”, the greatest number of responses changed."],
+            ["Of the ending “Wonderful”, the maximum number of responses changed."],
         ),
         ([HAPPY, OTHERS, {"key": "more"}], ["The ending “3” is new."]),
         ([{**HAPPY, "title": "Great"}, OTHERS], ["Of the ending “Great”, the title changed (en)."]),

@@ -159,9 +159,9 @@ class TestDecide:
              "Held: makes way for “Returns”, which is due for the same person and goes first",
              NOW + timedelta(minutes=5)),
             (facts(block=Block("paused", "the pipeline is paused")), "paused", "Held: the pipeline is paused", None),
-            (facts(block=Block("account_resting", "the provider does not answer", NOW + timedelta(minutes=5))),
+            (facts(block=Block("account_resting", "the provider does not respond", NOW + timedelta(minutes=5))),
              "account_resting",
-             "Held: the provider does not answer, tried again at 2026-11-23 12:05 Europe/Athens",
+             "Held: the provider does not respond, tried again at 2026-11-23 12:05 Europe/Athens",
              NOW + timedelta(minutes=5)),
         ],
     )  # fmt: skip

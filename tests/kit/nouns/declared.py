@@ -1,4 +1,4 @@
-"""All nouns of the product."""
+"""All nouns built in."""
 
 import importlib
 import pkgutil

@@ -60,9 +60,9 @@ async def test_month_end(shops: House, now: datetime, browser: Browser) -> None:
     stop = mail.headers["List-Unsubscribe"].strip("<>").removeprefix(SITE.public_url)
     async with browser_of(shops.pool) as guest:
         assert 404 == (await guest.get(f"{stop[:-3]}abc")).status_code
-        assert "Stop this mail?" in (await guest.get(stop)).text
-        assert "This mail is stopped" in (await guest.post(stop)).text
-        assert "This mail is stopped" in (await guest.get(stop)).text
+        assert "Stop these e-mails?" in (await guest.get(stop)).text
+        assert "These e-mails are stopped" in (await guest.post(stop)).text
+        assert "These e-mails are stopped" in (await guest.get(stop)).text
 
 
 MAILS = "/console/reports/mails"

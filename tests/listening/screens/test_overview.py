@@ -28,10 +28,10 @@ async def test_without_a_questionnaire(office: Office) -> None:
 
 async def test_without_answers(owner: House) -> None:
     page = await page_of(owner)
-    steps = ("First steps", "Connect your mail server", "Say who gets it: make a pipeline", "make an alert")
+    steps = ("First steps", "Connect your mail server", "Choose who gets it: create a pipeline", "make an alert")
     for step in steps:
         assert step in page
-    assert "Nothing needs you." not in page
+    assert "Nothing needs your attention." not in page
     assert "Nobody has answered in this period." in await page_of(owner, "/console/responses")
     assert "Nobody has answered" not in await page_of(owner, "/console/responses?days=7")
     assert ">Alerts</a>" in await page_of(owner, "/console/cases")
@@ -87,12 +87,12 @@ async def execute(house: House, statement: str, *values: object) -> None:
 
 
 async def test_nothing(owner: House) -> None:
-    assert "Needs you" not in await page_of(owner)  # before the first response the next steps are enough
+    assert "Needs your attention" not in await page_of(owner)  # before the first response the next steps are enough
     async with db.connection(owner.pool) as database:
         await owner.respond({NPS: 9}, now=database.clock.now())
     page = await page_of(owner)
-    assert "Nothing needs you." in page
-    assert "What waits and why" not in page
+    assert "Nothing needs your attention." in page
+    assert "What is waiting, and why" not in page
 
 
 async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
@@ -109,4 +109,4 @@ async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
     page = await page_of(owner)
     for text in ("had answers regularly, and none for a week", "are low: "):
         assert text in page, text
-    assert "Nothing needs you." not in page
+    assert "Nothing needs your attention." not in page

@@ -66,11 +66,14 @@ async def test_all_questions_of_a_group(stores: House, browser: Browser) -> None
     text = plain(page)
     for shown in (
         "Results of “After delivery”",
-        "How likely? i How this is counted Promoters less detractors, of each question. 0.0",
+        "How likely? i How this is calculated Promoters minus detractors, for each question. 0.0",
         "Means from 1 (Choice 1) to 3 (Choice 3).",
         "NPS by group Clearly different: north, south.",
         "What goes together with NPS Most closely together with it goes Food.",
-        "How easy? i How this is counted The share of those for whom it was easy, of each question. No answers yet.",
+        (
+            "How easy? i How this is calculated The share of customers for whom it was easy, for each question. No "
+            "answers yet."
+        ),
         "south says 0",
     ):
         assert shown in text
@@ -112,6 +115,6 @@ async def test_a_reader_of_figures_alone(stores: House, browser: Browser, monkey
     monkeypatch.setattr(sessions, "ROLE_SCOPES", scopes)
     page = await page_of(browser, path_of(stores))
     assert "since it does not open single answers" in page
-    assert "Your role does not open single answers." in page
+    assert "Your role does not give access to individual answers." in page
     assert "says 0" not in page
     assert "/console/responses?" not in page

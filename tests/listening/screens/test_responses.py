@@ -53,7 +53,7 @@ async def test_open(shop: House, browser: Browser) -> None:
     assert "tab=unhappy" in link
     shown = re.sub(r"<[^>]+>", " ", page.text)
     for step in ("Link issued", "First answer", "Completed"):
-        assert step in shown.partition("How it came about")[2], step
+        assert step in shown.partition("How it happened")[2], step
     assert "Answered" in shown.partition("The person")[2]
     await browser.get(link)  # within the hour
     log = (await browser.get("/console/settings/audit?group=readings")).text

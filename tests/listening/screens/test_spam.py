@@ -32,7 +32,7 @@ async def test_screens(owner: House, now: datetime, browser: Browser) -> None:
     every = await browser.get("/console/responses")
     assert ("Held back" in every.text, there[0].instance_id in every.text) == (True, False)
     page = (await browser.get(second)).text
-    assert "a field was filled in that people do not see" in page
+    assert "a field that people cannot see was filled in" in page
     assert "Buy &lt;b&gt;pills" in page
     assert "starts no rule" in page
 

@@ -1,4 +1,4 @@
-"""Tags for many responses and tags of the organization: added, undone, counted, renamed, removed."""
+"""Tags for many responses and tags the organization: added, undone, counted, renamed, removed."""
 
 import html
 import json

@@ -79,7 +79,7 @@ def test_findings_of_groups() -> None:
     keys: list[RowKey] = [{"locale": "en"}, {"locale": "el"}]
     [view] = views(result_of(list(zip(keys, figures, strict=True)), total=figures[0]), NAMES, template_id=None)
     assert ("NPS", "From el to en.") == (view.title, view.finding.replace("\u2068", "").replace("\u2069", ""))
-    assert ["en", "el", "All together"] == [row[0].text for row in view.rows]
+    assert ["en", "el", "Total"] == [row[0].text for row in view.rows]
     [alone] = views(result_of([(keys[0], figures[0])], total=figures[0]), NAMES, template_id=None)
     assert ("table", ["en"]) == (alone.kind, [row[0].text for row in alone.rows])
 

@@ -135,7 +135,7 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
             assert f"/a/{'t' * 22}" in page
             assert (reply == "captured") is (f"/console/sending/outbox/{'t' * 22}" in page)
         overview = await client.get("/console")
-        assert "Begin here" not in overview.text
+        assert "Get started" not in overview.text
         assert message in overview.text.replace("&#x2f;", "/")
     async with db.connection(office.pool) as database:
         counts = await database.fetch_one(

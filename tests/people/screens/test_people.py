@@ -97,7 +97,7 @@ async def test_messages_stop_and_go_again(desk: Desk, known: Known) -> None:
         assert f"{path}?done=stopped" == stopped.headers["location"]
         page = await page_of(client, path)
         assert "She rang." in page
-        assert "The person complained" in page
+        assert "Reported as spam" in page
         found = (await desk.ask("GET", "/suppression"))["results"]
         assert [("complaint", known.address)] == [(one["reason"], one["identifier"]) for one in found]
 

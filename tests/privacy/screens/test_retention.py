@@ -15,7 +15,7 @@ WRONG = (("reason", ""), ("responder_id", "x"), ("responder_id", "0" * 22))
 
 async def test_retention(office: Office, browser: Browser) -> None:
     page = text_of(await browser.get(PATH))
-    assert "Forget people after days" in page
+    assert "Anonymize people after (days)" in page
     for name in ("delete_after_days", "answers_days"):
         wrong = await browser.post(PATH, data={**EMPTY, name: "7"})
         assert (422, True) == (wrong.status_code, f'href="#{name}"' in wrong.text)
@@ -36,7 +36,7 @@ async def test_retention(office: Office, browser: Browser) -> None:
     assert "400" in text_of(await browser.get(PATH))
     confirmed = {**form, "version": "2", "people_days": "30", "confirmed": "1"}
     assert 303 == (await browser.post(PATH, data=confirmed)).status_code
-    assert "Nothing was removed by its age yet." in text_of(await browser.get(f"{PATH}/runs"))
+    assert "Nothing has been removed because of its age yet." in text_of(await browser.get(f"{PATH}/runs"))
     async with db.transaction(office.pool) as database:
         while await retention.work_next(database, now=database.clock.now() + timedelta(seconds=1)):
             pass

@@ -18,7 +18,7 @@ PLAIN: dict[str, Any] = {
     "if_capped": "skip", "policy_exempt": False, "on_holidays": "wait",
 }  # fmt: skip
 WINDOW = {"dispatch_start_time": time(9), "dispatch_end_time": time(20, 30)}
-SKIPPED = "One that is due at another time is not sent."
+SKIPPED = "A message due outside these hours is not sent."
 MOMENT = datetime(2029, 12, 1, 7, tzinfo=UTC)
 CASES: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({}, "message", "Asks by e-mail."),
@@ -26,27 +26,27 @@ CASES: tuple[tuple[dict[str, Any], str, str], ...] = (
      "Asks by SMS. Its texts are written in German and Greek too."),
     ({"channel_id": 3, "target_url": "https://a.example"}, "target", "It goes to https://a.example."),
     ({"sender_name": "Shop", "sender_address": "a@b.example"}, "sender", "The sender is Shop, a@b.example."),
-    ({}, "sender", "The sender is that of the installation."),
-    ({}, "delay", "A message without a send time is due at once."),
+    ({}, "sender", "The sender is the address of the installation."),
+    ({}, "delay", "A message without a send time is due immediately."),
     ({"delay_cap_days": 1, "delay_cap_minutes": 30}, "delay",
      "A message without a send time is due after 1 day 30 minutes."),
     ({"delay_cap_days": 3, "delay_from": "questionnaire_metadata:order_date"}, "delay",
      "A message without a send time is due 3 days after its “order_date”."),
     ({"delay_from": "responder_metadata:arrival"}, "delay",
      "A message without a send time is due on its “arrival”."),
-    ({}, "conditions", "Everybody is asked."),
+    ({}, "conditions", "Everyone is asked."),
     ({"frequency_cap_hours": 1, "if_capped": "wait"}, "frequency",
      "An address gets one message in 1 hour; the next one waits so long."),
     ({"policy_exempt": True}, "frequency",
-     "An address gets each of its messages. The contact policy does not hold here."),
+     "An address gets every message. The contact policy does not apply here."),
     ({}, "hours", "Messages leave every day, at any hour."),
     ({**WINDOW, "weekdays": [1, 2, 4]}, "hours",
      "Messages leave Mon, Tue and Thu, 09:00 to 20:30 where the customer lives."),
     ({**WINDOW, "zone_of": "organization", "if_outside": "skip"}, "hours",
      f"Messages leave every day, 09:00 to 20:30 in the organization's zone. {SKIPPED}"),
     ({**WINDOW, "time_zone": "Asia/Tokyo", "on_holidays": "send"}, "hours",
-     "Messages leave every day, 09:00 to 20:30, Asia/Tokyo. They leave on holidays too."),
-    ({}, "reminders", "Nobody is reminded."),
+     "Messages leave every day, 09:00 to 20:30, Asia/Tokyo. They are sent on holidays too."),
+    ({}, "reminders", "No reminders."),
     ({"reminders": [{"delay_days": 1}]}, "reminders", "1 reminder follows, after 1 day, until the first answer."),
     ({}, "period", "The pipeline has no end."),
     ({"start_time": MOMENT}, "period", "The pipeline runs from Dec 1, 2029, 9:00 AM on."),

@@ -96,7 +96,7 @@ class TestTrace:
             (
                 "update channel_account set open_until = now() + interval '5 minutes'",
                 "account_resting",
-                "Held: the provider does not answer, tried again at ",
+                "Held: the provider does not respond, tried again at ",
             ),
             ("update pipeline set end_time = now() - interval '1 second'", "ended", "Ignored: the pipeline ended on "),
             ("update questionnaire set active = false", "inactive", "Ignored: the questionnaire is not active"),

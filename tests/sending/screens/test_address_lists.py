@@ -134,7 +134,7 @@ async def test_columns(client: Client, browser: httpx2.AsyncClient) -> None:
         (await browser.post(f"{here}/columns", data=twice)).text
     )
     assert "not imported" in plain((await browser.get(LISTS)).text)
-    assert "Forget this list?" in (await browser.get(f"{here}/stop")).text
+    assert "Delete this list?" in (await browser.get(f"{here}/stop")).text
     await browser.post(f"{here}/stop")
     assert 404 == (await browser.get(f"{here}/columns")).status_code
 

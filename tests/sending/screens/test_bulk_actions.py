@@ -92,7 +92,7 @@ async def test_a_list_alone(client: Client, browser: httpx2.AsyncClient) -> None
     import_id = await imported(client, "a@example.com", "b@example.com")
     page = plain((await browser.get(f"{NEW}?import={import_id}")).text)
     assert "Messages that wait: 2" in page
-    assert "Those alone that this list made." in page
+    assert "Only those of this list." in page
     here = (await browser.post(f"{NEW}?import={import_id}", data={"action": "cancel"})).headers["location"]
     await work(client)
     await browser.post(f"{here}/doing")

@@ -55,7 +55,7 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
     for told in (
         "will not be asked: asked lately by this pipeline", "6 rows in the file 1will be asked",
         "will not be asked: the address is blocked",
-        "1are there already, or belong to the message of an earlier row",
+        "1already exist, or belong to the message of an earlier row",
         "1 row has an address that an earlier row has", "2 faulty rows", "1Column “E-mail”: This is not",
         "1This row has 3 cells, and the header 4", "4 Column “E-mail”: This is not",
         "5 This row has 3 cells, and the header 4",

@@ -19,7 +19,7 @@ CASES = {
     "frequency": (
         {"frequency_cap_days": "30", "frequency_cap_hours": "", "frequency_cap_minutes": "", "if_capped": "skip",
          "policy_exempt": "1"},
-        "one message in 30 days; another one is not sent. The contact policy does not hold here.",
+        "one message in 30 days; another one is not sent. The contact policy does not apply here.",
     ),
     "hours": (HOURS, "Messages leave Mon to Sat, 09:00 to 20:00 where the customer lives."),
     "reminders": (
@@ -103,7 +103,7 @@ async def test_changed_meanwhile(client: Client, part: str, browser: httpx2.Asyn
     await client.queue.execute("update pipeline set delay_cap_days = 4, version = version + 1")
     stale = await browser.post(f"{path}/{part}", data={**form, "version": version})
     assert 412 == stale.status_code
-    assert "Stored meanwhile" in stale.text
+    assert "Saved by someone else" in stale.text
     if part == "delay":
         assert "<dd>4</dd>" in stale.text
         assert 'value="9"' in stale.text

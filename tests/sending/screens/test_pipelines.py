@@ -143,7 +143,7 @@ async def test_texts_by_language_and_reminder(client: Client, browser: httpx2.As
     assert {} == (await client.ok("GET", client.pipeline))["messages"]
     stale = await browser.post(f"{path}/messages", data={"subject": "S", "body": "B", "version": version_of(page)})
     assert 412 == stale.status_code
-    assert "Stored meanwhile" in stale.text
+    assert "Saved by someone else" in stale.text
 
 
 async def test_a_test_message(client: Client, browser: httpx2.AsyncClient) -> None:
@@ -169,7 +169,7 @@ async def test_listed_and_taken_back(client: Client, browser: httpx2.AsyncClient
         assert 303 == (await browser.post(f"{path}/delay", data=form)).status_code
     page = unescape((await browser.get(f"{path}/versions")).text)
     assert "is due after 5 days. Before: A message without a send time is due after 2 days." in plain(page)
-    assert "The pipeline was made." in plain(page)
+    assert "The pipeline was created." in plain(page)
     [back, *_] = re.findall(rf'href="({path}/versions/\w{{22}})"', page)
     asked = await browser.get(back)
     assert "A message without a send time is due after 2 days." in plain(asked.text)

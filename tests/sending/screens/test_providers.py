@@ -87,7 +87,7 @@ async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch, own
     monkeypatch.setattr(intake_test_messages, "TAKEN_SECONDS_MAX", 5.0)
     async with sending_of(office.pool, SITE):
         page = await owner.post(f"{path}/test", data=body)
-    assert ("The provider took it." in page.text, "captured" in page.text) == (True, True)
+    assert ("The provider accepted it." in page.text, "captured" in page.text) == (True, True)
 
 
 async def test_an_account_that_keeps_messages(office: Office) -> None:

@@ -72,7 +72,7 @@ async def test_failed_and_sent_again(
     asked = plain((await browser.get(f"{path}/again")).text)
     assert isinstance(outcome, Unknown) == ("it may come twice" in asked)
     new = (await browser.post(f"{path}/again")).headers["location"]
-    assert "This new message goes in its place." in (await browser.get(new)).text
+    assert "This new message replaces it." in (await browser.get(new)).text
     assert 2 == await client.queue.value("select count(*) from queue_item")
     assert 403 == (await agent.post(f"{path}/again")).status_code
 
@@ -156,7 +156,7 @@ WAITING = "/console/sending?tab=waiting"
 async def test_hours(client: Client, monkeypatch: pytest.MonkeyPatch, browser: httpx2.AsyncClient) -> None:
     for name in "abc":
         await client.create(responder_channel_identifier=f"{name}@example.com")
-    assert "What leaves when" not in (await browser.get(WAITING)).text  # all are due
+    assert "Sending forecast" not in (await browser.get(WAITING)).text  # all are due
     await client.queue.execute(
         """update queue_item set due_time = date_trunc('hour', now()) + case
              when responder_channel_identifier like 'a%' then interval '50 hours' else interval '2 hours' end"""
@@ -164,7 +164,7 @@ async def test_hours(client: Client, monkeypatch: pytest.MonkeyPatch, browser: h
     page = (await browser.get(WAITING)).text
     assert "3 messages become due in the next seven days." in page
     assert (1, 1) == (page.count("hour level-4"), page.count("hour level-2"))
-    assert "What leaves when" not in (await browser.get(f"{WAITING}&reason=quiet_hours")).text
+    assert "Sending forecast" not in (await browser.get(f"{WAITING}&reason=quiet_hours")).text
     monkeypatch.setattr("afterword.sending.queue.lists.COUNT_MAX", 1)
     assert "There are more" in (await browser.get(WAITING)).text
 

@@ -81,7 +81,7 @@ class TestCannotLogIn:
 
 class TestTokens:
     async def test_refused(self, desk: Desk, neighbour: Any) -> None:
-        """Of a person, of another organization, and by people who may not make tokens of the organization."""
+        """Of a person, of another organization, and by people who may not make tokens the organization."""
         account = await made(desk)
         person, _ = await desk.person("agent")
         for user_id in (person, neighbour.user_id, "z" * 22):
@@ -97,7 +97,7 @@ class TestTokens:
         account = await made(desk, role="agent")
         token = await token_of(desk, account["user_id"], scopes=["Application.Create"])
         assert ("user", account["user_id"]) == (token["kind"], token["user_id"])
-        document = {"display_name": "Made"}
+        document = {"display_name": "Created"}
         lacking = await desk.ask("POST", "/application", token["token"], json=document)
         assert (403, "insufficient_scope") == refusal(lacking)
         await desk.ask("PATCH", f"/user/{account['user_id']}", json={"role": "admin"})

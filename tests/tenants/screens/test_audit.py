@@ -56,7 +56,7 @@ PIPELINE = {"thing_kind": "pipeline", "thing_name": "After delivery"}
         ({"thing_kind": "responder", "action": "read", "actor_role": None}, "Ann opened a person."),
         (
             {"thing_kind": "user", "action": "deleted", "actor_name": None},
-            "Somebody who has left (Owner) removed the user.",
+            "Former member (Owner) removed the user.",
         ),
         ({"thing_kind": "plan", "actor_kind": "system", "action": "created"}, "Afterword created the plan."),
         ({"thing_kind": "new_kind", "action": "new_act"}, "Ann (Owner): new act, new kind."),

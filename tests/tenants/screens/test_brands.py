@@ -74,7 +74,7 @@ async def test_shown_before_it_is_saved(browser: Browser) -> None:
     assert 303 == seen.status_code
     page = html.unescape((await browser.get(seen.headers["location"])).text)
     assert "Pages show" in page
-    assert "Before it is saved" in page
+    assert "Unsaved preview" in page
     assert 'class="framed desktop dark"' in page
     frames = re.findall(r'<iframe src="[^"]*?(/preview/[^"]+)"', page)
     answer, mail = [(await browser.get(frame)).text.replace("&#x2f;", "/") for frame in frames]

@@ -1,4 +1,4 @@
-"""Settings of the organization and its applications: kept as typed, refused at their field, nobody is overwritten."""
+"""Settings the organization and its applications: kept as typed, refused at their field, nobody is overwritten."""
 
 import re
 

@@ -44,7 +44,7 @@ async def test_list(browser: Browser) -> None:
     brand = "/console/settings/brand"
     await browser.post(brand, data={"logo": src, "version": version_of(await browser.get(brand))})
     page = await browser.get(path)
-    assert "Kalamata Books" in page.text.split("Shown by")[1]
+    assert "Kalamata Books" in page.text.split("Used in")[1]
     assert "Remove the picture" not in page.text
     assert 409 == (await browser.get(f"{path}/removal")).status_code
     assert 409 == (await browser.post(f"{path}/removal")).status_code

@@ -95,7 +95,7 @@ async def test_rotated_without_overlap(office: Office, browser: Browser) -> None
     async with client_of(office.pool, site=SITE) as api:
         old = text_of(await browser.post(TOKENS, data=NEW))
         new = text_of(await browser.post(f"{await link_of(browser)}/rotation", data={"overlap_hours": "0"}))
-        assert "The token before has ended." in new
+        assert "The old token has been revoked." in new
         assert [401, 200] == [await status_of(office, api, text) for text in (old, new)]
 
 
@@ -114,7 +114,7 @@ async def test_list_says_whose_each_is(office: Office, browser: Browser) -> None
         assert "Yours:" in text_of(await bens.get(here))
         await browser.post(f"{here}/end")
         await browser.post(TOKENS, data=NEW)
-        assert "of the organization" in text_of(await browser.get(TOKENS))
+        assert "the organization" in text_of(await browser.get(TOKENS))
 
 
 async def link_of(client: httpx2.AsyncClient) -> str:

@@ -409,7 +409,7 @@ REFERENCE_CHARACTERS_MAX: Final = 100
 NAME_CHARACTERS_MAX: Final = 60  # of a column, in a sentence
 FIELDS: Final = tuple(name for name in QueueItemRequest.__struct_fields__ if name != "metadata")
 CREATED: Final = 201
-DATE_ORDER: Final = "No date of the times to send proves whether the day or the month comes first: say day or month."
+DATE_ORDER: Final = "The send times do not show whether the day or the month comes first. Choose one."
 
 
 class CannotResume(errors.Conflict):

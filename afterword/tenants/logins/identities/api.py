@@ -48,20 +48,20 @@ class IdentityProviderRequest(fields.Request):
     scopes: Annotated[
         list[Annotated[str, Meta(pattern=r"^[!#-\[\]-~]{1,100}(?![\s\S])", examples=["groups"])]],
         Meta(max_length=SCOPES_MAX),
-        Editable("Further scopes", "One a line. Some providers tell groups for one alone.", "lines"),
+        Editable("Additional scopes", "One per line. Some providers send groups only with an extra scope.", "lines"),
     ] = msgspec.field(default_factory=list[str])
     groups_claim: Annotated[fields.Text100, Editable("Claim with the groups")] = "groups"
     group_roles: Annotated[list[GroupRole], Meta(max_length=GROUPS_MAX)] = msgspec.field(
         default_factory=list[GroupRole]
     )
-    default_role: Annotated[Role | None, Editable("Role of people without such a group", "", "choice", ROLE_TEXTS)] = (
-        None
-    )
+    default_role: Annotated[
+        Role | None, Editable("Role of people without any of these groups", "", "choice", ROLE_TEXTS)
+    ] = None
     trusts_addresses: Annotated[
         bool,
         Editable(
-            "Trust addresses that are not said to be verified",
-            "Choose yes only if nobody can choose their own address at the provider.",
+            "Trust addresses that are not marked as verified",
+            "Choose yes only if people cannot choose their own address at the provider.",
             "switch",
         ),
     ] = False

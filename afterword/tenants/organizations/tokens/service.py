@@ -37,7 +37,7 @@ Networks = Annotated[
     Meta(max_length=NETWORKS_MAX, examples=[["203.0.113.0/24"]]),
     Editable(
         "Networks",
-        "One a line, such as 203.0.113.0/24. Requests from elsewhere are refused. Empty: from anywhere.",
+        "One per line, such as 203.0.113.0/24. Requests from elsewhere are refused. Empty: from anywhere.",
         "lines",
     ),
 ]

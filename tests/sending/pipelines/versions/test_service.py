@@ -11,7 +11,7 @@ from tests.sending.queue.conftest import Client
 LONG = {"all": [{"subject": "questionnaire_metadata:note", "operator": "equal", "value": "x" * 300} for _ in range(4)]}
 CHANGES: tuple[tuple[dict[str, Any], list[tuple[str, str | None]]], ...] = (
     ({"delay_cap_days": 1}, [
-        ("A message without a send time is due after 1 day.", "A message without a send time is due at once.")]),
+        ("A message without a send time is due after 1 day.", "A message without a send time is due immediately.")]),
     ({"delay_cap_days": 2, "title": "Later", "priority": 9}, [
         ("It is called “Later”.", "It is called “E-mail”."),
         ("A message without a send time is due after 2 days.", "A message without a send time is due after 1 day."),
@@ -23,7 +23,7 @@ CHANGES: tuple[tuple[dict[str, Any], list[tuple[str, str | None]]], ...] = (
     ({"end_time": "2029-12-01T09:00:00+02:00"}, [
         ("The pipeline runs until Dec 1, 2029, 9:00 AM.", "The pipeline has no end.")]),
     ({"reminders": [{"delay_days": 3}]}, [
-        ("1 reminder follows, after 3 days, until the first answer.", "Nobody is reminded.")]),
+        ("1 reminder follows, after 3 days, until the first answer.", "No reminders.")]),
     ({"reminders": [{"delay_days": 3, "messages": {"en": {"body": "Again?"}}}]}, [("The reminders changed.", None)]),
     ({"delay_from": "questionnaire_metadata:transaction_date"}, [
         ("A message without a send time is due 2 days after its “transaction_date”.",
