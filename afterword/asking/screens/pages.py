@@ -316,7 +316,7 @@ def _value_row(visit: Visit, work: Work, kind: Kind, name: str, places: list[str
     found = [(one, editing.question_of(work.draft.definition, one)) for one in places if one]
     return {
         "name": name,
-        "title": known.title if known else "",
+        "title": known.title_in(words) if known else "",
         "type": words(dict(TYPES)[known.type]) if known else "",
         "kind": words("Of the order") if kind == "questionnaire" else words("Of the person"),
         "parameter": name if work.declared.kind_of(name) == kind else f"responder[{name}]",

@@ -159,7 +159,7 @@ def funnel_view(
             )
             for (name, figure), number, share, bar, link in zip(figures, shown, shares, places, links, strict=True)
         ],
-        head=(words("Stage"), words("Number"), words("Share")),
+        head=(words("Stage"), words("Count"), words("Share")),
         rows=[
             [Text(name, link), Text(number), Text(share)]
             for (name, _), number, share, link in zip(figures, shown, shares, links, strict=True)

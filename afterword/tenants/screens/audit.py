@@ -246,7 +246,11 @@ def _row(visit: Visit, choice: AuditFilter, entry: Entry) -> dict[str, Any]:
         "sentence": sentence_of(words, entry),
         "place": ", ".join(filter(None, (entry.device, entry.network))),
         "values": [
-            (_field(words, name), *(_value(words, (each or {}).get(name)) for each in (entry.before, entry.after)))
+            (
+                name if name not in FIELDS else "",
+                words(FIELDS.get(name, "")),
+                *(_value(words, (each or {}).get(name)) for each in (entry.before, entry.after)),
+            )
             for name in names
         ],
         "actor_url": choice.url(actor=entry.actor_id or "") if entry.actor_id and not choice.actor else "",

@@ -62,7 +62,7 @@ async def tokens_page(visit: Visit) -> Response:
         rows=[_row(visit, token) for token in found.items],
         empty=words("No tokens yet. A shop or another system needs one to reach the API."),
         empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
-        columns=[Column(text=words(text)) for text in ("Title", "Belongs to", "Begins with", "Last used", "End")],
+        columns=[Column(text=words(text)) for text in ("Title", "Belongs to", "Begins with", "Last used", "Expires")],
         next_url=lists.address(TOKENS, after=lists.key_of(last.created_time, last.token_id)) if last else "",
         first_url=TOKENS if after else "",
     )
