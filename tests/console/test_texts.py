@@ -1,6 +1,7 @@
-"""The console's texts: every one that a screen shows is in the Greek catalogue, with the same blanks to fill."""
+"""The console's texts: every one that a screen shows is in each catalogue, with the same blanks to fill."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -15,6 +16,9 @@ from afterword.core.wire import tables
 from afterword.kit import texts
 from tests.kit.nouns.declared import all_nouns
 
+TERMS: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = json.loads(
+    (Path(__file__).parent / "terms.json").read_text(encoding="utf-8")
+)
 DECLARED = ast.FunctionDef | ast.ClassDef
 TEXT = ast.Name("Marked")
 SOURCE = Path(texts.__file__).parents[1]
@@ -210,9 +214,24 @@ def test_complete(language: str) -> None:
     assert set() == shown() - catalogue
     assert set() == catalogue - shown()
     for one in entries:
-        for said in _all(one.string):
+        forms = _all(one.string)
+        for said in forms:
             assert said, one.id
-            assert set(BLANKS.findall(_all(one.id)[0])) == set(BLANKS.findall(said)), one.id
+            left_out = {"{n}"} if len(forms) > 1 and said == forms[0] else set[str]()  # “a day” for “1 day”
+            assert set(BLANKS.findall(_all(one.id)[0])) - left_out == set(BLANKS.findall(said)) - left_out, one.id
+
+
+@pytest.mark.parametrize("language", TERMS)
+def test_terms(language: str) -> None:
+    """A language says the same thing with the same word: no word of another product, and none for two things."""
+    with (texts.LOCALE_FOLDER / language / "LC_MESSAGES/console.po").open("rb") as file:
+        said = [each.lower() for one in read_po(file, locale=language) if one.id for each in _all(one.string)]
+    whole = "\n".join(said)
+    for term, words in TERMS[language].items():
+        assert any(word.lower() in whole for word in words["use"]), term
+        for word in words["avoid"]:
+            pattern = re.compile(rf"\b{re.escape(word.lower())}\b")
+            assert [] == [text for text in said if pattern.search(text)], word
 
 
 def _all(texts: object) -> list[str]:
