@@ -82,8 +82,8 @@ async def test_first_run_to_the_first_answer(browser: Browser, pool_url: str, po
         thumb = Thumb()
         addresses = await set_up(page, thumb, url)
         await thumb.tap(page.get_by_role("button", name="Send the test message"))
-        await page.get_by_text("the message is kept in the outbox").wait_for()
-        await page.get_by_text("No mail leaves yet: messages are kept").wait_for()
+        await page.get_by_text("the message is in the outbox").wait_for()
+        await page.get_by_text("No e-mail is sent yet: messages are kept").wait_for()
         message = await page.get_by_role("link", name="See the message").get_attribute("href")
         async with page.expect_popup() as opening:
             await thumb.tap(page.get_by_role("link", name="Answer it as a test"))

@@ -80,7 +80,10 @@ async def data_of(house: House) -> str:
         names = await database.fetch("select table_name from information_schema.tables where table_schema = 'public'")
         of_all = [f"select string_agg(t::text, ' ') from \"{one['table_name']}\" t" for one in names]
         person = "string_agg(concat_ws(' ', metadata->>'first_name', metadata->>'last_name'), ' ')"
-        rows = [await database.fetch_value(one) for one in (*of_all, f"select {person} from responder")]
+        rows = [
+            await database.fetch_value(one)  # pyrefly: ignore[bad-argument-type]
+            for one in (*of_all, f"select {person} from responder")
+        ]
     return " ".join(filter(None, rows)).lower()
 
 

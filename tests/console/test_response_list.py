@@ -41,7 +41,7 @@ async def test_words(shop: House) -> None:
         assert 2 == one.text.count("<mark>Fine</mark>")  # in the list and beside it
         assert 1 == len(links_of(await client.get("/console/responses?search=a-10")))
         nothing = await client.get("/console/responses?search=fine+%22bad+luck%22")
-        assert "No response has these words" in nothing.text
+        assert "No response contains these words" in nothing.text
 
 
 async def test_condition(shop: House) -> None:

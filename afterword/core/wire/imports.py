@@ -342,10 +342,46 @@ def repaired_alike(
 ) -> tuple[str, int]:
     """The file with the column repaired in the rows with these numbers, and in how many. Raises Invalid.
 
-    All other rows stay as they are and where they are, the broken ones too.
+    All other rows stay as they are and where they are.
+    """
+    place = read(text, separator)[0].index(column)
+
+    def alike(number: int, cells: list[str]) -> list[str]:
+        if number not in numbers or place >= len(cells):
+            return cells
+        return [*cells[:place], repair.of(cells[place]), *cells[place + 1 :]]
+
+    return repaired(text, separator, alike)
+
+
+def cells_of(text: str, separator: str, numbers: Collection[int]) -> dict[int, dict[str, str]]:
+    """The cells by column of the rows with these numbers, from 1; a broken row has none."""
+    names, records = read(text, separator)
+    first = islice(enumerate(records, start=1), max(numbers, default=0))
+    return {
+        number: dict(zip(names, record.cells, strict=False))
+        for number, record in first
+        if number in numbers and not isinstance(record.cells, Fault)
+    }
+
+
+def repaired_cells(text: str, separator: str, right: Mapping[int, Mapping[str, str]]) -> tuple[str, int]:
+    """The file with these cells, by number of row and column, and how many rows changed. Raises Invalid."""
+    names = read(text, separator)[0]
+
+    def each(number: int, cells: list[str]) -> list[str]:
+        own = right.get(number, {})
+        return [*(own.get(name, cell) for name, cell in zip(names, cells, strict=False)), *cells[len(names) :]]
+
+    return repaired(text, separator, each)
+
+
+def repaired(text: str, separator: str, mend: Callable[[int, list[str]], list[str]]) -> tuple[str, int]:
+    """The file with each row as `mend` gives it back, and how many changed. Raises Invalid.
+
+    Broken rows stay as they are and where they are.
     """
     names, records = read(text, separator)
-    place = names.index(column)
     whole = io.StringIO(newline="")
     writer = csv.writer(whole, delimiter=separator, lineterminator="\n")
     writer.writerow(names)
@@ -358,11 +394,9 @@ def repaired_alike(
                 raise errors.Invalid.at("", "too_long", Sentence(text, row=number))
             whole.write(record.text if record.text.endswith("\n") else f"{record.text}\n")
             continue
-        if number in numbers and place < len(cells):
-            right = repair.of(cells[place])
-            count += right != cells[place]
-            cells = [*cells[:place], right, *cells[place + 1 :]]
-        writer.writerow(cells)
+        mended = mend(number, cells)
+        count += mended != cells
+        writer.writerow(mended)
     return whole.getvalue(), count
 
 

@@ -485,6 +485,14 @@ def repaired_alike(found: AddressList, column: str, numbers: frozenset[int], rep
     return text.encode()
 
 
+def repaired_cells(found: AddressList, right: Mapping[int, Mapping[str, str]]) -> bytes:
+    """The file with these cells, by number of row and column, in UTF-8. Reads it. Raises Invalid where none changes."""
+    text, count = core_imports.repaired_cells(text_of(found, found.layout.reading), found.separator, right)
+    if not count:
+        raise errors.Invalid.at("", "required", "This changes no row.")
+    return text.encode()
+
+
 async def delete(db: Database, *, caller: Caller, found: AddressList, now: datetime) -> None:
     """Forget the list, with its file and its dry run. An import stays; one that is under way ends."""
     for import_id in (found.check_id, found.import_id):

@@ -1,8 +1,10 @@
 """Lists in five steps: the check and its faulty rows, the confirmation, the result."""
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -31,6 +33,7 @@ from afterword.tenants import audit
 
 VALUES: Final = 20  # that a page shows, the most frequent ones
 OWN_OF_A_ROW: Final = (pointer_of(ADDRESS), pointer_of(REFERENCE))  # no two rows have the same
+CELL: Final = re.compile(r"cell-(\d{1,6})-(\d{1,4})", re.ASCII)  # a field, by number of row and place of column
 
 routes = Screens()
 
@@ -49,6 +52,34 @@ async def repair_alike(visit: Visit) -> Response:
     except (errors.Invalid, errors.TooLarge) as refusal:
         return await _alike(visit, refusal)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
+
+
+@routes.post(f"{ONE}/rows", scope="Queue.Create")
+async def repair_rows(visit: Visit) -> Response:
+    """Put the cells of a page of faulty rows in place of those in the file, and check it again."""
+    found = await visit.find(lists.get)
+    try:
+        content = await asyncio.to_thread(lists.repaired_cells, found, _cells(visit, found))
+        await check_anew(visit, found, content)
+    except (errors.Conflict, errors.Invalid, errors.TooLarge) as refusal:
+        return await _check(visit, refusal)
+    return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
+
+
+def _cells(visit: Visit, of_list: AddressList) -> dict[int, dict[str, str]]:
+    """The cells of a form by row and column. Raises Invalid for one that is too long, Conflict for an older check's."""
+    if visit.form.text("check") != of_list.check_id or of_list.import_id is not None:
+        raise errors.Conflict("The list was checked again meanwhile.")
+    columns, found = sorted(of_list.mapping), dict[int, dict[str, str]]()
+    for name in visit.form.values:
+        if at := CELL.fullmatch(name):
+            value = visit.form.text(name)
+            if len(value) > VALUE_CHARACTERS_MAX:
+                message = Sentence("A value has at most {n} characters here.", n=VALUE_CHARACTERS_MAX)
+                raise errors.Invalid.at(f"/{name}", "too_long", message)
+            if int(at[2]) < len(columns):
+                found.setdefault(int(at[1]), {})[columns[int(at[2])]] = value
+    return found
 
 
 def _repair(visit: Visit, *, is_own: bool) -> Repair:
@@ -340,9 +371,25 @@ async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
         return html.redirect(f"{here}/result")
     if job is None:
         return html.redirect(f"{here}/columns" if "Queue.Create" in visit.caller.scopes else LISTS)
+    cells: Mapping[int, Mapping[str, str]] = {}
+    if failed and job.has_ended and found.content is not None and "Queue.Create" in visit.caller.scopes:
+        text = await asyncio.to_thread(lists.text_of, found, found.layout.reading)
+        cells = await asyncio.to_thread(imports.cells_of, text, found.separator, {one.row for one in failed})
     return _progress(
-        visit, found, job, pipeline, step=3, failed=failed, next_url=next_url, kinds=kinds, refusal=refusal
+        visit, found, job, pipeline, step=3, failed=failed, next_url=next_url, kinds=kinds, cells=cells, refusal=refusal
     )
+
+
+def _fields(
+    visit: Visit, found: AddressList, row: ImportRowRecord, cells: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    """Name, column and value of the fields for what is wrong in a row: as it stands, or as it was sent."""
+    places = {column: place for place, column in enumerate(sorted(found.mapping))}
+    columns = dict.fromkeys(lists.column_of(found, Problem(kind, 1)) for kind in row.kinds)
+    named = [
+        (f"cell-{row.row}-{places[one]}", one) for one in columns if one is not None and _fits(cells.get(one, "\n"))
+    ]
+    return [(name, column, visit.form.text(name) or cells[column].strip()) for name, column in named]
 
 
 def _progress(
@@ -355,6 +402,7 @@ def _progress(
     failed: Sequence[ImportRowRecord],
     next_url: str,
     kinds: Sequence[Problem],
+    cells: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
     refusal: errors.Refusal | None = None,
     **more: Any,
 ) -> Response:
@@ -377,9 +425,13 @@ def _progress(
             {
                 "line": one.line or one.row,
                 "wrong": [said(words, kind) for kind in one.kinds],
+                "cells": _fields(visit, found, one, cells.get(one.row, {})),
             }
             for one in failed
         ],
+        rows_url=f"{here}/rows" if cells else "",
+        check_id=found.check_id,
+        value_max=VALUE_CHARACTERS_MAX,
         kinds=[
             (
                 said(words, one.kind),

@@ -85,7 +85,7 @@ async def test_questions(office: Office, browser: Browser, path: str) -> None:
     assert "before you can publish" not in page
     why = await added(browser, path, "multiple_choice", after=score.rsplit("/", 1)[1])
     page = await saved(browser, why, type="multiple_choice", title="What was good?", choices="Speed", choices_min="x")
-    assert "1 thing before you can publish" in page
+    assert "1 problem to fix before you can publish" in page
     assert 2 == page.count('class="error"')  # one choice, and no number
     assert 'value="x"' in page
     lines = "Speed\nPrice\n\n Something else "
@@ -123,7 +123,7 @@ async def test_gallery(browser: Browser, path: str) -> None:
     after = f"{path}/edit/add?after={score.rsplit('/', 1)[1]}"
     assert f'href="{after}"' in text_of(await browser.get(score))
     page = text_of(await browser.get(after))
-    assert "behind “How likely are you to recommend us to a friend or colleague?”" in page
+    assert "after “How likely are you to recommend us to a friend or colleague?”" in page
     assert f'name="after" value="{after.rpartition("=")[2]}"' in page
     assert 'name="what" value="page"' in (await browser.get(f"{path}/edit/add?what=page")).text
     gone = (await browser.get(f"{path}/edit/add?after={'0' * 22}")).text
@@ -171,7 +171,7 @@ async def test_places(office: Office, browser: Browser, path: str) -> None:
     second = await added(browser, path, "consent", what="page")
     for one, title in ((first, "One"), (second, "Two")):
         await saved(browser, one, type="text" if one == first else "consent", title=title)
-    assert "behind “One”" in text_of(await browser.get(second))
+    assert "after “One”" in text_of(await browser.get(second))
 
     async def titles() -> list[list[str]]:
         return [[one["title"] for one in group["questions"]] for group in (await draft_of(office, path))["groups"]]
@@ -292,7 +292,7 @@ async def test_pages(office: Office, browser: Browser, path: str) -> None:
         (each["group_id"], each.get("title"), each.get("enabled", True)) for each in groups
     ]
     asked = text_of(await browser.get(f"{page}/removal"))
-    assert "Its 1 question goes with it." in asked
+    assert "Its 1 question is removed too." in asked
     assert 303 == (await browser.post(f"{page}/removal")).status_code
     assert [one] == [each["group_id"] for each in (await draft_of(office, path))["groups"]]
 

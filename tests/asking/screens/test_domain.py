@@ -26,6 +26,6 @@ async def test_domain(office: Office, monkeypatch: pytest.MonkeyPatch, browser: 
         await database.execute("update custom_domain set proven_time = now(), lost_time = now()")
     assert "The record is gone." in text_of(await browser.get(PATH))
     assert "The record of ask.shop.example is gone." in text_of(await browser.get("/console"))
-    assert "Give “ask.shop.example” back?" in text_of(await browser.get(f"{PATH}/removal"))
+    assert "Release “ask.shop.example”?" in text_of(await browser.get(f"{PATH}/removal"))
     assert 303 == (await browser.post(f"{PATH}/removal")).status_code
     assert "_afterword" not in text_of(await browser.get(PATH))

@@ -20,7 +20,7 @@ async def test_list(office: Office, browser: Browser) -> None:
     assert "changed today" in listed
     assert "not yet" in listed
     question = await added(browser, path, "date")
-    assert "1 thing before you can publish" in text_of(await browser.get(path))
+    assert "1 problem to fix before you can publish" in text_of(await browser.get(path))
     await saved(browser, question, type="date", title="When was it?")
     assert "before you can publish" not in text_of(await browser.get(path))
     assert "Who gets it" not in text_of(await browser.get(path))

@@ -15,7 +15,7 @@ async def test_translations(office: Office, browser: Browser, path: str) -> None
     question = await added(browser, path, "single_choice")
     fields = {"type": "single_choice", "title": "What was best?"}
     await saved(browser, question, **fields, choices="Food\nStaff")
-    assert "It speaks one language." in (await browser.get(f"{path}/translations")).text
+    assert "It has one language." in (await browser.get(f"{path}/translations")).text
     assert 422 == (await browser.post(f"{path}/translations", data={"locale": "xx-nowhere"})).status_code
     page = f"{path}/translations/el"
     assert 404 == (await browser.get(page)).status_code

@@ -152,7 +152,7 @@ async def test_clock_and_call_back(office: Desk, agent: httpx2.AsyncClient) -> N
     path = await path_of(agent)
     assert 303 == (await agent.post(f"{path}/waiting", data={"waiting": "true"})).status_code
     assert [path] == links_of(await agent.get("/console/cases?tab=waiting"))
-    assert "waits for the customer since" in (await agent.get(path)).text
+    assert "waiting for the customer since" in (await agent.get(path)).text
     wrong = await agent.post(f"{path}/call-back", data={"call_back_time": "soon", "call_back_number": "210 7"})
     assert 422 == wrong.status_code
     assert "210 7" in wrong.text
@@ -237,7 +237,7 @@ async def test_whole_mail(office: Desk, agent: httpx2.AsyncClient) -> None:
     assert await answer(office, sent["message_id"], sender="eve@example.net", text=whole)
     other = await case_of_ann(office)
     page = (await agent.get(path)).text
-    assert "This is not an address of the customer" in page
+    assert "This is not a known address of the customer" in page
     link = re.search(rf'href="({path}/mail/\w+)">Full e-mail', page)
     assert link is not None
     assert "Dear Ann,\nit was late &lt;b&gt;." in (await agent.get(link[1])).text
@@ -314,7 +314,7 @@ LATER = "2026-11-26T11:30:00+00:00"
         ({"due_time": LATER}, ["Due tomorrow 11:30 AM."]),
         ({"due_time": None}, []),
         ({"due_time": None, "waiting_since": LATER}, ["Waiting for the customer; the clock is paused."]),
-        ({"due_time": LATER, "waiting_since": None}, ["The clock goes on: due tomorrow 11:30 AM."]),
+        ({"due_time": LATER, "waiting_since": None}, ["The clock is running: due tomorrow 11:30 AM."]),
         ({"waiting_since": None}, ["No longer waiting for the customer."]),
         ({"call_back_time": LATER}, ["Call back tomorrow 11:30 AM."]),
         ({"call_back_time": None}, ["Called back."]),

@@ -25,7 +25,7 @@ async def test_list(office: Desk) -> None:
         unread = UNREAD.findall(page)
         assert 2 == len(unread) == len({*CASE.findall(html.unescape(page))})
         assert "New alert: Unhappy &lt;b&gt;" in page
-        assert "told nothing" in (await owner.get(NOTICES)).text
+        assert "No notifications" in (await owner.get(NOTICES)).text
         assert 303 == (await owner.post(f"{NOTICES}/read", data={"id": unread})).status_code
         assert unread == UNREAD.findall((await ben.get(NOTICES)).text)
         read = await ben.post(f"{NOTICES}/read", data={"id": ["0" * 22, unread[0]]})

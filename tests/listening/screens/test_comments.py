@@ -16,7 +16,7 @@ STORE = "questionnaire_metadata:store_id"
 
 async def test_empty(browser: Browser) -> None:
     page = await browser.get(f"{COMMENTS}?days=x&band=y&group=z&questionnaire=q")
-    assert "No comment has a word to count" in page.text
+    assert "No comment has words to count" in page.text
     assert 200 == (await browser.get(f"{COMMENTS}/csv")).status_code
 
 
@@ -61,7 +61,7 @@ async def test_saved_and_on_the_overview(told: House, browser: Browser) -> None:
     assert "delivery (north)" in plain(overview)
     assert "north · late" in plain(overview)
     page = (await browser.get(saved["groups"])).text
-    assert "it gets no link and is not mailed" in plain(page)
+    assert "it cannot be shared by link or e-mail" in plain(page)
     for shown, name, count in ((overview, "delivery", 14), (overview, "παράδοση", 5), (page, "north · late", 6)):
         link_of = unescape(re.findall(rf'href="([^"]+)"[^>]*>{name}<', shown)[-1])
         assert count == (await browser.get(link_of)).text.count("data-row"), name

@@ -124,4 +124,4 @@ async def test_no_words_of_comments(owner: House, now: datetime) -> None:
     with pytest.raises(errors.Invalid, match="report_id"):
         await create(owner, caller, now, **chosen)
     [mail] = await due(owner, now + timedelta(days=2))
-    assert "Words of comments are not mailed." in mail.text
+    assert "Words of comments are not sent by e-mail." in mail.text

@@ -15,6 +15,6 @@ async def test_find(desk: Desk, known: Known) -> None:
             assert link in page
         assert "order-" in page
         other = html.unescape((await stranger.get(f"/console/find?q=order-{CANARY}")).text)
-        assert "Nothing is found" in other
+        assert "Nothing found" in other
         assert known.responder_id not in other
         assert "<b>" not in (await client.get("/console/find?q=<b>bold</b>")).text

@@ -28,7 +28,7 @@ async def test_without_a_questionnaire(office: Office) -> None:
 
 async def test_without_answers(owner: House) -> None:
     page = await page_of(owner)
-    steps = ("First steps", "Connect your mail server", "Choose who gets it: create a pipeline", "make an alert")
+    steps = ("First steps", "Connect your mail server", "Choose who gets it: create a pipeline", "create an alert")
     for step in steps:
         assert step in page
     assert "Nothing needs your attention." not in page
@@ -52,7 +52,7 @@ async def test_equal_to_the_api(owner: House, now: datetime) -> None:
     assert [figure["value"], low, high] == pytest.approx([float(each) for each in found.groups()], abs=0.06)
     assert "40 answers" in shown
     assert "before: " in shown
-    assert "not whole." in shown  # the last step ends now
+    assert "incomplete." in shown  # the last step ends now
     [link, *_] = re.findall(r'href="([^"]*score=nps&between=[^"]*)"', html.unescape(page))
     begin = httpx2.URL(link).params["between"].partition("/")[0]
     assert datetime.fromisoformat(report["period"]["from_time"]) == datetime.fromisoformat(begin)
@@ -107,6 +107,6 @@ async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
         organization_id,
     )
     page = await page_of(owner)
-    for text in ("had answers regularly, and none for a week", "are low: "):
+    for text in ("used to get answers regularly, and has had none for a week", "are low: "):
         assert text in page, text
     assert "Nothing needs your attention." not in page

@@ -34,7 +34,7 @@ async def test_screens(owner: House, now: datetime, browser: Browser) -> None:
     page = (await browser.get(second)).text
     assert "a field that people cannot see was filled in" in page
     assert "Buy &lt;b&gt;pills" in page
-    assert "starts no rule" in page
+    assert "triggers no rules" in page
 
     nothing = await browser.post(DOUBTFUL, data={"judgement": "accepted", "shown": [there[0].instance_id]})
     assert f"{DOUBTFUL}" == nothing.headers["location"]

@@ -38,7 +38,7 @@ NAMES = Names(
 
 def test_names() -> None:
     key: RowKey = {"bucket": "2026-03-01", "questionnaire": "q", "channel": 1, f"question:{CHOICE}": 2, "locale": None}
-    assert "March 1, 2026 · After delivery · E-mail · Choice 2 · Not given" == NAMES.of(key)
+    assert "March 1, 2026 · After delivery · E-mail · Choice 2 · No answer" == NAMES.of(key)
     assert ["Store", "Which?", "x"] == [
         NAMES.group(each) for each in ("questionnaire_metadata:store_id", f"question:{CHOICE}", "responder_metadata:x")
     ]

@@ -23,7 +23,7 @@ async def test_retention(office: Office, browser: Browser) -> None:
     assert 303 == (await browser.post(PATH, data=form)).status_code
     assert 'value="500"' in (await browser.get(PATH)).text
     stale = await browser.post(PATH, data={**form, "texts_days": "30"})
-    assert (412, True) == (stale.status_code, "Somebody changed this" in stale.text)
+    assert (412, True) == (stale.status_code, "Someone changed this" in stale.text)
     async with db.transaction(office.pool) as database:
         organization_id = await database.fetch_value("select organization_id from organization")
         await database.execute(

@@ -23,7 +23,7 @@ MOMENT = datetime(2029, 12, 1, 7, tzinfo=UTC)
 CASES: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({}, "message", "Asks by e-mail."),
     ({"channel_id": 2, "messages": {"el": {}, "de": {}}},  "message",
-     "Asks by SMS. Its texts are written in German and Greek too."),
+     "Asks by SMS. Texts exist in German and Greek too."),
     ({"channel_id": 3, "target_url": "https://a.example"}, "target", "It goes to https://a.example."),
     ({"sender_name": "Shop", "sender_address": "a@b.example"}, "sender", "The sender is Shop, a@b.example."),
     ({}, "sender", "The sender is the address of the installation."),
@@ -69,5 +69,5 @@ def test_summary() -> None:
     condition = {"subject": "questionnaire_metadata:store", "operator": "equal", "value": "7"}
     pipeline = structs.replace(Pipeline(**PLAIN), conditions=condition)
     summary = summary_of(words, pipeline, time_zone="UTC")
-    assert "Only those are asked where “store” is 7." in summary
+    assert "Only people are asked for whom “store” is 7." in summary
     assert summary.isascii() or not {texts.ISOLATE_FIRST, texts.ISOLATE_END} & set(summary)

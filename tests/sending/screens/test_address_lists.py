@@ -203,7 +203,7 @@ async def test_around_the_table(client: Client, browser: httpx2.AsyncClient) -> 
     page = (await browser.get(f"{here}/columns")).text
     assert 'name="rows_above" inputmode="numeric" maxlength="3" value="1"' in page
     assert 'name="rows_below" inputmode="numeric" maxlength="3" value="1"' in page
-    assert "as they are read: Jürgen." in plain(page)
+    assert "Sample of the text: Jürgen." in plain(page)
     again = (await browser.get(f"{here}/columns?rows_above=0&rows_below=0")).text
     assert "Alte Mühle" in plain(again)
     form = {**choices(page), "rows_above": "1", "rows_below": "1"}

@@ -83,7 +83,7 @@ async def test_what_failed_is_sent_again(client: Client, browser: httpx2.AsyncCl
     assert 3 == await client.queue.value("select count(*) from queue_item")
     done = (await browser.post(f"{here}/doing")).headers["location"]
     await work(client)
-    assert "2are made anew and due now" in plain((await browser.get(done)).text)
+    assert "2are created again and due now" in plain((await browser.get(done)).text)
     assert 5 == await client.queue.value("select count(*) from queue_item")
 
 

@@ -78,7 +78,7 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
     assert 0 == await client.queue.value("select count(*) from queue_item")
     confirm = plain((await browser.get(f"{here}/confirm")).text)
     assert "Schedule 3 messages" in confirm
-    assert "The first message leaves" in confirm
+    assert "The first message is sent" in confirm
     assert f"{here}/result" == (await browser.post(f"{here}/confirm")).headers["location"]
     assert 409 == (await browser.post(f"{here}/confirm")).status_code
     await work(client)
@@ -183,7 +183,7 @@ async def test_formats(client: Client, browser: httpx2.AsyncClient) -> None:
     here = await upload(browser, client, "\n".join(rows).encode())
     page = (await browser.get(f"{here}/columns")).text
     assert "1 of 2 can only have a decimal comma. 1 of 2 can only have a decimal point." in plain(page)
-    assert "1 of 3 can only be day before month." in plain(page)
+    assert "1 of 3 can only be day first." in plain(page)
     assert "day" == choices(page)["format2"]
     await browser.post(f"{here}/columns", data={**choices(page), "format1": "comma"})
     await work(client)
@@ -270,6 +270,36 @@ async def test_values(client: Client, browser: httpx2.AsyncClient) -> None:
         "select jsonb_object_agg(locale, n) from (select locale, count(*) as n from queue_item group by 1) l"
     )
     assert {"el": 6, "en": 4} == counts
+
+
+async def test_rows_in_place(client: Client, browser: httpx2.AsyncClient, agent: httpx2.AsyncClient) -> None:
+    """The wrong cells stand in fields as they are in the file; one button corrects all of the page."""
+    rows = ["E-mail,Language,Order", "nobody,el,1", "b@example.com,martian!,2", "c@example.com", "d@example.com,GR,4"]
+    here = await checked(browser, client, "\n".join(rows).encode())
+    page = (await browser.get(f"{here}/check")).text
+    fields = dict(re.findall(r'name="(cell-\d+-\d+)" value="([^"]*)"', html.unescape(page)))
+    assert ["GR", "martian!", "nobody"] == sorted(fields.values())
+    assert "cell-" not in (await agent.get(f"{here}/check")).text
+    sent = {"check": re.findall(r'name="check" value="(\w+)"', page)[0], **fields}
+    first = next(name for name, value in fields.items() if value == "nobody")
+    for wrong, status, told in (
+        ({**sent, "check": "0" * 22}, 409, "The list was checked again meanwhile."),
+        ({**sent, first: "x" * 201}, 422, "at most 200 characters"),
+        ({**sent, "cell-1-999": "a@example.com", "cell-1": "a"}, 422, "This changes no row."),
+        (sent, 422, "This changes no row."),
+    ):
+        refused = await browser.post(f"{here}/rows", data=wrong)
+        assert (status, True) == (refused.status_code, told in plain(refused.text))
+    right = {"nobody": "a@example.com", "martian!": "", "GR": "el"}
+    mended = {**sent, **{name: right[value] for name, value in fields.items()}}
+    assert 303 == (await browser.post(f"{here}/rows", data=mended)).status_code
+    assert 409 == (await browser.post(f"{here}/rows", data=mended)).status_code
+    await work(client)
+    page = (await browser.get(f"{here}/check")).text
+    assert "3will be asked1have a problem" in plain(page)
+    assert "cell-" not in page  # a row of too few cells is corrected in the file
+    await browser.post(f"{here}/confirm")
+    assert 409 == (await browser.post(f"{here}/rows", data=mended)).status_code
 
 
 async def test_agent(client: Client, browser: httpx2.AsyncClient, agent: httpx2.AsyncClient) -> None:

@@ -105,7 +105,7 @@ async def test_mails_to_users_are_the_operators(client: Client) -> None:
 async def test_clock(client: Client, agent: httpx2.AsyncClient, browser: httpx2.AsyncClient) -> None:
     ahead = "select test_clock_seconds from organization where organization_id = $1"
     assert 403 == (await agent.post(f"{OUTBOX}/clock")).status_code
-    assert "Tests go by the real time." in await text_of(browser, OUTBOX)
+    assert "Tests use the real time." in await text_of(browser, OUTBOX)
     for form, seconds, text in (({"hours": "48"}, 172_800, "For tests it is "), ({"act": "back"}, 0, "real time")):
         assert 303 == (await browser.post(f"{OUTBOX}/clock", data=form)).status_code
         assert seconds == await client.queue.value(ahead, client.queue.house.organization_id)

@@ -19,7 +19,7 @@ CASES = {
     "frequency": (
         {"frequency_cap_days": "30", "frequency_cap_hours": "", "frequency_cap_minutes": "", "if_capped": "skip",
          "policy_exempt": "1"},
-        "one message in 30 days; another one is not sent. The contact policy does not apply here.",
+        "one message in 30 days; further ones are not sent. The contact policy does not apply here.",
     ),
     "hours": (HOURS, "Messages leave Mon to Sat, 09:00 to 20:00 where the customer lives."),
     "reminders": (
@@ -90,9 +90,9 @@ async def test_conditions(client: Client, browser: httpx2.AsyncClient) -> None:
     assert 'href="#value-0"' in refused.text
     saved = await browser.post(f"{path}/conditions", data={**row, "version": version_of(page)})
     assert 303 == saved.status_code
-    assert "Only those are asked where “Store” is more than 7." in plain((await browser.get(path)).text)
+    assert "Only people are asked for whom “Store” is more than 7." in plain((await browser.get(path)).text)
     pipeline = await client.ok("GET", client.pipeline)
-    assert "Only those are asked where “store” is more than 7." in pipeline["summary"]
+    assert "Only people are asked for whom “store” is more than 7." in pipeline["summary"]
 
 
 @pytest.mark.parametrize("part", ["delay", "reminders", "conditions"])
@@ -174,8 +174,8 @@ async def test_tried_on_the_last_days(client: Client, browser: httpx2.AsyncClien
     tried = await browser.post(f"{path}/conditions", data=form)
     assert 200 == tried.status_code, tried.text
     text = plain(tried.text)
-    assert "3 invitations of the last 30 days, decided anew" in text
-    assert "1 comes out differently." in text
+    assert "3 invitations of the last 30 days, checked again" in text
+    assert "1 has a different result." in text
     assert re.search(r"asked 3 2", re.sub(r"<[^>]+>", " ", tried.text.replace("\n", "")).replace("  ", " "))
     assert "not asked: the conditions are not met" in text
     assert 'value="bob"' in tried.text
@@ -203,7 +203,7 @@ async def test_counted_from_a_date(client: Client, browser: httpx2.AsyncClient) 
     refused = await browser.post(f"{path}/delay", data={**form, "delay_from": "questionnaire_metadata:store_id"})
     assert (422, True) == (refused.status_code, 'href="#delay_from"' in refused.text)
     tried = plain((await browser.post(f"{path}/delay", data={**form, "delay_from": name, "then": "try"})).text)
-    assert "2 come out differently." in tried
+    assert "2 have a different result." in tried
     assert "not asked: the date that the delay counts from is missing" in tried
     assert "not asked: too late to send" in tried
     assert 303 == (await browser.post(f"{path}/delay", data={**form, "delay_from": name})).status_code

@@ -69,7 +69,7 @@ async def test_webhook(client: Client, browser: httpx2.AsyncClient) -> None:
     made = await browser.post(f"{PIPELINES}/new", data={**form, "target_url": "https://shop.example/hook"})
     path = made.headers["location"].split("?")[0]
     page = plain((await browser.get(path)).text)
-    assert ("It goes to https://shop.example/hook." in page, "Hands each message" in page) == (True, True)
+    assert ("It goes to https://shop.example/hook." in page, "Passes each message" in page) == (True, True)
     version = version_of(await browser.get(f"{path}/target"))
     changed = {"target_url": "https://shop.example/new", "version": version}
     assert 303 == (await browser.post(f"{path}/target", data=changed)).status_code

@@ -29,7 +29,7 @@ async def test_the_operator_s(office: Office, owner: httpx2.AsyncClient) -> None
     assert ("not paid" in page, "10.0.0.9" in page, "/edit" in page) == (True, False, False)
     for way in ("edit", "removal"):
         assert 403 == (await owner.get(f"{path}/{way}")).status_code
-    assert ("alone resumes it" in page, "/resume" in page) == (True, False)
+    assert ("must resume it" in page, "/resume" in page) == (True, False)
     assert 403 == (await owner.post(f"{path}/resume")).status_code
 
 
@@ -92,7 +92,7 @@ async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch, own
 
 async def test_an_account_that_keeps_messages(office: Office) -> None:
     """Without a mail server every page says so, until the organization's own account is in use."""
-    banner = "No mail leaves yet"
+    banner = "No e-mail is sent yet"
     async with db.transaction(office.pool) as database:
         await database.execute(
             """insert into channel_account (organization_id, account_id, channel_id, is_default)

@@ -70,7 +70,7 @@ async def test_failed_and_sent_again(
     await client.queue.worker().send(outcome)
     assert f"{path}/again" in (await browser.get(path)).text
     asked = plain((await browser.get(f"{path}/again")).text)
-    assert isinstance(outcome, Unknown) == ("it may come twice" in asked)
+    assert isinstance(outcome, Unknown) == ("it may arrive twice" in asked)
     new = (await browser.post(f"{path}/again")).headers["location"]
     assert "This new message replaces it." in (await browser.get(new)).text
     assert 2 == await client.queue.value("select count(*) from queue_item")
@@ -90,7 +90,7 @@ async def test_why_not(client: Client, browser: httpx2.AsyncClient) -> None:
     assert "order-7" in await told("order-7")
     assert "ann@example.com" in await told("Ann@example.com")
     nothing = await told("eve@example.com")
-    assert "No message. Nobody asked for one" in nothing
+    assert "No message found. None was requested" in nothing
     assert "nothing is sent to this address since" in nothing
     assert "No message." in await told("\x07")
 
@@ -113,7 +113,7 @@ async def test_composed_anew(client: Client, browser: httpx2.AsyncClient) -> Non
     item = await client.create()
     path = f"/console/sending/{item['item_id']}"
     assert f'href="{path}/message"' in (await browser.get(path)).text
-    assert "It has not left." in plain((await browser.get(f"{path}/message")).text)
+    assert "Not sent yet." in plain((await browser.get(f"{path}/message")).text)
     await client.queue.worker().send(Sent("reference", 250, "ok"))
     page = await browser.get(f"{path}/message")
     assert "have not changed since" in plain(page.text)

@@ -83,7 +83,7 @@ async def test_log_ins_changes_and_their_filters(office: Office) -> None:
         assert EMAIL not in re.sub(r"<select.*?</select>", "", page.text, flags=re.DOTALL)
         page = await client.get(history_url("application", office.application_id))
         assert ["created"] == re.findall("\u2069 (created|changed) ", page.text)
-        assert "Nothing of this kind" in (await client.get(f"{AUDIT}?first=2100-01-01")).text
+        assert "No entries of this kind" in (await client.get(f"{AUDIT}?first=2100-01-01")).text
 
 
 async def test_pages_show_each_entry_once(office: Office, browser: Browser) -> None:

@@ -37,7 +37,7 @@ async def test_identity(browser: Browser) -> None:
         assert "between us" not in wrong.text
     assert 303 == (await browser.post(PATH, data=FORM)).status_code
     page = text_of(await browser.get(PATH))
-    for text in ("night desk", "One is stored.", "The provider was not reached", "/console/login/with/kalamata"):
+    for text in ("night desk", "A secret is stored.", "The provider was not reached", "/console/login/with/kalamata"):
         assert text in page
     assert "between us" not in page
     assert 303 == (await browser.post(PATH, data={**FORM, "client_secret": "", "is_public": "1"})).status_code
@@ -45,4 +45,4 @@ async def test_identity(browser: Browser) -> None:
     assert 303 == (await browser.post(f"{PATH}/check")).status_code
     assert "Remove the log-in through https://login.shop.invalid?" in text_of(await browser.get(f"{PATH}/removal"))
     assert 303 == (await browser.post(f"{PATH}/removal")).status_code
-    assert "One is stored." not in text_of(await browser.get(PATH))
+    assert "A secret is stored." not in text_of(await browser.get(PATH))

@@ -13,7 +13,7 @@ FORM = {
 
 
 async def test_policy(browser: Browser) -> None:
-    assert "People without one set it up" in text_of(await browser.get(PATH))
+    assert "People without one must set it up" in text_of(await browser.get(PATH))
     assert f'href="{PATH}"' in text_of(await browser.get("/console/settings/organization"))
     assert "Your address is 192.0.2.1." in text_of(await browser.get(PATH))
     form = {**FORM, "version": "1"}

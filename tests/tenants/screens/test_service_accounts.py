@@ -70,7 +70,7 @@ async def test_life(office: Office, browser: Browser) -> None:
         assert f'href="{page}">Nightly export' in text_of(await browser.get(token))
         second = text_of(await browser.post(f"{token}/rotation", data={"overlap_hours": "0"}))
         assert [401, 200] == [await status_of(office, api, text) for text in (first, second)]
-        assert "Its tokens end at once" in text_of(await browser.get(f"{page}/remove"))
+        assert "Its tokens stop working at once" in text_of(await browser.get(f"{page}/remove"))
         assert 303 == (await browser.post(f"{page}/remove")).status_code
         assert 401 == await status_of(office, api, second)
         assert 404 == (await browser.get(page)).status_code
