@@ -1,11 +1,14 @@
 """The clicks that a task costs in a browser: a choice in a list counts as two."""
 
+import asyncio
+import uuid
 from dataclasses import dataclass
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import House
+from afterword.run.worker.long_work import Importer
+from tests.browser.conftest import SECRET, House
 from tests.browser.test_console import entered
 
 TRANSLATED = ""  # a standard text
@@ -99,3 +102,45 @@ async def test_own_questionnaire_in_three_languages(browser: Browser, house: Hou
         await hand.press("Publish")
         await page.get_by_text("Published.").wait_for()
         assert CLICKS_MAX >= hand.clicks
+
+
+LIST_CLICKS_MAX = 12
+
+
+async def test_list_with_dirty_rows(browser: Browser, house: House) -> None:
+    """200 rows of which nine are wrong: corrected in their table, checked, scheduled; first names are taken in."""
+    batch = uuid.uuid4().hex[:8]
+    rows = [f"{batch}.{n}@example.com,Ann {n},Berg,{batch}-{n}" for n in range(200)]
+    for n, wrong in enumerate(("nobody", "d@", "nobody", "d@", "nobody", "d@", "nobody", "d@", "nobody")):
+        rows[20 * n] = f"{wrong},Ben,Berg,{batch}-{20 * n}"
+    content = "\n".join(["E-mail,First name,Last name,Order", *rows]).encode()
+    importer = Importer(house.pool, uuid.uuid4(), secret=SECRET)
+    async with entered(browser, house) as page:
+        hand = Hand(page)
+        await hand.follow("Sending")
+        await hand.follow("Send to a list")
+        await page.get_by_label("A CSV file").set_input_files(
+            {"name": "people.csv", "mimeType": "text/csv", "buffer": content}
+        )
+        hand.clicks += 2  # the button of the field, and the file
+        await hand.press("Continue")
+        await expect(page.get_by_label("First name")).to_have_value("metadata.responder.first_name")
+        await hand.press("Check all rows")
+        await worked(importer)
+        await expect(page.locator("#faulty h2")).to_have_text("9 faulty rows")
+        for place, cell in enumerate(await page.locator("input[name^='cell-']").all()):
+            await hand.fill(cell, f"{batch}.b{place}@example.com")
+        await hand.press("Save these rows and check again")
+        await worked(importer)
+        await expect(page.locator("#faulty")).to_have_count(0)
+        await hand.follow("Continue")
+        await hand.press("Schedule 200 messages")
+        await worked(importer)
+        await page.get_by_text("are scheduled").wait_for()
+        assert (LIST_CLICKS_MAX, 9) >= (hand.clicks, hand.fields)
+
+
+async def worked(importer: Importer) -> None:
+    """All that waits is done, as a worker does meanwhile."""
+    while await importer.work_next(asyncio.Event()):
+        pass

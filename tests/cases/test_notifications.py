@@ -173,7 +173,7 @@ class TestRead:
         assert (404, "not_found") == await anna.refused("PATCH", path, {"read": True})
 
     async def test_token_of_the_organization(self, desk: Desk) -> None:
-        """It is nobody: it has been No notifications and chooses nothing."""
+        """It is nobody: it has been told nothing and chooses nothing."""
         machine = await desk.token()
         page = await machine.get("/notification")
         assert ([], 0, 1) == (page["results"], page["total_results"], page["last_page"])

@@ -38,7 +38,7 @@ Day = Annotated[
     int, Meta(ge=1, le=periods.MONTH_DAYS_MAX, description="Of the week, from Monday 1 to 7, or of the month, to 28.")
 ]
 Hour = Annotated[int, Meta(ge=0, le=23, description="In the organization's time zone.")]
-MailLocale = Annotated[Literal["en", "de", "el", "es", "fr"], Meta(description="The language of the mail.")]
+MailLocale = Annotated[Literal["en", "de", "el", "es", "fr", "it"], Meta(description="The language of the mail.")]
 ReportId = Annotated[fields.Id | None, Meta(description="The saved report; null: the overview.")]
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)

@@ -149,7 +149,7 @@ async def test_what_a_machine_may_have_sent(shop: Shop) -> None:
         page = await start(seconds=30, homepage="https://spam.example")
         assert {"flags": ["hidden_field"], "link_id": link_id} == await held(busy)
         await post(busy, page.partition("?")[0], **await get(busy, page), **{field_name(SINGLE): "1", "go": "send"})
-        assert "Thank you" in (await http.get(page.partition("?")[0])).text  # whoever it is is No notifications
+        assert "Thank you" in (await http.get(page.partition("?")[0])).text  # whoever it is is told nothing
         assert 409 == (await busy.delete(f"/q/link/{link_id}")).status_code
         await start(seconds=0)
         assert ["too_fast"] == (await held(busy))["flags"]

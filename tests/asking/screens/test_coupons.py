@@ -46,11 +46,11 @@ async def test_coupons(office: Office, browser: Browser, path: str) -> None:
     chosen = {"group": "all", "seen": seen_of(page.text), "coupon_pool": "thanks"}
     assert 303 == (await browser.post(ending, data=chosen)).status_code
     assert ["thanks"] == [one["coupon_pool"] for one in (await draft_of(office, path))["endings"]]
-    assert "3 free codes go with it." in text_of(await browser.get(f"{pool}/removal"))
+    assert "3 free codes are removed too." in text_of(await browser.get(f"{pool}/removal"))
     async with db.transaction(office.pool) as database:
         await database.execute(
             "update coupon_code set instance_id = $1, given_time = now() where code = 'A-1'", "i" * 22
         )
-    assert "Customers have codes of it" in text_of(await browser.get(f"{pool}/removal"))
+    assert "Customers have codes from it" in text_of(await browser.get(f"{pool}/removal"))
     assert 303 == (await browser.post(f"{pool}/removal")).status_code
     assert "A-2" not in text_of(await browser.get(pool))

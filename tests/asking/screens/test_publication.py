@@ -27,9 +27,9 @@ async def test_publish(office: Office, browser: Browser, path: str) -> None:
     assert 412 == (await browser.post(f"{path}/publish", data={**form, "revision": "0"})).status_code
     done = await browser.post(f"{path}/publish", data=form)
     assert "Published." in (await browser.get(done.headers["location"])).text
-    assert "what is published already" in (await browser.get(f"{path}/publish")).text
+    assert "equals the published version" in (await browser.get(f"{path}/publish")).text
     page = (await browser.get(question)).text
-    assert "The type was published and stays" in page
+    assert "The type has been published and cannot change" in page
     typed = {"type": "text", "title": "Do you like us?", "enabled": "1", "seen": seen_of(page)}
     assert 303 == (await browser.post(question, data=typed)).status_code  # of another type: kept as it was published
     page = text_of(await browser.get(f"{path}/publish"))
@@ -54,7 +54,7 @@ async def test_publish(office: Office, browser: Browser, path: str) -> None:
     back = re.search(rf'href="({path}/versions/\w+/draft)"', listed)
     assert back is not None
     asked = text_of(await browser.get(back[1]))
-    assert "The draft becomes what version 1 says." in asked
+    assert "The draft is replaced by version 1." in asked
     assert 412 == (await browser.post(back[1], data={"revision": "0"})).status_code
     assert 303 == (await browser.post(back[1], data={"revision": revision_of(asked)})).status_code
     assert "Would you recommend us?" in (await browser.get(f"{path}/edit")).text

@@ -26,7 +26,7 @@ async def test_list(office: Office, browser: Browser) -> None:
     assert "Who gets it" not in text_of(await browser.get(path))
     await browser.post(f"{path}/publish", data={"revision": revision_of((await browser.get(f"{path}/publish")).text)})
     published = await browser.get(path)
-    assert "Nobody yet." in text_of(published)
+    assert "No one yet." in text_of(published)
     new = re.findall(r'href="([^"]*pipelines/new[^"]*)"', text_of(published))[0]
     made = await browser.post(
         new.partition("?")[0],
@@ -37,7 +37,7 @@ async def test_list(office: Office, browser: Browser) -> None:
     assert 303 == (await browser.post(f"{path}/archive")).status_code
     assert "After delivery" not in (await browser.get(LIST)).text
     assert "After delivery" in (await browser.get(f"{LIST}?show=archived")).text
-    assert "Archived: nothing is sent" in (await browser.get(path)).text
+    assert "Archived: nothing can be sent" in (await browser.get(path)).text
 
 
 WORDS = texts("console", "en")

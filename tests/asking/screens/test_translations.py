@@ -43,7 +43,7 @@ async def test_translations(office: Office, browser: Browser, path: str) -> None
     assert "What was best?" in changed
     right = {**form(changed, **{title: "Γιατί;"}), f"right:{title}": "1"}
     assert 303 == (await browser.post(f"{page}?show=changed", data=right)).status_code
-    assert "all is translated" in (await browser.get(f"{page}?show=changed")).text
+    assert "Everything is translated" in (await browser.get(f"{page}?show=changed")).text
     file = (await browser.get(f"{page}/file?format=xliff")).content
     assert b"needs-translation" in file
     filled = file.replace(b'state="needs-translation"></target>', 'state="x">Σέρβις</target>'.encode())

@@ -162,7 +162,7 @@ async def test_clock_and_call_back(office: Desk, agent: httpx2.AsyncClient) -> N
     assert "done=called" in (await agent.post(f"{path}/call-back")).headers["location"]
     assert "done=goes_on" in (await agent.post(f"{path}/waiting")).headers["location"]
     page = (await agent.get(path)).text
-    for said in ("the clock stands still", "Call back \u2068Jan 3, 2027", "Called back.", "The clock goes on"):
+    for said in ("the clock is paused", "Call back \u2068Jan 3, 2027", "Called back.", "The clock is running"):
         assert said in page, said
 
 

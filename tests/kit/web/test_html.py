@@ -1,4 +1,4 @@
-"""Pages: escaped, with the headers that keep foreign content out, and No notifications that a template does not know."""
+"""Pages: escaped, with the headers that keep foreign content out, and nothing that a template does not know."""
 
 from typing import Any
 

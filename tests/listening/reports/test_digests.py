@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from afterword import errors
 from afterword.kit import db
 from afterword.kit.nouns import service
-from afterword.listening.reports.digests import DIGEST
+from afterword.kit.texts import CONSOLE_LANGUAGES
+from afterword.listening.reports.digests import DIGEST, MailLocale
 from tests.conftest import SITE
 from tests.listening.reports.conftest import House
 from tests.listening.screens.conftest import owner as owner  # noqa: PLC0414  a fixture
@@ -44,3 +45,8 @@ async def test_refusals(owner: House, now: datetime) -> None:
     async with db.transaction(owner.pool) as database:
         with pytest.raises(errors.NotFound):
             await service.delete(DIGEST, database, caller=other, key=digest_id, site=SITE, now=now)
+
+
+def test_languages() -> None:
+    """A digest comes in each language of the console."""
+    assert {*CONSOLE_LANGUAGES} == {*get_args(get_args(MailLocale)[0])}

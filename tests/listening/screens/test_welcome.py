@@ -125,8 +125,8 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
             assert said == refused.status_code
             assert "Send the test message" in refused.text
         for outcome, reply, said in (
-            ("accepted", "captured", "kept in the outbox"),
-            ("accepted", "250 ok", "Look into your mailbox"),
+            ("accepted", "captured", "is in the outbox"),
+            ("accepted", "250 ok", "Check your inbox"),
             ("refused", "550 <no such user>", "550 &lt;no such user&gt;"),
         ):
             monkeypatch.setattr(test_messages, "send", answering(outcome, reply))

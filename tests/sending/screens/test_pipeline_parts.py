@@ -21,7 +21,7 @@ CASES = {
          "policy_exempt": "1"},
         "one message in 30 days; further ones are not sent. The contact policy does not apply here.",
     ),
-    "hours": (HOURS, "Messages leave Mon to Sat, 09:00 to 20:00 where the customer lives."),
+    "hours": (HOURS, "Messages are sent Mon to Sat, 09:00 to 20:00 in the customer's time zone."),
     "reminders": (
         {"days-0": "3", "hours-0": "", "minutes-0": "", "days-1": "7"},
         "2 reminders follow, after 3 days and 7 days, until the first answer.",

@@ -91,8 +91,8 @@ async def test_why_not(client: Client, browser: httpx2.AsyncClient) -> None:
     assert "ann@example.com" in await told("Ann@example.com")
     nothing = await told("eve@example.com")
     assert "No message found. None was requested" in nothing
-    assert "nothing is sent to this address since" in nothing
-    assert "No message." in await told("\x07")
+    assert "nothing has been sent to this address since" in nothing
+    assert "No message found." in await told("\x07")
 
 
 async def test_failing_sending_and_what_waits(client: Client, browser: httpx2.AsyncClient) -> None:

@@ -84,7 +84,7 @@ async def test_rotated(office: Office, browser: Browser) -> None:
         assert "The old token works until" in new
         assert f'href="{here}/end"' in new
         assert [200, 200] == [await status_of(office, api, text) for text in (old, new)]
-        assert "It was rotated, and works until" in text_of(await browser.get(here))
+        assert "Replaced; works until" in text_of(await browser.get(here))
         await browser.post(f"{here}/end")
         assert [401, 200] == [await status_of(office, api, text) for text in (old, new)]
         assert f"{here}/rotation" not in text_of(await browser.get(here))
