@@ -1,5 +1,7 @@
 """Filters that act when something is chosen, and the palette, in a browser."""
 
+import re
+
 import pytest
 from playwright.async_api import Browser, expect
 
@@ -42,7 +44,7 @@ async def test_without_scripts_a_filter_has_its_button(browser: Browser, house: 
 
 
 async def test_palette(browser: Browser, house: House) -> None:
-    """Pages by the beginnings of words, by keyboard alone; everything else by its button."""
+    """Pages by the beginnings of words, by keyboard alone; then what a search finds; everything else by its button."""
     async with entered(browser, house) as page:
         await page.keyboard.press("Control+k")
         field = page.get_by_placeholder("Pages, people, orders")
@@ -55,6 +57,11 @@ async def test_palette(browser: Browser, house: House) -> None:
         await page.keyboard.press("ArrowDown")
         await page.keyboard.press("Enter")
         await page.wait_for_url("**/console/settings/audit")
+        await page.keyboard.press("Control+k")
+        await field.fill("support case")
+        hit = page.locator("#palette [data-hit]", has_text="Questionnaires").first
+        await hit.get_by_role("link").click()
+        await page.wait_for_url(re.compile(r"/console/questionnaires/\w{22}$"))
         await page.keyboard.press("Control+k")
         await field.fill("anna")
         await page.get_by_role("button", name="Search everything").click()

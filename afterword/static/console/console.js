@@ -86,13 +86,39 @@
   addEventListener("popstate", () => location.reload());
 })();
 
-// Ctrl+K, or the field Find, opens the palette: pages and actions that begin with the typed words, and a search over
-// everything else. Without this file the field searches.
+// Ctrl+K, or the field Find, opens the palette: pages and actions that begin with the typed words, and what a search over
+// everything else finds once the typing rests. Without this file the field searches.
 (() => {
   "use strict";
   const dialog = document.getElementById("palette"), list = dialog?.querySelector("ul"), field = dialog?.querySelector("input");
   if (!dialog) return;
-  let asked = false;
+  const FOUND_MAX = 8, REST_MILLISECONDS = 500, CHARACTERS_MIN = 3;
+  let asked = false, resting = 0, searching = null;
+
+  function search() {
+    clearTimeout(resting);
+    searching?.abort();
+    for (const row of list.querySelectorAll("[data-hit]")) row.remove();
+    const text = field.value.trim();
+    if (text.length < CHARACTERS_MIN) return;
+    resting = setTimeout(() => {
+      const request = searching = new XMLHttpRequest();
+      request.open("GET", `${field.form.action}?q=${encodeURIComponent(text)}`);
+      request.responseType = "document"; // as above
+      request.onload = () => {
+        const found = [...request.response?.querySelectorAll("#found [data-hit]") ?? []].slice(0, FOUND_MAX);
+        for (const row of found) {
+          const link = row.querySelector("a"), about = document.createElement("span");
+          about.className = "help";
+          about.textContent = row.dataset.hit;
+          link.append(" ", about);
+          row.replaceChildren(link);
+        }
+        list.append(...found);
+      };
+      request.send();
+    }, REST_MILLISECONDS);
+  }
 
   function load() {
     if (asked) return;
@@ -110,7 +136,7 @@
 
   function filter() {
     const wanted = field.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of list.children) {
+    for (const row of list.querySelectorAll("[data-words]")) {
       const words = row.dataset.words.split(" ");
       row.hidden = !wanted.every((text) => words.some((word) => word.startsWith(text)));
     }
@@ -132,7 +158,7 @@
   });
   document.getElementById("find")?.addEventListener("click", () => open(""));
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  field.addEventListener("input", filter);
+  field.addEventListener("input", () => { filter(); search(); });
   field.form.addEventListener("submit", (event) => {
     const first = field.value.trim() && links()[0];
     if (first && event.submitter?.name !== "all") { event.preventDefault(); first.click(); }
