@@ -1,6 +1,7 @@
 """The unsubscribe page: GET asks, POST unsubscribes; also the target of one-click unsubscribe (RFC 8058)."""
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -8,10 +9,12 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.core.answers.suspicion import is_token, token_of
+from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.visuals import read_address
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.texts import Texts, accepted, texts
-from afterword.kit.web import public, uploads
+from afterword.kit.web import public, static, uploads
 from afterword.kit.web.routing import Pages
 from afterword.people.responders import service, store
 from afterword.people.responders.store import Address
@@ -33,10 +36,10 @@ async def unsubscribe_page(request: Request) -> Response:
         address = await _address(database, unsubscribe_id)
         now = database.clock.now()
         suppressions = await store.list_suppressions_for(database, addresses=[address.id], now=now)
-        brand, words = await _reader(request, database, address)
+        look = await _look(request, database, address)
     if suppressions:
-        return _done_page(address, brand=brand, words=words)
-    return _ask_page(request.state.site, address, brand=brand, words=words)
+        return _done_page(address, look)
+    return _ask_page(request.state.site, address, look)
 
 
 @routes.post("/u/{unsubscribe_id}", for_people=True)
@@ -49,11 +52,11 @@ async def unsubscribe(request: Request) -> Response:
     is_ours = is_token(token, secret=site.secret, purpose=PURPOSE, subject=unsubscribe_id)
     async with db.transaction(request.state.pool) as database:
         address = await _address(database, unsubscribe_id)
-        brand, words = await _reader(request, database, address)
+        look = await _look(request, database, address)
         if not is_ours and ONE_CLICK[1] not in fields.get(ONE_CLICK[0], ()):
-            return _ask_page(site, address, brand=brand, words=words, status=422)  # a POST without the page's token
+            return _ask_page(site, address, look, status=422)  # a POST without the page's token
         await service.unsubscribe(database, address=address, now=database.clock.now())
-    return _done_page(address, brand=brand, words=words)
+    return _done_page(address, look)
 
 
 async def _address(database: db.Database, unsubscribe_id: str) -> Address:
@@ -63,8 +66,22 @@ async def _address(database: db.Database, unsubscribe_id: str) -> Address:
     return errors.found(address, "There is no such page.")
 
 
-async def _reader(request: Request, database: db.Database, address: Address) -> tuple[str, Texts]:
-    """The name of the sender, and the page's texts in the responder's language, if it is known."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The texts of the page, and the sender's name, stylesheet and logo."""
+
+    words: Texts
+    brand: str
+    theme_url: str
+    logo_url: str
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        return {"words": self.words, "brand": self.brand, "theme_url": self.theme_url, "logo_url": self.logo_url}
+
+
+async def _look(request: Request, database: db.Database, address: Address) -> Look:
+    """In the responder's language, if it is known, else in that of the browser."""
     organization = await accounts.get_organization(database, organization_id=address.organization_id)
     responder = await store.get_responder(
         database, organization_id=address.organization_id, responder_id=address.responder_id
@@ -72,19 +89,21 @@ async def _reader(request: Request, database: db.Database, address: Address) -> 
     locale = (
         responder.locale if responder and responder.locale else accepted(request.headers.get("accept-language", ""))
     )
-    return organization.display_name if organization else "", texts(public.DOMAIN, locale)
+    theme = visuals.inherited(organization.brand if organization else None)
+    logo = theme.logo if theme.logo is not None and read_address(theme.logo) is not None else ""
+    name = organization.display_name if organization else ""
+    return Look(texts(public.DOMAIN, locale), name, static.theme_url(visuals.Brand.of(theme)), logo)
 
 
-def _ask_page(site: Site, address: Address, *, brand: str, words: Texts, status: int = 200) -> Response:
-    unsubscribe_id = address.unsubscribe_id
+def _ask_page(site: Site, address: Address, look: Look, *, status: int = 200) -> Response:
+    unsubscribe_id, words = address.unsubscribe_id, look.words
     return public.message_page(
-        words=words,
-        brand=brand,
+        **look.frame,
         title=words("Stop these messages?"),
         paragraphs=[
             words(
                 "{name} will not send questionnaires to {address} any more.",
-                name=brand,
+                name=look.brand,
                 address=_hint(address.identifier),
             )
         ],
@@ -95,13 +114,15 @@ def _ask_page(site: Site, address: Address, *, brand: str, words: Texts, status:
     )
 
 
-def _done_page(address: Address, *, brand: str, words: Texts) -> Response:
+def _done_page(address: Address, look: Look) -> Response:
+    words = look.words
     return public.message_page(
-        words=words,
-        brand=brand,
+        **look.frame,
         title=words("You are unsubscribed"),
         paragraphs=[
-            words("{name} sends no more questionnaires to {address}.", name=brand, address=_hint(address.identifier))
+            words(
+                "{name} sends no more questionnaires to {address}.", name=look.brand, address=_hint(address.identifier)
+            )
         ],
         facts=[words("You can close this page.")],
     )

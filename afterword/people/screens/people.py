@@ -57,6 +57,15 @@ MODES: Final[Mapping[str, Marked]] = {
     "anonymize": "Keep scores without the person: figures stay as they are",
     "erase": "Delete the responses too: they disappear from every figure",
 }
+ERASED: Final[Mapping[str, Marked]] = {  # by the names of the API
+    "Responder": "Person", "Address": "Addresses", "Suppression": "Blocked addresses", "Contact": "Contacts counted",
+    "Queue Item": "Messages", "Cancelled Queue Item": "Cancelled messages", "Attempt": "Attempts",
+    "Delivery Report": "Delivery reports", "Provider Reference": "Message numbers of providers",
+    "Outbox Message": "Messages in the outbox", "Test Send": "Test messages", "Import": "Files of lists",
+    "Import Row": "Rows of lists", "Questionnaire Instance": "Responses", "Answer": "Answers",
+    "Kept Answer": "Answers that wait for others", "Tag": "Tags", "Event": "Entries of the event log",
+    "Delivery": "Deliveries", "Export": "Files of exports",
+}  # fmt: skip
 
 routes = Screens()
 
@@ -451,7 +460,7 @@ async def erasure_page(visit: Visit) -> Response:
         title=words("The person is erased") if found.state == "done" else words("The person is being erased"),
         erasure=found,
         mode=words(MODES[found.mode]),
-        counts=sorted(found.counts.items()),
+        counts=[(words(ERASED[name]), found.counts[name]) for name in ERASED if name in found.counts],
         requested=words.moment(found.requested_time, time_zone=visit.zone),
         finished=words.moment(found.finished_time, time_zone=visit.zone) if found.finished_time else "",
         url=f"{PEOPLE}/erasure/{found.erasure_id}",

@@ -91,7 +91,7 @@ FIELDS: Final[Mapping[str, Marked]] = {
 PAGES: Final[Mapping[str, str]] = {
     "user": "/console/settings/people/", "token": "/console/settings/tokens/", "alert_instance": "/console/cases/",
     "questionnaire_instance": "/console/responses/", "report": "/console/reports/saved/",
-    "questionnaire": "/console/questionnaires/",
+    "questionnaire": "/console/questionnaires/", "erasure": "/console/people/erasure/",
 }  # fmt: skip
 
 routes = Screens()

@@ -1,5 +1,6 @@
 """The unsubscribe page: whoever only looks, or posts blindly, changes nothing; one click does it, and again."""
 
+import html
 import re
 import time
 from typing import Any, Final
@@ -104,6 +105,15 @@ class TestUnsubscribing:
         assert 200 == (await client.post(link, data={"token": token[1]})).status_code
         assert ["unsubscribed"] == await suppressed(pool)
         assert 200 == (await client.get(link)).status_code
+
+    async def test_it_looks_like_the_sender(self, pool: db.Pool, client: httpx2.AsyncClient, link: str) -> None:
+        assert "/theme/" not in (await client.get(link)).text
+        logo = f"/asset/{'0' * 22}/{'a' * 10}-120x40.png"
+        async with db.transaction(pool) as database:
+            await database.execute("update organization set brand = $1", {"color_primary": "#005d69", "logo": logo})
+        page = html.unescape((await client.get(link)).text)
+        assert 'href="/theme/p005d69.css"' in page
+        assert f'<img class="logo" src="{logo}"' in page
 
     async def test_it_holds_after_it_was_lifted_and_pressed_again(
         self, pool: db.Pool, house: House, client: httpx2.AsyncClient, link: str

@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -14,6 +15,7 @@ from afterword.kit.texts import texts
 from afterword.kit.ui import lists
 from afterword.people.responders import service as responders
 from afterword.people.screens import people as screen
+from afterword.privacy import service as privacy
 from tests.asking.screens.conftest import begin
 from tests.asking.screens.test_builder import added, saved, text_of
 from tests.privacy.conftest import CANARY, Desk, Known, people
@@ -135,6 +137,15 @@ async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
             assert "Erased person" in page, listed
             assert not re.search(r"[0-9a-f]{64}", page), listed
         assert [] == await desk.traces(CANARY)
+
+
+def test_each_count_of_a_proof_has_words() -> None:
+    folder = Path(privacy.__file__).parent
+    source = "".join((folder / name).read_text(encoding="utf-8") for name in ("rows.py", "service.py"))
+    counted = {*re.findall(r'(?:counts\[|Counter\(\{|return )"([A-Z][A-Za-z ]+)"', source)}
+    counted |= {*re.findall(r'": \(.*\n        "([A-Z][A-Za-z ]+)",\n', source)}
+    assert {"Answer", "Kept Answer", "Import Row"} <= counted
+    assert set() == counted - screen.ERASED.keys()
 
 
 def test_scores_of_the_newest_question() -> None:
