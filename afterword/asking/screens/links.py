@@ -16,7 +16,7 @@ from afterword.asking.links.public_links import (
     count_answered,
     qr_of,
 )
-from afterword.asking.questionnaires import access
+from afterword.asking.questionnaires import access, metadata
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.screens.questionnaires import ONE as QUESTIONNAIRE
 from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
@@ -112,7 +112,7 @@ async def list_links(visit: Visit) -> Response:
 @routes.post(f"{PATH}/new", scope="Public Link.Create")
 async def create_link(visit: Visit) -> Response:
     try:
-        request = read_as(structs.creation_of(LINK), _document(visit), visit)
+        request = read_as(structs.creation_of(LINK), await _given(visit), visit)
         async with visit.write() as db:
             link = await public_links.create(
                 db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
@@ -125,7 +125,7 @@ async def create_link(visit: Visit) -> Response:
 @routes.post(ONE, scope="Public Link.Update")
 async def save_link(visit: Visit) -> Response:
     try:
-        request = read_as(structs.update_of(LINK), _document(visit), visit)
+        request = read_as(structs.update_of(LINK), await _given(visit), visit)
         await change(visit, request.named(), same_version(visit))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
@@ -258,6 +258,19 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
             options=_languages(visit, questionnaire),
         ),
     )
+
+
+async def _given(visit: Visit) -> dict[str, Any]:
+    """The members as the API has them. Raises Invalid for a stored value whose name nobody declared."""
+    document = _document(visit)
+    async with visit.read() as db:
+        declared = await metadata.declared_of(db, **visit.caller.part, questionnaire_id=visit.id("questionnaire_id"))
+    unknown = next((name for name in document["metadata"] if not declared.get(declared.kind_of(name), name)), None)
+    if unknown is not None:
+        known = ", ".join(sorted({*declared.questionnaire, *declared.responder}))
+        message = errors.Sentence("“{name}” is not declared. There are: {names}.", name=unknown, names=known)
+        raise errors.Invalid.at("/metadata", "unknown_metadata", message)
+    return document
 
 
 def _document(visit: Visit) -> dict[str, Any]:

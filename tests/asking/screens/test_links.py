@@ -8,7 +8,7 @@ from tests.asking.screens.test_builder import LIST, added, saved, text_of
 from tests.asking.screens.test_publication import revision_of
 from tests.tenants.logins.conftest import Browser, Office
 
-FORM = {"title": "Poster in the window", "metadata": "store_id = 7\ntill=4", "active": "1"}
+FORM = {"title": "Poster in the window", "metadata": "store_id = 7\ntransaction_id=4", "active": "1"}
 
 
 async def test_public_link(office: Office, browser: Browser, path: str) -> None:
@@ -17,6 +17,7 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
     for form, name in (
         ({**FORM, "title": ""}, "title"),
         ({**FORM, "metadata": "store_id"}, "metadata"),
+        ({**FORM, "metadata": "store = ATH"}, "metadata"),
         ({**FORM, "closes_time": "2026-01-01T09:00", "opens_time": "2026-02-01T09:00"}, "closes_time"),
         ({**FORM, "responses_max": "none"}, "responses_max"),
         ({**FORM, "parameters": "order no"}, "parameters"),
@@ -27,7 +28,7 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
     made = await browser.post(f"{links}/new", data=FORM)
     one = made.headers["location"].partition("?")[0]
     page = await browser.get(one)
-    assert "store_id = 7\ntill = 4" in html.unescape(page.text)
+    assert "store_id = 7\ntransaction_id = 4" in html.unescape(page.text)
     address = re.search(r"https?://[^/]+(/l/\w{12})", html.unescape(page.text))
     assert address is not None
     assert 404 == (await browser.get(f"{LIST}/{'0' * 22}/links/{one.rpartition('/')[2]}")).status_code
