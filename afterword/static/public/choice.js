@@ -3,13 +3,13 @@
 (() => {
   const note = document.querySelector("[data-choice]"), form = document.querySelector("main form");
   const { choice: url, token, question, field, seconds } = note.dataset;
-  const unsaved = note.textContent;
+  const unsaved = note.textContent, chosen = () => new FormData(form).get(field) ?? "", marked = chosen();
   const automated = navigator.webdriver || !screen.width || !screen.height || /headless/i.test(navigator.userAgent);
   let waiting = Promise.resolve(), timer, ticks, isBusy = false, isPerson = false;
   note.textContent = "\u00a0"; // keeps its line
 
   const send = (sign) => {
-    const body = new URLSearchParams({ token, q: question, v: new FormData(form).get(field) ?? "", sign });
+    const body = new URLSearchParams({ token, q: question, v: isPerson ? chosen() : marked, sign });
     if (automated) body.set("automated", "1");
     waiting = waiting.then(() => fetch(url, { method: "POST", keepalive: true, credentials: "omit", body }))
       .then((answer) => (answer.status === 200 ? answer.json() : {})).catch(() => ({}))
