@@ -33,7 +33,7 @@ JUDGED_MAX: Final = 50  # at once: each that is accepted is read whole, for its 
 OPENINGS_MAX: Final = 12  # of an instance: a mail has at most 11 keys
 LINKS_MIN: Final = 3  # opened by someone who does not only correct a choice
 KEPT: Final = timedelta(days=2)
-_PROGRAM: Final = re.compile(r"headless|phantom|bot\b|crawl|spider|scan|preview|python|curl", re.IGNORECASE)
+_PROGRAM: Final = re.compile(r"headless|phantom|(?<!cu)bot\b|crawl|spider|scan|preview|python|curl", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def takes_choice(answer_page: AnswerPage, marked: Marked | None) -> bool:
     if marked is None or instance is None or not answer_page.head.questionnaire.click_answers:
         return False
     is_known = instance.anonymity is None and answer_page.head.placement is None and not instance.is_over
-    return is_known and _question(answer_page, marked).shape in {"scale", "yes_no", "choice"}
+    return is_known and _question(answer_page, marked.question_id).shape in {"scale", "yes_no", "choice"}
 
 
 async def record(
@@ -77,7 +77,7 @@ async def record(
     given = {marked.question_id: marked.given}
     is_seen = opening.sign == "seen"
     found: dict[Flag, bool] = {
-        "many_links": count > 1 if is_seen else _opens_most(_question(answer_page, marked), count),
+        "many_links": count > 1 if is_seen else _opens_most(_question(answer_page, marked.question_id), count),
         "automated": opening.is_automated,
     }
     signs: list[Flag] = [flag for flag, is_there in found.items() if is_there]
@@ -85,8 +85,8 @@ async def record(
         saved = await answers.save_answers(db, context=answer_page.context, answers=given, complete=False, now=now)
         await _settle_judge_time(db, **instance.key)
         return saved
-    questionnaire = answer_page.head.questionnaire
-    if questionnaire.accepts_provisional and instance.answered_time is None and not instance.test:
+    accepts = answer_page.head.questionnaire.accepts_provisional and not instance.test
+    if accepts and instance.answered_time is None:
         start = answers.Start(signs=["provisional", *signs])
         await answers.save_answers(db, context=answer_page.context, answers=given, complete=False, now=now, start=start)
         await _update_judge_time(db, **row, judge_time=now + JUDGED_AFTER)
@@ -113,9 +113,7 @@ async def judge_due(db: Database, *, now: datetime, limit: int) -> int:
 
 def said(answer_page: AnswerPage, question_id: str, given: Given) -> str:
     """The sentence that tells what was recorded."""
-    question = answer_page.head.definition.question(question_id)
-    assert question is not None  # noqa: S101  it was asked
-    t = answer_page.texts
+    question, t = _question(answer_page, question_id), answer_page.texts
     shown = label(question, given.value, answer_page.head.locale)
     if shown is None:
         value = _value_of(given)
@@ -123,9 +121,9 @@ def said(answer_page: AnswerPage, question_id: str, given: Given) -> str:
     return t("Recorded: {answer}", answer=shown)
 
 
-def _question(answer_page: AnswerPage, marked: Marked) -> Question:
-    question = answer_page.sequence.definition.question(marked.question_id)
-    assert question is not None  # noqa: S101  it is marked
+def _question(answer_page: AnswerPage, question_id: str) -> Question:
+    question = answer_page.sequence.definition.question(question_id)
+    assert question is not None  # noqa: S101  it was asked
     return question
 
 

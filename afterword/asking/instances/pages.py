@@ -155,16 +155,14 @@ async def post_choice(request: Request) -> Response:
         marked = answer_page.marked(question_id, first(posted.fields, "v"))
         if marked is None or not choices.takes_choice(answer_page, marked):
             raise errors.Conflict("This choice is not recorded.")
-        opening = choices.opening_of(
-            request, answer_page.issued, sign, says_automated=bool(first(posted.fields, "automated"))
-        )
+        automated = bool(first(posted.fields, "automated"))
+        opening = choices.opening_of(request, answer_page.issued, sign, says_automated=automated)
         saved = await choices.record(
             database, answer_page=answer_page, marked=marked, opening=opening, now=database.clock.now()
         )
     if saved is None or saved.wrong or saved.instance.full_quota_id is not None:
         return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
-    said = choices.said(answer_page, question_id, marked.given)
-    answer = {"said": said, "next": _next_of(answer_page, marked)}
+    answer = {"said": choices.said(answer_page, question_id, marked.given), "next": _next_of(answer_page, marked)}
     return JSONResponse(answer, headers=dict(html.PAGE_HEADERS))
 
 
