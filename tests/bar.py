@@ -172,10 +172,12 @@ PROOFS: Final[tuple[Proof, ...]] = (
     ),
     _proof(
         "T22", "30 profiles of scanners, link previews and browsers at each address of a mail and of public links; "
-        "blind posts of every form", "30 instances, each by one profile; each profile at one public link",
-        "1,000 instances by all",
-        "no row of any table changed; every link works for the person afterwards",
-        "browser/test_scanners.py", "people/responders/test_pages.py::TestNothingHappens",
+        "blind posts of every form; 8 programs that run the script of the page",
+        "30 instances, each by one profile; each profile at one public link", "1,000 instances by all",
+        "no row of any table changed; by the 8 at most provisional answers, held back; every link works for the "
+        "person afterwards",
+        "browser/test_scanners.py", "browser/test_choices.py::test_programs_give_no_answer",
+        "people/responders/test_pages.py::TestNothingHappens",
     ),
     _proof(
         "T24", "callbacks unsigned, forged, replayed, old, of strangers, with a confirmation address inside", "all",

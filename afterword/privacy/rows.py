@@ -99,6 +99,7 @@ REMOVALS: Final[Mapping[str, LiteralString]] = {
         where e.organization_id = $1 and e.subject_id = any($2) and d.organization_id = $1
           and d.event_id = e.event_id and (d.response_excerpt is not null or d.error is not null)""",
     "answers": "delete from answer where organization_id = $1 and instance_id = any($2)",
+    "openings": "delete from link_opening where organization_id = $1 and instance_id = any($2)",
     "tags": "delete from instance_tag where organization_id = $1 and instance_id = any($2)",
     # Unsubscribe links lead nowhere any more.
     "addresses": "delete from responder_address where organization_id = $1 and responder_id = any($2)",
@@ -376,6 +377,7 @@ async def blank_instances(
         for instance_id in instance_ids:
             await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
     counts["Questionnaire Instance"] += await _blank_values(db, **key, is_whole=is_whole)
+    await remove(db, "openings", organization_id, instance_ids)
     if is_whole:
         counts["Answer"] += await remove(db, "answers", organization_id, instance_ids)
         counts["Tag"] += await remove(db, "tags", organization_id, instance_ids)

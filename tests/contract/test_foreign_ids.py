@@ -117,6 +117,7 @@ BLIND: Final = {
     "get_call",  # nobody asked for a call
     "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
+    "list_signs",  # nobody opened a score of a mail
     "list_aged_locked",  # no case is so old
     "list_instance_ids",  # they are all before the id that is given
     "list_suppressions_of",  # the person's addresses may be written to

@@ -38,6 +38,7 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "export_piece": {"content": "removed with its file"},
     "idempotency_key": {"body": "emptied"},
     "instance_tag": {"tag": "kept with mode anonymize, removed with erase"},
+    "link_opening": {"network": "removed: a keyed hash of the network"},
     "outbox_message": {"recipient": "removed", "subject": "removed", "content": "removed"},
     "provider_reference": {"provider_reference": "removed"},
     "questionnaire_instance": {
@@ -100,6 +101,7 @@ PERIODS: Final[Mapping[str, str]] = {
     "export_piece": "exports_days",
     "idempotency_key": "24 hours",
     "instance_tag": "answers_days",
+    "link_opening": "2 days",
     "outbox_message": "30 days",
     "provider_reference": "items_days",
     "questionnaire_instance": "people_days, answers_days",

@@ -13,7 +13,7 @@ from tests.privacy.conftest import Desk, people
 
 NAMES = ["zqhector", "zqandromache", "zqpriam"]
 # Where a canary cannot stand as text: hashes of it; a file that is compressed; words of a protocol.
-NOT_SEEN = {"export_piece", "instance_tag", "queue_import_piece", "queue_list"}
+NOT_SEEN = {"export_piece", "instance_tag", "link_opening", "queue_import_piece", "queue_list"}
 
 
 async def figures(desk: Desk) -> Any:

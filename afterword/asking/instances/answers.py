@@ -136,6 +136,17 @@ async def _delete_answers(db: Database, *, organization_id: str, instance_id: st
     )
 
 
+async def _delete_provisional(db: Database, *, organization_id: str, instance_id: str) -> Instance:
+    """Remove the answer of a page that was only looked at, before a person answers."""
+    row = await db.fetch_row(
+        f"""with answers as (delete from answer where organization_id = $1 and instance_id = $2 and provisional)
+           update questionnaire_instance set judgement = null, flags = null, held_submitted_time = null
+           where organization_id = $1 and instance_id = $2 returning {INSTANCE_COLUMNS}""",
+        *(organization_id, instance_id),
+    )
+    return Instance.of(errors.found(row, _NO_INSTANCE))
+
+
 async def _update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
     row = await db.fetch_row(
         f"""update questionnaire_instance
@@ -252,12 +263,16 @@ class AnswerContext:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Observations of the request that starts at a public link. `shown_time`: when its first page was shown."""
+    """Observations of the request that starts a response. `shown_time`: when the first page of a link was shown.
+
+    `signs`: those of a provisional answer.
+    """
 
     shown_time: datetime | None = None
     judges_pace: bool = False
     is_burst: bool = False
     has_hidden_field: bool = False
+    signs: Sequence[suspicion.Flag] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +321,10 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
         definition=version.definition,
         responder_metadata=metadata,
         facts=instances.facts_of(instance.metadata, metadata, declared),
-        answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
+        # Whoever answers begins anew: a machine may have given the provisional answer.
+        answers={}
+        if instance.is_provisional
+        else {answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
         coupons=await coupon_pools.list_codes_of(db, **instance.key)
         if instance.finalized and _gives_coupons(version.definition)
         else {},
@@ -377,9 +395,11 @@ async def save_answers(
     back until a person accepts it. Raises Expired, Finalized, Inactive, Closed, Invalid (another instance's question).
     Wrong and missing answers are returned in Saved and the others saved; a finalized instance is not changed then.
     """
+    _require_asked(context.instance, answers)
+    await require_open(db, instance=context.instance, issuable=context.questionnaire, now=now)
+    if context.instance.is_provisional:
+        context = replace(context, instance=await _delete_provisional(db, **context.instance.key))
     before, questionnaire = context.instance, context.questionnaire
-    _require_asked(before, answers)
-    await require_open(db, instance=before, issuable=questionnaire, now=now)
     edit = instances.edit(context.definition, before.question_ids, context.answers, answers, context.facts)
     wrong = edit.wrong
     if (complete or before.finalized) and not wrong:
@@ -488,7 +508,7 @@ def _flags(
     definition = context.definition
     found: dict[suspicion.Flag, bool] = {}
     if start is not None:
-        found = {"burst": start.is_burst, "hidden_field": start.has_hidden_field}
+        found = {"burst": start.is_burst, "hidden_field": start.has_hidden_field, **dict.fromkeys(start.signs, True)}
         if start.judges_pace and start.shown_time is not None:
             seconds = (now - start.shown_time).total_seconds()
             found["too_fast"] = suspicion.is_too_fast(definition, answers, seconds=seconds)

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Final, Protocol
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from afterword import errors, ids
-from afterword.asking.instances import anonymity, answers, call_backs, files, issuing, service, store
+from afterword.asking.instances import anonymity, answers, call_backs, choices, files, issuing, service, store
 from afterword.asking.instances.anonymity import refused_page
 from afterword.asking.instances.answer_page import (
     FIELDS_MAX,
@@ -19,6 +19,7 @@ from afterword.asking.instances.answer_page import (
     Posted,
     Wrong,
     answer_page_of,
+    first,
     page_address,
     page_number,
     posted_of,
@@ -28,6 +29,7 @@ from afterword.asking.instances.answer_page import (
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.files import Upload
 from afterword.asking.instances.rendering import (
+    Choice,
     Marked,
     closed_page,
     expired_page,
@@ -98,7 +100,10 @@ async def show_answers(request: Request, placement: Placement | None = None) -> 
         requested or (marked and answer_page.sequence.numbers.get(marked.question_id)) or answer_page.first_open()
     )
     wrong = answer_page.missing_on(number) if "check" in query else {}
-    return _page(request, answer_page, number, marked=marked, wrong=wrong)
+    recorded = query.get("recorded", "")
+    given = None if answer_page.hides_answers else answer_page.sequence.answers.get(recorded)
+    note = choices.said(answer_page, recorded, given) if given is not None and not marked else ""
+    return _page(request, answer_page, number, marked=marked, wrong=wrong, note=note)
 
 
 @routes.post("/a/{instance_id}", for_people=True)
@@ -134,6 +139,42 @@ async def post_view(request: Request) -> Response:
     async with db.transaction(request.state.pool) as database:
         await answers.record_view(database, instance_id=instance_id, now=database.clock.now())
     return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
+
+
+@routes.post("/a/{instance_id}/choice", for_people=True)
+async def post_choice(request: Request) -> Response:
+    """Sent by the script of a page that a score in a mail opened; see `choices`."""
+    instance_id: str = request.path_params["instance_id"]
+    posted = read_posted(await public.read_body(request))
+    question_id, sign = first(posted.fields, "q"), choices.SIGNS.get(first(posted.fields, "sign"))
+    subject, secret = f"{instance_id}/{question_id}", request.state.site.secret
+    if sign is None or not is_token(posted.token, secret=secret, purpose=choices.CHOICE_PURPOSE, subject=subject):
+        raise errors.Forbidden("This did not come from the page.")
+    async with db.transaction(request.state.pool) as database:
+        answer_page = answer_page_of(await answers.lock_context(database, instance_id=instance_id))
+        marked = answer_page.marked(question_id, first(posted.fields, "v"))
+        if marked is None or not choices.takes_choice(answer_page, marked):
+            raise errors.Conflict("This choice is not recorded.")
+        automated = bool(first(posted.fields, "automated"))
+        opening = choices.opening_of(request, answer_page.issued, sign, says_automated=automated)
+        saved = await choices.record(
+            database, answer_page=answer_page, marked=marked, opening=opening, now=database.clock.now()
+        )
+    if saved is None or saved.wrong or saved.instance.full_quota_id is not None:
+        return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
+    answer = {"said": choices.said(answer_page, question_id, marked.given), "next": _next_of(answer_page, marked)}
+    return JSONResponse(answer, headers=dict(html.PAGE_HEADERS))
+
+
+def _next_of(answer_page: AnswerPage, marked: Marked) -> str:
+    """The address at which the questions go on, if the page asks nothing else or the choice makes questions appear."""
+    number = answer_page.sequence.numbers[marked.question_id]
+    after = answer_page.answered({marked.question_id: marked.given})
+    others = [one for one in after.sequence.questions_on(number) if one.question_id != marked.question_id]
+    page = after.sequence.after(number) if not others else number
+    if page == after.sequence.end or (others and not after.appeared(answer_page, number)):
+        return ""
+    return answer_page.address(answer_page.issued.instance_id, page=page, recorded=marked.question_id)
 
 
 @routes.get("/s/{code}", for_people=True)
@@ -458,6 +499,7 @@ def _page(
     posted: Posted | None = None,
     wrong: Mapping[str, Wrong] | None = None,
     notice: str = "",
+    note: str = "",
     status: int = 200,
 ) -> Response:
     site: Site = request.state.site
@@ -471,12 +513,29 @@ def _page(
         view=None
         if answer_page.issued.viewed_time or answer_page.is_invitation
         else (f"{page_address(instance_id)}/view", token_of(site.secret, VIEW_PURPOSE, instance_id)),
+        choice=_choice_of(answer_page, marked, site.secret) if marked and not posted else None,
         marked=marked,
         posted=posted,
         wrong=wrong or {},
         notice=notice,
+        note=note,
         status=status,
         has_languages=True,
+    )
+
+
+def _choice_of(answer_page: AnswerPage, marked: Marked, secret: bytes) -> Choice | None:
+    """The data by which the script records the choice of a mail; None where the form alone stores it."""
+    if not choices.takes_choice(answer_page, marked):
+        return None
+    instance, question_id = answer_page.issued, marked.question_id
+    waits = answer_page.head.questionnaire.accepts_provisional and not instance.test
+    return Choice(
+        url=f"{page_address(instance.instance_id)}/choice",
+        token=token_of(secret, choices.CHOICE_PURPOSE, f"{instance.instance_id}/{question_id}"),
+        question_id=question_id,
+        field=field_name(question_id),
+        seconds=choices.SEEN_SECONDS if waits else 0,
     )
 
 

@@ -53,6 +53,17 @@ class Placed:
     script_url: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The script records by it the choice that a score in a mail made. `seconds` until it is provisional, 0: never."""
+
+    url: str
+    token: str
+    question_id: str
+    field: str
+    seconds: int
+
+
 class Frame(TypedDict):
     words: Texts
     language: str
@@ -86,10 +97,12 @@ def question_page(
     token: str,
     view: tuple[str, str] | None = None,
     start: str = "",
+    choice: Choice | None = None,
     marked: Marked | None = None,
     posted: Posted | None = None,
     wrong: Mapping[str, Wrong],
     notice: str = "",
+    note: str = "",
     foot: str = "",
     status: int = 200,
     has_languages: bool = False,
@@ -113,6 +126,7 @@ def question_page(
             {question.kind for question in questions},
             has_pictures=any(option.picture for question in questions for option in question.options),
             is_searched=any(question.is_searched for question in questions),
+            has_choice=choice is not None,
         ),
         show_progress=head.theme.show_progress,
         layout=sequence.layout,
@@ -129,7 +143,8 @@ def question_page(
         promise=t(ANONYMOUS) if is_first and head.definition.anonymous else "",
         shown=answer_page.positions(number) if answer_page.is_invitation else "",
         is_test=answer_page.is_test,
-        note=t("We have marked your answer. It is saved when you go on.") if marked else "",
+        note=t("We have marked your answer. It is saved when you go on.") if marked else note,
+        choice=choice,
         action=action,
         token=token,
         view=view,
@@ -433,8 +448,11 @@ def _foot(answer_page: AnswerPage) -> str:
     return f"{who} {text}"
 
 
-def files_of(kinds: Collection[str], *, has_pictures: bool = False, is_searched: bool = False) -> Files:
-    names = [*(kind for kind in ("ranking", "slider") if kind in kinds), *(["dropdown"] if is_searched else [])]
+def files_of(
+    kinds: Collection[str], *, has_pictures: bool = False, is_searched: bool = False, has_choice: bool = False
+) -> Files:
+    names = [kind for kind in ("ranking", "slider") if kind in kinds]
+    names += [name for name, is_used in (("dropdown", is_searched), ("choice", has_choice)) if is_used]
     return Files(
         styles=[static.url("public/controls.css")] if has_pictures or _STYLED & set(kinds) else [],
         scripts=[static.url(f"public/{name}.js") for name in names],

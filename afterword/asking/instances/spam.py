@@ -148,13 +148,13 @@ async def judge(db: Database, *, caller: Caller, instance_ids: Sequence[str], de
     for instance in reached.values():
         if instance is None or instance.judgement in {None, decision} or instance.answered_time is None:
             continue
-        change = _accept if decision == "accepted" else _reject
+        change = accept if decision == "accepted" else _reject
         await change(db, caller=caller, before=instance, now=now)
         count += 1
     return count
 
 
-async def _accept(db: Database, *, caller: Caller, before: Instance, now: datetime) -> None:
+async def accept(db: Database, *, caller: Caller, before: Instance, now: datetime) -> None:
     """Record the events that the response would have had: rules and webhooks follow them as always."""
     after = await _update_accepted(db, **_key(caller, before, now))
     assert after is not None  # noqa: S101  it is locked
@@ -208,7 +208,7 @@ class DoubtfulResponse(fields.Resource):
     questionnaire_id: fields.Id
     link_id: Annotated[fields.Id | None, Meta(description="The public link at which it began.")]
     submitted_time: Annotated[fields.DateTime, Meta(description="When its first answer came.")]
-    flags: Annotated[fields.Computed[list[Flag]], Meta(description="The first three hold a response back.")]
+    flags: Annotated[fields.Computed[list[Flag]], Meta(description="The last two hold no response back.")]
     state: fields.Computed[State]
 
 

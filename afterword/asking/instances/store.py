@@ -86,6 +86,11 @@ class Instance(ShownInstance, frozen=True):
         return self.judgement in {"held", "rejected"}
 
     @property
+    def is_provisional(self) -> bool:
+        """Whether its answer is that of a page which somebody or a machine only looked at."""
+        return self.is_kept_apart and "provisional" in (self.flags or ())
+
+    @property
     def answered_time(self) -> datetime | None:
         return self.submitted_time or self.held_submitted_time
 
@@ -141,6 +146,8 @@ class PublicQuestionnaire(Issuable):
 
     brand: str
     time_zone: str
+    click_answers: bool = True
+    accepts_provisional: bool = True
     organization_brand: Mapping[str, Any]
     application_brand: Mapping[str, Any]
     configuration: dict[str, Any] | None
@@ -153,6 +160,7 @@ class PublicQuestionnaire(Issuable):
 ISSUABLE_COLUMNS: Final[LiteralString] = f"""{qualified(QUESTIONNAIRE_COLUMNS, "q")}, a.active as application_active,
   q.active and q.archived_time is null as is_active"""
 _PUBLIC_COLUMNS: Final[LiteralString] = f"""{ISSUABLE_COLUMNS}, o.display_name as brand, o.time_zone,
+  o.click_answers, o.accepts_provisional,
   o.brand as organization_brand, a.brand as application_brand, v.configuration"""
 _PUBLIC_TABLES: Final[LiteralString] = """questionnaire q
   join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id

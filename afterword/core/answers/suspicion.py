@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from afterword.core import keys
 from afterword.core.answers.values import Given
@@ -48,10 +48,13 @@ def draws_of(secret: bytes, purpose: str, subject: str) -> Callable[[], float]:
     return draw
 
 
-Flag = Literal["burst", "too_fast", "hidden_field", "speeding", "straight_lining"]
+Flag = Literal[
+    "burst", "too_fast", "hidden_field", "provisional", "many_links", "one_network", "automated",
+    "speeding", "straight_lining",
+]  # fmt: skip
 Judgement = Literal["held", "accepted", "rejected"]
-HOLDING: Final[frozenset[Flag]] = frozenset({"burst", "too_fast", "hidden_field"})
-FLAGS: Final[tuple[Flag, ...]] = ("burst", "too_fast", "hidden_field", "speeding", "straight_lining")
+FLAGS: Final[tuple[Flag, ...]] = get_args(Flag)
+HOLDING: Final[frozenset[Flag]] = frozenset(FLAGS) - {"speeding", "straight_lining"}
 TOO_FAST_SHARE: Final = 0.1  # of the usual time for these answers: nobody reads so fast
 SPEEDING_SHARE: Final = 1 / 3  # the usual border of survey research
 TAP_SECONDS: Final = 2  # for an answer that is chosen, or a row of it

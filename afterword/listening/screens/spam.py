@@ -27,6 +27,10 @@ FLAG_TEXTS: Final[Mapping[str, Marked]] = {
     "burst": "one of many within a minute from the same network",
     "too_fast": "sent faster than anyone can read",
     "hidden_field": "a field that people cannot see was filled in",
+    "provisional": "provisional: the page was only looked at, nobody confirmed the score",
+    "many_links": "several scores of one mail were opened",
+    "one_network": "mails of other people were opened from the same network within seconds",
+    "automated": "a program opened the page",
     "speeding": "answered in less than a third of the usual time",
     "straight_lining": "the same answer in all rows",
 }

@@ -978,6 +978,17 @@ CREATE TABLE legal_hold (
     CONSTRAINT legal_hold_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)))
 );
 
+CREATE TABLE link_opening (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    instance_id text NOT NULL COLLATE pg_catalog."C",
+    question_id text NOT NULL COLLATE pg_catalog."C",
+    value integer NOT NULL,
+    network text NOT NULL,
+    opened_time timestamp with time zone NOT NULL,
+    judge_time timestamp with time zone,
+    CONSTRAINT link_opening_network_check CHECK ((length(network) <= 64))
+);
+
 CREATE TABLE login (
     login_id text NOT NULL COLLATE pg_catalog."C",
     email text NOT NULL,
@@ -1209,6 +1220,8 @@ CREATE TABLE organization (
     exports_days integer,
     first_weekday smallint DEFAULT 1 NOT NULL,
     first_steps_closed_time timestamp with time zone,
+    click_answers boolean DEFAULT true NOT NULL,
+    accepts_provisional boolean DEFAULT true NOT NULL,
     CONSTRAINT organization_anonymize_after_days_check CHECK (((anonymize_after_days >= 1) AND (anonymize_after_days <= 3650))),
     CONSTRAINT organization_answers_days_check CHECK (((answers_days >= 30) AND (answers_days <= 3650))),
     CONSTRAINT organization_audit_days_check CHECK (((audit_days >= 30) AND (audit_days <= 730))),
@@ -2314,6 +2327,9 @@ ALTER TABLE ONLY instance_tag
 ALTER TABLE ONLY legal_hold
     ADD CONSTRAINT legal_hold_pkey PRIMARY KEY (organization_id, hold_id);
 
+ALTER TABLE ONLY link_opening
+    ADD CONSTRAINT link_opening_pkey PRIMARY KEY (organization_id, instance_id, question_id, value);
+
 ALTER TABLE ONLY login_challenge
     ADD CONSTRAINT login_challenge_pkey PRIMARY KEY (digest);
 
@@ -2665,6 +2681,12 @@ CREATE INDEX inbound_endpoint_public ON inbound_endpoint USING btree (inbound_id
 CREATE INDEX instance_tag_of ON instance_tag USING btree (organization_id, tag, instance_id);
 
 CREATE INDEX legal_hold_responder ON legal_hold USING btree (organization_id, responder_id);
+
+CREATE INDEX link_opening_due ON link_opening USING btree (judge_time) WHERE (judge_time IS NOT NULL);
+
+CREATE INDEX link_opening_network ON link_opening USING btree (organization_id, network, opened_time);
+
+CREATE INDEX link_opening_time ON link_opening USING btree (opened_time);
 
 CREATE INDEX login_challenge_end ON login_challenge USING btree (expires_time);
 
@@ -3128,6 +3150,9 @@ ALTER TABLE ONLY legal_hold
 
 ALTER TABLE ONLY legal_hold
     ADD CONSTRAINT legal_hold_organization_id_responder_id_fkey FOREIGN KEY (organization_id, responder_id) REFERENCES responder(organization_id, responder_id);
+
+ALTER TABLE ONLY link_opening
+    ADD CONSTRAINT link_opening_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY login_identity
     ADD CONSTRAINT login_identity_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;

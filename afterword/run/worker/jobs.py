@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
 
+from afterword.asking.instances import choices, files
 from afterword.asking.instances import expiry as instances_expiry
-from afterword.asking.instances import files
 from afterword.asking.links import domains
 from afterword.asking.links.domains import CustomDomainRecord
 from afterword.cases import escalation, notifications
@@ -102,6 +102,7 @@ class LowWaterMarks:
 ERASE_SECONDS: Final = 2.0
 AGES_SECONDS: Final = 60.0
 ENDED_SECONDS: Final = 30.0
+JUDGE_SECONDS: Final = 30.0
 EXPIRE_SECONDS: Final = 60.0
 EXPIRE_LANES_MAX: Final = 200
 PLANS_SECONDS: Final = 60.0
@@ -199,6 +200,7 @@ def jobs_of(
         steps("keep counts", KEEP_SECONDS, daily_counts.keep),
         Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
+        batches("judge provisional answers", JUDGE_SECONDS, choices.JUDGED_MAX, choices.judge_due),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
         steps("remove what is too old", AGES_SECONDS, ages.work_next),
         batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),

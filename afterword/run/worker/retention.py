@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
+from afterword.asking.instances import choices
 from afterword.core.messaging import notices
 from afterword.events import deliveries
 from afterword.kit.db.retention import Retention
@@ -128,6 +129,9 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "o.deleted_time",
         also="""not exists (select from delivery d
                where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id)""",
+    ),
+    "openings of scores in mails": Retention(
+        "link_opening", "organization_id, instance_id, question_id, value", "o.opened_time", choices.KEPT
     ),
     "notifications": Retention(
         "notification", "organization_id, notification_id", "o.created_time", timedelta(days=notices.KEPT_DAYS)

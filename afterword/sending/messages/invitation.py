@@ -87,8 +87,6 @@ class _Parts:
     after: Sequence[Pieces]
     question: Question | None
     keys: Sequence[Key]
-    link: Pieces
-    note: str
     reason: Pieces
     unsubscribe: str
     footer: Sequence[Pieces]
@@ -126,8 +124,6 @@ def compile_invitation(
         after=after,
         question=shown,
         keys=_keys(shown, locale) if shown is not None else [],
-        link=_sentence(words, words("You can also answer on this page:")),
-        note=words("Your choice counts only once you have confirmed it on the page that opens."),
         reason=placeholders.parse(authored.reason).parts
         if authored.reason
         else _sentence(words, words("You got this mail because you have been in touch with {organization} recently.")),
@@ -287,9 +283,13 @@ def _anchor(target: Piece, shown: Iterable[Piece], parts: _Parts) -> Pieces:
 
 
 def _link(parts: _Parts) -> Pieces:
-    """A note on the keys, if there are any, and the plain address."""
-    note = (escape(parts.note), "<br>") if parts.keys else ()
-    return (*note, *_escaped(parts.link), "<br>", *_anchor(LINK, (LINK,), parts))
+    """A button for those who see no keys; without keys the question has one."""
+    if not parts.keys:
+        return ()
+    color = parts.style["light"]["accent"]
+    style = f"display:inline-block;padding:0 20px;border:1px solid {color};border-radius:{RADIUS}px;color:{color}"
+    style += ";font-size:16px;line-height:46px;font-weight:600;text-decoration:none"
+    return ('<a class="link" href="', LINK, f'" style="{style}">', *_escaped(parts.button), "</a>")
 
 
 def _foot(parts: _Parts) -> Pieces:

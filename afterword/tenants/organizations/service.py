@@ -71,6 +71,24 @@ class Organization(Record, kw_only=True):
         Editable("Minimum number of people in a figure", "Groups of fewer are hidden in shared reports.", "number"),
     ]
     first_weekday: Annotated[Weekday, Editable("Weeks start on", "", "choice", WEEKDAY_OPTIONS)]
+    click_answers: Annotated[
+        bool,
+        Editable(
+            "A click on a score in a mail is an answer",
+            "The page records it when the person moves, touches, scrolls or types. Otherwise a button confirms it.",
+            "switch",
+        ),
+    ]
+    accepts_provisional: Annotated[
+        bool,
+        Editable(
+            "Accept provisional answers",
+            "A page that stays open on the screen for 5 seconds gives one. It counts after 10 minutes, unless other "
+            "scores of the mail were opened too, mails of other people were opened from the same network within 30 "
+            "seconds, or a program opened the page.",
+            "switch",
+        ),
+    ]
     anonymize_after_days: Annotated[Days | None, Editable()]
     delete_after_days: Annotated[DaysKept | None, Editable()]
 

@@ -85,6 +85,8 @@ FIELDS: Final[Mapping[str, Marked]] = {
     "enabled": "whether it applies", "published_version_id": "the published version",
     "login_id": "who logs in as this user", "due_hours": "the due time in hours", "assigned_user_id": "the owner",
     "minimum_base": "the smallest group that is shown", "first_weekday": "the day on which weeks begin",
+    "click_answers": "whether a click is an answer",
+    "accepts_provisional": "whether provisional answers are accepted",
     "postal_address": "the postal address", "locales": "the languages", "logo": "the logo",
     "pinned_time": "the place on the overview",
 }  # fmt: skip

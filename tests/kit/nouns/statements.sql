@@ -376,28 +376,28 @@ where t.organization_id = $1 and t.notification_id = $2 and o.organization_id = 
 returning t.notification_id, t.user_id, t.event_id, t.type, t.title, t.body, t.link, t.web, t.mail_id, t.read_time is not null as read, t.read_time, t.organization_id, t.version, t.created_time;
 
 -- organization: get
-select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.click_answers, t.accepts_provisional, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t
 where t.organization_id = $1 and t.organization_id = $2;
 
 -- organization: get_locked
-select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.click_answers, t.accepts_provisional, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t
 where t.organization_id = $1 and t.organization_id = $2 for no key update of t;
 
 -- organization: list
-select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.click_answers, t.accepts_provisional, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization t
 where t.organization_id = $1;
 
 -- organization: update
 update organization t
-set display_name = s.display_name, legal_name = s.legal_name, postal_address = s.postal_address, default_locale = s.default_locale, locales = s.locales, brand = s.brand, time_zone = s.time_zone, minimum_base = s.minimum_base, first_weekday = s.first_weekday, anonymize_after_days = s.anonymize_after_days, delete_after_days = s.delete_after_days,
+set display_name = s.display_name, legal_name = s.legal_name, postal_address = s.postal_address, default_locale = s.default_locale, locales = s.locales, brand = s.brand, time_zone = s.time_zone, minimum_base = s.minimum_base, first_weekday = s.first_weekday, click_answers = s.click_answers, accepts_provisional = s.accepts_provisional, anonymize_after_days = s.anonymize_after_days, delete_after_days = s.delete_after_days,
   version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
 from organization o, jsonb_populate_record(o, $3::jsonb) s
 where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = $1 and o.organization_id = $2
-  and (t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days) is distinct from (s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.brand, s.time_zone, s.minimum_base, s.first_weekday, s.anonymize_after_days, s.delete_after_days)
-returning t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+  and (t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.click_answers, t.accepts_provisional, t.anonymize_after_days, t.delete_after_days) is distinct from (s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.brand, s.time_zone, s.minimum_base, s.first_weekday, s.click_answers, s.accepts_provisional, s.anonymize_after_days, s.delete_after_days)
+returning t.organization_id, t.domain, t.display_name, t.legal_name, t.postal_address, t.default_locale, t.locales, t.brand, t.time_zone, t.minimum_base, t.first_weekday, t.click_answers, t.accepts_provisional, t.anonymize_after_days, t.delete_after_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- organization: get
 select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by

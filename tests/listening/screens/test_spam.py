@@ -11,6 +11,22 @@ from tests.tenants.logins.conftest import Browser
 DOUBTFUL = "/console/responses/doubtful"
 
 
+async def test_provisional_answer(owner: House, now: datetime, browser: Browser) -> None:
+    """The page of the response says that it is one, and each check that speaks against it."""
+    start = Start(signs=["provisional", "many_links", "one_network", "automated"])
+    response = await owner.respond({NPS: 2}, now=now - timedelta(hours=1), complete=False, start=start)
+    page = (await browser.get(f"/console/responses/{response.instance_id}")).text
+    for said in (
+        "provisional: the page was only looked at, nobody confirmed the score",
+        "several scores of one mail were opened",
+        "mails of other people were opened from the same network within seconds",
+        "a program opened the page",
+        "Held back",
+    ):
+        assert said in page
+    assert response.instance_id in (await browser.get(f"{DOUBTFUL}?flag=provisional")).text
+
+
 async def test_screens(owner: House, now: datetime, browser: Browser) -> None:
     there = [
         await owner.respond(

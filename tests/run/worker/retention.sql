@@ -143,6 +143,12 @@ with old as materialized (
                where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id) order by o.deleted_time limit $2 for update skip locked)
            delete from webhook t using old where (t.organization_id, t.webhook_id) = (old.organization_id, old.webhook_id);
 
+-- openings of scores in mails: kept for 2 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.instance_id, o.question_id, o.value from link_opening o
+             where o.opened_time <= $1 and true order by o.opened_time limit $2 for update skip locked)
+           delete from link_opening t using old where (t.organization_id, t.instance_id, t.question_id, t.value) = (old.organization_id, old.instance_id, old.question_id, old.value);
+
 -- notifications: kept for 90 days, 0:00:00, at most 1000 at once
 with old as materialized (
              select o.organization_id, o.notification_id from notification o

@@ -9,7 +9,7 @@ ORGANIZATION = "/console/settings/organization"
 APPLICATIONS = "/console/settings/applications"
 FORM = {"display_name": "Kalamata <b>", "legal_name": "", "postal_address": "Main Street 1\nKalamata",
         "default_locale": "el", "locales": ["el", "en"], "time_zone": "Europe/Athens", "minimum_base": "7",
-        "first_weekday": "7"}  # fmt: skip
+        "first_weekday": "7", "click_answers": "1", "accepts_provisional": ""}  # fmt: skip
 SHOP = {"display_name": "Second shop", "description": "", "time_zone": "", "default_locale": "",
         "website_urls": "https://shop.example", "active": "1"}  # fmt: skip
 WRONG = (("display_name", ""), ("website_urls", "shop"), ("time_zone", "Moon"))
@@ -32,6 +32,11 @@ async def test_organization(browser: Browser) -> None:
     assert "Main Street 1" in page.text
     assert ["en", "el"] == re.findall(r'name="locales" value="(\w+)" checked', page.text)
     assert '<option value="el" selected>Greek</option>' in page.text
+    for name, value in (("click_answers", "1"), ("accepts_provisional", "")):
+        assert re.search(
+            rf'<select class="text" id="{name}".*?<option value="{value}" selected>', page.text, re.DOTALL
+        ), name
+    assert "It counts after 10 minutes, unless other scores of the mail were opened too" in page.text
     stale = await browser.post(ORGANIZATION, data={**form, "minimum_base": "9"})
     assert 412 == stale.status_code
     assert "<dd>7</dd>" in stale.text

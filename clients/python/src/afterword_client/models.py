@@ -1242,6 +1242,8 @@ class Organization(Struct, kw_only=True):
     time_zone: str
     minimum_base: int
     first_weekday: int
+    click_answers: bool
+    accepts_provisional: bool
     anonymize_after_days: int | None
     delete_after_days: int | None
     created_time: datetime
@@ -1283,6 +1285,8 @@ class OrganizationUpdate(Struct, kw_only=True):
     time_zone: str | UnsetType = UNSET
     minimum_base: int | UnsetType = UNSET
     first_weekday: int | UnsetType = UNSET
+    click_answers: bool | UnsetType = UNSET
+    accepts_provisional: bool | UnsetType = UNSET
     anonymize_after_days: int | None | UnsetType = UNSET
     delete_after_days: int | None | UnsetType = UNSET
 
