@@ -56,6 +56,12 @@ async def test_changed_while_messages_wait(browser: Browser, pool_url: str, pool
         await page.locator("#value-0").fill("north")
         await page.get_by_role("button", name="Save", exact=True).click()
         await page.get_by_text("“Store” is north").first.wait_for()
+        await page.goto(f"{pipeline}/messages")
+        await page.get_by_label("Text", exact=True).focus()
+        await page.get_by_text("Placeholders").click()
+        await page.get_by_role("button", name="{{ responder.first_name }}").click()
+        assert "{{ responder.first_name }}" in await page.get_by_label("Text", exact=True).input_value()
+        await page.goto(pipeline)
         await page.get_by_role("link", name="Versions").click()
         await page.get_by_text("“Store” is north").first.wait_for()
         for store, said in (("north", "Sent"), ("south", "Ignored")):

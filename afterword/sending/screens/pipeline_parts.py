@@ -21,6 +21,7 @@ from afterword.core.text import locales, placeholders
 from afterword.kit.db import Database
 from afterword.kit.transport.base import Message
 from afterword.kit.ui.lists import address
+from afterword.kit.web import static
 from afterword.kit.web.mails import mail_page
 from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.intake import test_messages
@@ -435,6 +436,7 @@ async def _show_message(
     length = segments.measure(message.text) if message and pipeline.channel_id == CHANNEL_SMS else None
     return visit.page(
         "pipeline_messages.html",
+        script=static.url("console/edit.js"),
         title=words("Messages of “{title}”", title=pipeline.title),
         pipeline=pipeline,
         here=here,

@@ -116,6 +116,7 @@ async def test_texts_by_language_and_reminder(client: Client, browser: httpx2.As
     await client.send("PATCH", client.pipeline, {"reminders": [{"delay_days": 3}]})
     for query, subject in (("", "First"), ("?locale=el", "Πρώτο"), ("?locale=en&reminder=1", "Again")):
         page = await browser.get(f"{path}/messages{query}")
+        assert ("reminder" in query) == ("it reads like the invitation" in page.text)
         form = {"subject": subject, "body": f"{subject} & <b>", "version": version_of(page)}
         for field in ("body", "reason"):
             wrong = await browser.post(f"{path}/messages{query}", data={**form, field: "{{ nothing }}"})
@@ -126,6 +127,7 @@ async def test_texts_by_language_and_reminder(client: Client, browser: httpx2.As
         assert 303 == saved.status_code
         page = await browser.get(saved.headers["location"])
         assert f'value="{subject}"' in page.text
+        assert "it reads like the invitation" not in page.text
         mail = await browser.get(f"{path}/mail{query}")
         assert f"{subject} &amp; &lt;b&gt;" in mail.text
         assert "sandbox" in mail.headers["content-security-policy"]
