@@ -191,17 +191,17 @@ async def confirm_page(visit: Visit) -> Response:
         return html.redirect(f"{here}/result")
     if job is None or job.state != "done":
         return html.redirect(f"{here}/check")
-    sent = job.rows_created - sum(job.reasons.values())
+    count = job.rows_created + job.rows_updated  # as the result counts them: the rules decide again when each is due
     return visit.page(
         "list_confirm.html",
-        title=words.plural("Schedule {n} message", "Schedule {n} messages", sent),
+        title=words.plural("Schedule {n} message", "Schedule {n} messages", count),
         steps=steps_of(words),
         lines=_lines(visit, job),
         pipeline=pipeline.title,
         pipeline_url=pipelines.url_of(pipeline),
         is_off=pipeline.paused,
-        first=words.moment(job.first_time, time_zone=visit.zone) if job.first_time and sent else "",
-        count=job.rows_created + job.rows_updated,
+        first=words.moment(job.first_time, time_zone=visit.zone) if job.first_time else "",
+        count=count,
         action=f"{here}/confirm",
         back=f"{here}/check",
     )

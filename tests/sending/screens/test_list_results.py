@@ -77,7 +77,7 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
     assert "faulty" not in page
     assert 0 == await client.queue.value("select count(*) from queue_item")
     confirm = plain((await browser.get(f"{here}/confirm")).text)
-    assert "Schedule 3 messages" in confirm
+    assert "Schedule 5 messages" in confirm
     assert "The first message is sent" in confirm
     assert f"{here}/result" == (await browser.post(f"{here}/confirm")).headers["location"]
     assert 409 == (await browser.post(f"{here}/confirm")).status_code
