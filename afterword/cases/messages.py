@@ -20,12 +20,14 @@ from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
+from afterword.kit.texts import texts
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.transport.base import Message as Mail
 from afterword.kit.transport.mime import one_line
 from afterword.kit.web import fields, html
 from afterword.sending.channels.bounces import Answer
 from afterword.sending.messages.composing import SenderNotAllowed
+from afterword.sending.messages.invitation import brand_of, escape, style_of
 from afterword.sending.queue.lanes import LaneSettings
 
 
@@ -148,6 +150,33 @@ async def _list_exchanged(
     return [(row["kind"], row["address"], row["body"]) for row in rows]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """The customer's score and comment, which the mails of the case quote."""
+
+    score: int | None
+    score_max: int | None
+    comment: str | None
+
+    def lines(self, locale: str) -> list[str]:
+        """A head, with the score if there is one, and the comment; none without both."""
+        if self.score is None and self.comment is None:
+            return []
+        head = texts("mail", locale)("Your feedback")
+        score = "" if self.score is None else f": {self.score} / {self.score_max}"
+        return [f"{head}{score}", *(self.comment or "").splitlines()]
+
+
+async def get_feedback(db: Database, *, organization_id: str, alert_instance_id: str) -> Feedback:
+    row = await db.fetch_one(
+        """select f.score, f.score_max, f.comment from alert_instance c
+             left join response f on f.organization_id = c.organization_id and f.instance_id = c.instance_id
+           where c.organization_id = $1 and c.alert_instance_id = $2""",
+        *(organization_id, alert_instance_id),
+    )
+    return Feedback(**row)
+
+
 async def get_last_received(db: Database, *, organization_id: str, alert_instance_id: str) -> str | None:
     """The key of the customer's last mail, its Message-ID."""
     return await db.fetch_value(
@@ -235,9 +264,16 @@ def _message(row: Row) -> Message:
 
 
 def compose(
-    reply: Message, *, settings: LaneSettings, sender: str, answered: str | None, site: Site, now: datetime
+    reply: Message,
+    *,
+    settings: LaneSettings,
+    feedback: Feedback,
+    sender: str,
+    answered: str | None,
+    site: Site,
+    now: datetime,
 ) -> Mail:
-    """The mail by the pipeline's sender. `answered`: the Message-ID of the customer's last mail.
+    """The mail by the pipeline's sender, as the organization's mails look. `answered`: the customer's last Message-ID.
 
     Its own Message-ID carries a proof, by which an answer is known. Raises SenderNotAllowed.
     """
@@ -249,7 +285,9 @@ def compose(
     headers = {"Content-Language": reply.locale}
     if answered:
         headers |= {"In-Reply-To": answered, "References": answered}
-    subject = one_line(reply.subject)
+    subject, quote, direction = one_line(reply.subject), feedback.lines(reply.locale), locales.direction(reply.locale)
+    style = style_of(settings.theme, site.pages(reply.organization_id).public_url)
+    name = escape(settings.organization_name)
     return Mail(
         item_id=reply_text.reply_proof(reply.message_id, site.secret),
         organization_id=reply.organization_id,
@@ -262,11 +300,15 @@ def compose(
         html=html.render(
             "email/reply.html",
             language=reply.locale,
-            direction=locales.direction(reply.locale),
+            direction=direction,
+            start="left" if direction == "ltr" else "right",
             subject=subject,
+            brand="".join(one if isinstance(one, str) else name for one in brand_of(style)),
             paragraphs=[part.split("\n") for part in reply.body.split("\n\n")],
+            quote=quote,
+            **style,
         ),
-        text=reply.body,
+        text="\n\n".join(filter(None, (reply.body, "\n".join(f"> {line}" for line in quote)))),
         locale=reply.locale,
         composed_time=now,
         headers=headers,
@@ -365,7 +407,8 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     place = {"organization_id": asked.organization_id, "alert_instance_id": asked.alert_instance_id}
     exchanged = await _list_exchanged(db, **place, limit=EXCHANGED_MAX)
     sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
-    body = reply_text.own_words(answer.text, sent=[asked.body, *sent], received=received)
+    quote = "\n".join((await get_feedback(db, **place)).lines(asked.locale))
+    body = reply_text.own_words(answer.text, sent=[f"{asked.body}\n{quote}", *sent], received=received)
     files = [] if answer.text == "\n".join(answer.files) else answer.files
     whole = "\n".join([reply_text.readable(answer.text), *files])
     addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}

@@ -135,7 +135,7 @@ def compile_invitation(
         footer=_paragraphs(authored.footer or ""),
         button=placeholders.parse(authored.button or words("Open the questionnaire")).parts,
         with_address=with_address,
-        style=_style_of(theme, public_url),
+        style=style_of(theme, public_url),
     )
     pieces = _html(parts, locale)
     line = (
@@ -209,7 +209,7 @@ def _html(parts: _Parts, locale: str) -> Pieces:
     contents: dict[str, Iterable[Piece]] = {
         "title": (ORGANIZATION,),
         "preview": _escaped(_preview(parts)),
-        "brand": _brand(parts),
+        "brand": brand_of(parts.style),
         "before": _paragraphs_html(parts.before, parts),
         "question": _question(parts, locale),
         "after": _paragraphs_html(parts.after, parts),
@@ -379,19 +379,19 @@ def _environment() -> Environment:
     return environment
 
 
-def _brand(parts: _Parts) -> Pieces:
+def brand_of(style: Mapping[str, Any]) -> Pieces:
     """The logo, or the name; the name is also what is shown while pictures are off."""
-    logo: Picture | None = parts.style["logo"]
+    logo: Picture | None = style["logo"]
     if logo is None:
         return (ORGANIZATION,)
     scale = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height)
     width, height = max(1, round(logo.width * scale)), max(1, round(logo.height * scale))
-    address = escape(f"{parts.style['public_url']}{logo.address}")
+    address = escape(f"{style['public_url']}{logo.address}")
     opening = f'<img src="{address}" width="{width}" height="{height}" alt="'
     return (opening, ORGANIZATION, '" style="display:block;border:0;max-width:100%">')
 
 
-def _style_of(theme: Theme, public_url: str) -> dict[str, Any]:
+def style_of(theme: Theme, public_url: str) -> dict[str, Any]:
     """Colours, fonts and the logo, as the templates take them. A logo that is no picture of ours is left out."""
     brand = Brand.of(theme)
     light, dark = (
