@@ -198,6 +198,14 @@ async def _insert_message(db: Database, *, message: Message) -> bool:  # any ten
     return row is not None
 
 
+async def _update_answered(db: Database, *, organization_id: str, now: datetime) -> None:
+    """Count an answer that came, by whichever way, for the mailbox."""
+    await db.execute(
+        "update alert_mailbox set answer_count = answer_count + 1, answer_time = $2 where organization_id = $1",
+        *(organization_id, now),
+    )
+
+
 async def _claim_messages(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Message]:
     """Claim due mails, the longest due first; an attempt counts when it begins."""
     rows = await db.fetch(
@@ -268,14 +276,16 @@ def compose(
     *,
     settings: LaneSettings,
     feedback: Feedback,
+    mailbox: str | None,
     sender: str,
     answered: str | None,
     site: Site,
     now: datetime,
 ) -> Mail:
-    """The mail by the pipeline's sender, as the organization's mails look. `answered`: the customer's last Message-ID.
+    """The mail by the pipeline's sender, as the organization's mails look. Answers to it go to the `mailbox`.
 
-    Its own Message-ID carries a proof, by which an answer is known. Raises SenderNotAllowed.
+    `answered`: the customer's last Message-ID. Its own Message-ID carries a proof, by which an answer is known. Raises
+    SenderNotAllowed.
     """
     pipeline = settings.pipeline
     if pipeline.sender_address is not None and not is_among(
@@ -295,7 +305,7 @@ def compose(
         recipient=reply.address,
         sender=pipeline.sender_address or sender,
         sender_name=pipeline.sender_name or settings.organization_name,
-        reply_to=pipeline.reply_to,
+        reply_to=mailbox or pipeline.reply_to,
         subject=subject,
         html=html.render(
             "email/reply.html",
@@ -397,10 +407,13 @@ async def send(
     return message
 
 
-async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
-    """Add the customer's answer to one of our mails, which goes on with the case; False where it is there already."""
+async def receive(db: Database, *, answer: Answer, now: datetime, organization_id: str | None = None) -> bool:
+    """Add the customer's answer to one of our mails, which goes on with the case; False where it is there already.
+
+    `organization_id`: an answer to a mail of another one is not taken; None: of any.
+    """
     asked = await _get_named(db, message_id=answer.message_id)
-    if asked is None:
+    if asked is None or organization_id not in {None, asked.organization_id}:
         return False
     caller = installation(asked.organization_id)
     case = await alert_instances.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
@@ -429,6 +442,7 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     )
     if not await _insert_message(db, message=message):
         return False
+    await _update_answered(db, organization_id=asked.organization_id, now=now)
     changes = {"waiting": False} | ({"status_id": IN_PROGRESS} if case.resolved_time else {})
     after = await alert_instances.update(
         db, caller=caller, alert_instance_id=case.alert_instance_id, changes=changes, now=now + BEHIND

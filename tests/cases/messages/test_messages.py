@@ -151,11 +151,13 @@ def composed(
     answered: str | None = None,
     locale: str = "en",
     settings: LaneSettings | None = None,
+    mailbox: str | None = None,
 ) -> Mail:
     return compose(
         structs.replace(REPLY, locale=locale),
         settings=settings or settings_of(None),
         feedback=feedback,
+        mailbox=mailbox,
         sender="no-reply@ask.example",
         answered=answered,
         site=SITE,
@@ -177,6 +179,11 @@ def test_mail(answered: str | None) -> None:
     assert REPLY.body == mail.text
     assert ">It is on its way.</p>" in (mail.html or "")
     assert [answered, answered] == [mail.headers.get(name) for name in ("In-Reply-To", "References")]
+
+
+def test_answers_go_to_the_mailbox() -> None:
+    assert composed().reply_to is None
+    assert "answers@shop.example" == composed(mailbox="answers@shop.example").reply_to
 
 
 def test_mail_quotes_the_feedback() -> None:
