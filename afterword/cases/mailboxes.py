@@ -223,17 +223,21 @@ class Reading:
     epoch: int
 
 
-async def claim_due(db: Database, *, now: datetime, limit: int) -> list[Reading]:  # any tenant: workers serve everyone
+async def claim_due(  # any tenant, unless it is given: workers serve everyone
+    db: Database, *, now: datetime, limit: int, organization_id: str | None = None
+) -> list[Reading]:
+    """Those that are due and that nobody reads, or the one of this organization."""
     rows = await db.fetch(
         """with due as materialized (
              select organization_id from alert_mailbox
-             where host is not null and due_time <= $1 and (lease_until is null or lease_until < $1)
+             where host is not null and (organization_id = $4
+               or ($4::text is null and due_time <= $1 and (lease_until is null or lease_until < $1)))
              order by due_time limit $3 for update skip locked)
            update alert_mailbox set lease_until = $2, epoch = epoch + 1
            where organization_id in (select organization_id from due)
            returning organization_id, host, port, security, username, folder, sealed_password, uid_validity, last_uid,
              epoch""",
-        *(now, now + timedelta(seconds=LEASE_SECONDS), limit),
+        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, organization_id),
     )
     return [Reading(**row) for row in rows]
 
@@ -285,52 +289,31 @@ async def _update_progress(db: Database, *, reading: Reading, uid_validity: int,
         raise _LeaseLostError
 
 
-async def _update_checked(
-    db: Database, *, organization_id: str, version: int, failed: Failed | None, count: int | None, now: datetime
-) -> None:
-    """Note what a check found of these settings; a worker reads at once, or waits."""
-    await db.execute(
-        """update alert_mailbox
-           set problem = $3, problem_time = case when $3::text is not null then coalesce(problem_time, $6) end,
-             server_reply = $4, mail_count = coalesce($5, mail_count),
-             due_time = case when $3::text is null then $6 else due_time end
-           where organization_id = $1 and version = $2""",
-        *(organization_id, version, failed and failed.problem, (failed and failed.reply) or None, count, now),
-    )
-
-
 class _LeaseLostError(Exception):
     """Another worker has the mailbox, or its settings changed."""
 
 
 async def check(pool: Pool, *, caller: Caller, site: Site) -> AlertMailbox:
-    """Log in, and note what came of it. Raises Forbidden, NotSetUp."""
+    """Log in, and note what came of it; a reading that is under way ends. Raises Forbidden, NotSetUp."""
     organization_id = caller.organization_id
-    async with databases.connection(pool) as db:
-        mailbox = await get(db, organization_id=organization_id)
-    _fixed(caller, mailbox)
-    if mailbox.host is None:
-        raise NotSetUp("The mailbox has no IMAP server.")
-    failed, count = None, None
-    try:
-        async with _opened(mailbox, site=site, seconds=CHECK_SECONDS) as session:
-            count = session.count
-    except Failed as error:
-        failed = error
     async with databases.transaction(pool, actor=caller.actor) as db:
-        key = {"organization_id": organization_id, "version": mailbox.version}
-        await _update_checked(db, **key, failed=failed, count=count, now=db.clock.now())
+        _fixed(caller, await get(db, organization_id=organization_id))
+        claimed = await claim_due(db, now=db.clock.now(), limit=1, organization_id=organization_id)
+    if not claimed:
+        raise NotSetUp("The mailbox has no IMAP server.")
+    await read(pool, reading=claimed[0], site=site, is_check=True)
+    async with databases.connection(pool) as db:
         return await get(db, organization_id=organization_id)
 
 
-async def read(pool: Pool, *, reading: Reading, site: Site) -> None:
-    """Take the mails that are new, each in a transaction with its number, and note how it went."""
-    failed, count, wait_seconds = None, None, INTERVAL_SECONDS
+async def read(pool: Pool, *, reading: Reading, site: Site, is_check: bool = False) -> None:
+    """Take the mails that are new, each in a transaction with its number, and note how it went. A check takes none."""
+    failed, count, wait_seconds = None, None, 0
     try:
-        async with _opened(reading, site=site, seconds=READ_SECONDS) as session:
+        async with _opened(reading, site=site, seconds=CHECK_SECONDS if is_check else READ_SECONDS) as session:
             count = session.count
-            if await _read(pool, session, reading, site=site):
-                wait_seconds = 0
+            if not is_check and not await _read(pool, session, reading, site=site):
+                wait_seconds = INTERVAL_SECONDS
     except _LeaseLostError:
         return
     except Failed as error:
@@ -340,20 +323,20 @@ async def read(pool: Pool, *, reading: Reading, site: Site) -> None:
         await _settle_reading(db, reading=reading, failed=failed, count=count, now=now, wait_seconds=wait_seconds)
 
 
-def _opened(place: Reading | AlertMailbox, *, site: Site, seconds: float) -> AbstractAsyncContextManager[Session]:
+def _opened(reading: Reading, *, site: Site, seconds: float) -> AbstractAsyncContextManager[Session]:
     """Raises Failed."""
-    context = seal_context(place.organization_id, "")
+    context = seal_context(reading.organization_id, "")
     try:
-        password = sealing.unseal(place.sealed_password or b"", secret=site.secret, context=context)
+        password = sealing.unseal(reading.sealed_password, secret=site.secret, context=context)
     except sealing.Unreadable as error:
         raise Failed("password_lost") from error
     login = Login(
-        host=place.host or "",
-        port=place.port,
-        security=place.security,
-        username=place.username or "",
+        host=reading.host,
+        port=reading.port,
+        security=reading.security,
+        username=reading.username,
         password=password,
-        folder=place.folder,
+        folder=reading.folder,
     )
     return imap.opened(login, allowed=site.networks, seconds=seconds)
 

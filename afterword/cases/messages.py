@@ -27,7 +27,7 @@ from afterword.kit.transport.mime import one_line
 from afterword.kit.web import fields, html
 from afterword.sending.channels.bounces import Answer
 from afterword.sending.messages.composing import SenderNotAllowed
-from afterword.sending.messages.invitation import brand_of, escape, style_of
+from afterword.sending.messages.invitation import style_of
 from afterword.sending.queue.lanes import LaneSettings
 
 
@@ -297,7 +297,6 @@ def compose(
         headers |= {"In-Reply-To": answered, "References": answered}
     subject, quote, direction = one_line(reply.subject), feedback.lines(reply.locale), locales.direction(reply.locale)
     style = style_of(settings.theme, site.pages(reply.organization_id).public_url)
-    name = escape(settings.organization_name)
     return Mail(
         item_id=reply_text.reply_proof(reply.message_id, site.secret),
         organization_id=reply.organization_id,
@@ -313,7 +312,7 @@ def compose(
             direction=direction,
             start="left" if direction == "ltr" else "right",
             subject=subject,
-            brand="".join(one if isinstance(one, str) else name for one in brand_of(style)),
+            brand=settings.organization_name,
             paragraphs=[part.split("\n") for part in reply.body.split("\n\n")],
             quote=quote,
             **style,

@@ -32,7 +32,7 @@ LINE_BYTES_MAX: Final = 1 << 20
 CALL_BYTES_MAX: Final = 12 << 20  # of the answers to one command: a mail and what stands around it
 READ_BYTES: Final = 1 << 16
 REPLY_CHARACTERS_MAX: Final = 300
-UIDS_MAX: Final = 1 << 32
+NUMBERS_MAX: Final = 1 << 32  # of mails, as the protocol has them
 PORT_TLS: Final = 993
 _THREADS: Final = ThreadPoolExecutor(8, thread_name_prefix="imap")
 
@@ -179,30 +179,37 @@ class Session:
 
     async def start(self) -> None:
         """Log in and open the folder. Raises Failed."""
-        login = self._login
         await self._run(self._greet, "no_answer")
-        if login.security == "starttls":
+        if self._login.security == "starttls":
             await self._run(lambda: self._client.starttls(self._trust()), "no_tls")
         await self._run(self._log_in, "login_refused")
-        found: Any = await self._run(lambda: self._client.select_folder(login.folder), "no_folder")
-        self.uid_validity, self.count = int(found.get(b"UIDVALIDITY", 0)), int(found[b"EXISTS"])
+        await self._run(self._select, "no_folder")
 
     async def uids(self, *, after: int, since: date) -> list[int]:
         """The UIDs of mails above `after` that arrived since this day, in their order."""
-        criteria = ["UID", f"{after + 1}:*", "SINCE", since]
-        found: Any = await self._run(lambda: self._client.search(criteria), "no_answer")
-        return sorted({uid for uid in found if after < uid < UIDS_MAX})  # `n:*` has the last mail though n is above it
+
+        def search() -> list[int]:
+            found = self._client.search(["UID", f"{after + 1}:*", "SINCE", since])
+            return sorted({uid for uid in found if after < uid < NUMBERS_MAX})  # `n:*` has the last mail in any case
+
+        return await self._run(search, "no_answer")
 
     async def sizes(self, uids: Sequence[int]) -> dict[int, int]:
-        found: Any = await self._run(lambda: self._client.fetch(uids, [b"RFC822.SIZE"]), "no_answer")
-        return {uid: int(one[b"RFC822.SIZE"]) for uid, one in found.items() if b"RFC822.SIZE" in one}
+        def fetch() -> dict[int, int]:
+            found = self._client.fetch(messages=uids, data=[b"RFC822.SIZE"])
+            return {uid: int(one[b"RFC822.SIZE"]) for uid, one in found.items()}
+
+        return await self._run(fetch, "no_answer")
 
     async def mail(self, uid: int, *, most: int) -> bytes:
         """At most so many bytes of the mail, which stays unseen; none where it is gone."""
-        section = f"BODY.PEEK[]<0.{most}>"
-        found: Any = await self._run(lambda: self._client.fetch([uid], [section]), "no_answer")
-        parts = (value for key, value in found.get(uid, {}).items() if key.startswith(b"BODY["))
-        return next((one for one in parts if isinstance(one, bytes)), b"")
+
+        def fetch() -> bytes:
+            parts = self._client.fetch(messages=[uid], data=[f"BODY.PEEK[]<0.{most}>"]).get(uid, {})
+            found = (value for key, value in parts.items() if key.startswith(b"BODY["))
+            return next((one for one in found if isinstance(one, bytes)), b"")[:most]
+
+        return await self._run(fetch, "no_answer")
 
     async def mark_seen(self, uid: int) -> None:
         await self._run(lambda: self._client.add_flags([uid], [imapclient.SEEN], silent=True), "no_answer")
@@ -235,6 +242,11 @@ class Session:
         else:  # imaplib quotes the password alone
             quoted = name.replace("\\", "\\\\").replace('"', '\\"')
             self._client.login(f'"{quoted}"', password)
+
+    def _select(self) -> None:
+        found = self._client.select_folder(self._login.folder)
+        numbers = (int(found[name]) % NUMBERS_MAX for name in (b"UIDVALIDITY", b"EXISTS"))
+        self.uid_validity, self.count = numbers
 
     @staticmethod
     def _trust() -> ssl.SSLContext:

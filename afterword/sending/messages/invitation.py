@@ -209,7 +209,7 @@ def _html(parts: _Parts, locale: str) -> Pieces:
     contents: dict[str, Iterable[Piece]] = {
         "title": (ORGANIZATION,),
         "preview": _escaped(_preview(parts)),
-        "brand": brand_of(parts.style),
+        "brand": _brand(parts),
         "before": _paragraphs_html(parts.before, parts),
         "question": _question(parts, locale),
         "after": _paragraphs_html(parts.after, parts),
@@ -379,14 +379,13 @@ def _environment() -> Environment:
     return environment
 
 
-def brand_of(style: Mapping[str, Any]) -> Pieces:
+def _brand(parts: _Parts) -> Pieces:
     """The logo, or the name; the name is also what is shown while pictures are off."""
-    logo: Picture | None = style["logo"]
+    logo: Picture | None = parts.style["logo"]
     if logo is None:
         return (ORGANIZATION,)
-    scale = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height)
-    width, height = max(1, round(logo.width * scale)), max(1, round(logo.height * scale))
-    address = escape(f"{style['public_url']}{logo.address}")
+    width, height = parts.style["logo_size"]
+    address = escape(f"{parts.style['public_url']}{logo.address}")
     opening = f'<img src="{address}" width="{width}" height="{height}" alt="'
     return (opening, ORGANIZATION, '" style="display:block;border:0;max-width:100%">')
 
@@ -398,7 +397,7 @@ def style_of(theme: Theme, public_url: str) -> dict[str, Any]:
         {name.replace("-", "_"): color for name, color in colors_of(brand, scheme).items()}
         for scheme in ("light", "dark")
     )
-    own = theme.font not in {"system", "serif"}
+    own, logo = theme.font not in {"system", "serif"}, read_address(theme.logo or "")
     return {
         "dark_when": _DARK_WHEN[theme.scheme],
         "light": light,
@@ -406,6 +405,12 @@ def style_of(theme: Theme, public_url: str) -> dict[str, Any]:
         "sans": SANS if theme.font == "system" else STACKS[theme.font],
         "serif": STACKS[theme.font] if own else SERIF,
         "radius": RADIUS if theme.corner_radius is None else theme.corner_radius,
-        "logo": read_address(theme.logo or ""),
+        "logo": logo,
+        "logo_size": _size_of(logo) if logo else None,
         "public_url": public_url,
     }
+
+
+def _size_of(logo: Picture) -> tuple[int, int]:
+    scale = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height)
+    return max(1, round(logo.width * scale)), max(1, round(logo.height * scale))

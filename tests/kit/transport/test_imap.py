@@ -165,6 +165,7 @@ class TestHostile:
             ("login_refused", {"LOGIN": b"%s NO [AUTHENTICATIONFAILED] Use an app password\r\n"}),
             ("no_answer", {"LOGIN": b"* BYE Too many\r\n"}),
             ("no_folder", {"SELECT": b"%s NO gone\r\n"}),
+            ("no_answer", {"SELECT": b"%s OK done\r\n"}),
             ("no_answer", {"SELECT": b"* one EXISTS\r\n%s OK done\r\n"}),
             ("no_answer", {"SELECT": b"* x EXISTS\r\n* 9 EXISTS x\r\n%s OK done\r\n"}),
         ],
