@@ -273,7 +273,7 @@ def _meaning(error: Exception, refused: Problem) -> Failed:
         case CapabilityError():
             return Failed("no_tls")
         case imaplib.IMAP4.error() if not isinstance(cut, imaplib.IMAP4.abort):
-            return Failed(refused, str(error))
+            return Failed(refused, str(error).removeprefix("b'").removesuffix("'"))  # imaplib quotes some as bytes
         case imaplib.IMAP4.error():
             return Failed("no_answer", str(error))
         case _:

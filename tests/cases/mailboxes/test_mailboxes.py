@@ -1,5 +1,6 @@
 """The mailbox of answers: its settings, and its reading from a real server."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from afterword.cases import mailboxes
 from afterword.kit.transport import imap
 from afterword.kit.transport.imap import Session
+from afterword.run.worker.jobs import Mailboxes
 from afterword.sending.channels.bounces import MAIL_BYTES_MAX
 from tests.cases.conftest import Desk
 from tests.cases.mailboxes.conftest import ADDRESS, Post
@@ -198,6 +200,16 @@ class TestRead:
 
 
 class TestWorkers:
+    async def test_two_workers(self, post: Post) -> None:
+        """One of the two reads, and the answer is in the case once."""
+        post.server.deliver(await post.answer())
+        workers = [Mailboxes(pool=post.desk.pool, site=post.site) for _ in range(2)]
+        turns = await asyncio.gather(*(worker.turn() for worker in workers))
+        assert 1 == sum(turns)
+        for worker in workers:
+            await worker.land()
+        assert (["Thank you."], 1) == (await post.taken(), (await post.get()).answer_count)
+
     async def test_one_at_a_time(self, post: Post) -> None:
         assert 1 == len(await post.claim())
         assert [] == await post.claim(later=LEASE - timedelta(seconds=30))

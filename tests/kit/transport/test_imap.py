@@ -220,6 +220,11 @@ class TestHostile:
         ):
             assert 1 == session.count
 
+    async def test_the_reply_is_the_servers(self, certificate: Certificate) -> None:
+        async with hostile(certificate, {"LOGIN": b"%s NO [AUTHENTICATIONFAILED] Use an app password\r\n"}) as port:
+            _, reply = await problem_of(login_of(port))
+        assert "[AUTHENTICATIONFAILED] Use an app password" == reply
+
     async def test_the_reply_is_a_line(self, certificate: Certificate) -> None:
         lines = {"LOGIN": b"%s NO " + b"\x01no\xff " * 200 + b"\r\n"}
         async with hostile(certificate, lines) as port:
