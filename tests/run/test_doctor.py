@@ -88,8 +88,8 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "queue", "senders", "past", "backups",
-                 "figures", "responses", "transactions", "clock"]  # fmt: skip
+        names = ["database", "database version", "migrations", "sending", "queue", "senders", "mailboxes", "past",
+                 "backups", "figures", "responses", "transactions", "clock"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
