@@ -1,7 +1,8 @@
 """The programs that tests run beside Python: those that are there, else Debian's by apt (as root).
 
 Chromium opens the pages; without apt it is playwright's own. PHP runs the example of docs/webhooks.md; without apt that
-test is skipped. Buildah and mmdebstrap make the container image; without root it is not tried. PSPP and R read exports.
+test is skipped. Buildah and mmdebstrap make the container image; without root it is not tried. Dovecot has mailboxes,
+likewise. PSPP and R read exports.
 """
 
 import fcntl
@@ -15,7 +16,13 @@ from pathlib import Path
 
 # Without windows it takes half the processor time.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-PACKAGES = {"php": "php-cli", "buildah": "buildah", "mmdebstrap": "mmdebstrap", "zstd": "zstd"}  # of the other programs
+PACKAGES = {
+    "php": "php-cli",
+    "dovecot": "dovecot-imapd",
+    "buildah": "buildah",
+    "mmdebstrap": "mmdebstrap",
+    "zstd": "zstd",
+}  # of the other programs
 STATISTICS = {"pspp": "pspp", "Rscript": "r-cran-haven"}  # of nightly tests alone, which ask for them
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # the tests may run as root; they visit pages of this process alone

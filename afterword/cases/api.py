@@ -7,6 +7,7 @@ from afterword.cases import (
     escalation,
     figures,
     history,
+    mailboxes,
     messages,
     notifications,
     previews,
@@ -179,7 +180,7 @@ async def delete_alert_comment(call: Call[None], db: Database) -> None:
 
 routes = Routes(tag="Alerts")
 routes.all = [
-    *settings.routes.all, *figures.routes.all, *escalation.routes.all, *previews.routes.all,
+    *settings.routes.all, *mailboxes.routes.all, *figures.routes.all, *escalation.routes.all, *previews.routes.all,
     *assignments.routes.all, *rules.routes.all, *instance_routes.all, *statuses.routes.all,
     *notifications.routes.all,
 ]  # fmt: skip

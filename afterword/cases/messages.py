@@ -20,12 +20,14 @@ from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
+from afterword.kit.texts import texts
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.transport.base import Message as Mail
 from afterword.kit.transport.mime import one_line
 from afterword.kit.web import fields, html
 from afterword.sending.channels.bounces import Answer
 from afterword.sending.messages.composing import SenderNotAllowed
+from afterword.sending.messages.invitation import style_of
 from afterword.sending.queue.lanes import LaneSettings
 
 
@@ -148,6 +150,33 @@ async def _list_exchanged(
     return [(row["kind"], row["address"], row["body"]) for row in rows]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """The customer's score and comment, which the mails of the case quote."""
+
+    score: int | None
+    score_max: int | None
+    comment: str | None
+
+    def lines(self, locale: str) -> list[str]:
+        """A head, with the score if there is one, and the comment; none without both."""
+        if self.score is None and self.comment is None:
+            return []
+        head = texts("mail", locale)("Your feedback")
+        score = "" if self.score is None else f": {self.score} / {self.score_max}"
+        return [f"{head}{score}", *(self.comment or "").splitlines()]
+
+
+async def get_feedback(db: Database, *, organization_id: str, alert_instance_id: str) -> Feedback:
+    row = await db.fetch_one(
+        """select f.score, f.score_max, f.comment from alert_instance c
+             left join response f on f.organization_id = c.organization_id and f.instance_id = c.instance_id
+           where c.organization_id = $1 and c.alert_instance_id = $2""",
+        *(organization_id, alert_instance_id),
+    )
+    return Feedback(**row)
+
+
 async def get_last_received(db: Database, *, organization_id: str, alert_instance_id: str) -> str | None:
     """The key of the customer's last mail, its Message-ID."""
     return await db.fetch_value(
@@ -167,6 +196,14 @@ async def _insert_message(db: Database, *, message: Message) -> bool:  # any ten
         message,
     )
     return row is not None
+
+
+async def _update_answered(db: Database, *, organization_id: str, now: datetime) -> None:
+    """Count an answer that came, by whichever way, for the mailbox."""
+    await db.execute(
+        "update alert_mailbox set answer_count = answer_count + 1, answer_time = $2 where organization_id = $1",
+        *(organization_id, now),
+    )
 
 
 async def _claim_messages(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Message]:
@@ -235,11 +272,20 @@ def _message(row: Row) -> Message:
 
 
 def compose(
-    reply: Message, *, settings: LaneSettings, sender: str, answered: str | None, site: Site, now: datetime
+    reply: Message,
+    *,
+    settings: LaneSettings,
+    feedback: Feedback,
+    mailbox: str | None,
+    sender: str,
+    answered: str | None,
+    site: Site,
+    now: datetime,
 ) -> Mail:
-    """The mail by the pipeline's sender. `answered`: the Message-ID of the customer's last mail.
+    """The mail by the pipeline's sender, as the organization's mails look. Answers to it go to the `mailbox`.
 
-    Its own Message-ID carries a proof, by which an answer is known. Raises SenderNotAllowed.
+    `answered`: the customer's last Message-ID. Its own Message-ID carries a proof, by which an answer is known. Raises
+    SenderNotAllowed.
     """
     pipeline = settings.pipeline
     if pipeline.sender_address is not None and not is_among(
@@ -249,7 +295,8 @@ def compose(
     headers = {"Content-Language": reply.locale}
     if answered:
         headers |= {"In-Reply-To": answered, "References": answered}
-    subject = one_line(reply.subject)
+    subject, quote, direction = one_line(reply.subject), feedback.lines(reply.locale), locales.direction(reply.locale)
+    style = style_of(settings.theme, site.pages(reply.organization_id).public_url)
     return Mail(
         item_id=reply_text.reply_proof(reply.message_id, site.secret),
         organization_id=reply.organization_id,
@@ -257,16 +304,20 @@ def compose(
         recipient=reply.address,
         sender=pipeline.sender_address or sender,
         sender_name=pipeline.sender_name or settings.organization_name,
-        reply_to=pipeline.reply_to,
+        reply_to=mailbox or pipeline.reply_to,
         subject=subject,
         html=html.render(
             "email/reply.html",
             language=reply.locale,
-            direction=locales.direction(reply.locale),
+            direction=direction,
+            start="left" if direction == "ltr" else "right",
             subject=subject,
+            brand=settings.organization_name,
             paragraphs=[part.split("\n") for part in reply.body.split("\n\n")],
+            quote=quote,
+            **style,
         ),
-        text=reply.body,
+        text="\n\n".join(filter(None, (reply.body, "\n".join(f"> {line}" for line in quote)))),
         locale=reply.locale,
         composed_time=now,
         headers=headers,
@@ -355,17 +406,21 @@ async def send(
     return message
 
 
-async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
-    """Add the customer's answer to one of our mails, which goes on with the case; False where it is there already."""
+async def receive(db: Database, *, answer: Answer, now: datetime, organization_id: str | None = None) -> bool:
+    """Add the customer's answer to one of our mails, which goes on with the case; False where it is there already.
+
+    `organization_id`: an answer to a mail of another one is not taken; None: of any.
+    """
     asked = await _get_named(db, message_id=answer.message_id)
-    if asked is None:
+    if asked is None or organization_id not in {None, asked.organization_id}:
         return False
     caller = installation(asked.organization_id)
     case = await alert_instances.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
     place = {"organization_id": asked.organization_id, "alert_instance_id": asked.alert_instance_id}
     exchanged = await _list_exchanged(db, **place, limit=EXCHANGED_MAX)
     sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
-    body = reply_text.own_words(answer.text, sent=[asked.body, *sent], received=received)
+    quote = "\n".join((await get_feedback(db, **place)).lines(asked.locale))
+    body = reply_text.own_words(answer.text, sent=[f"{asked.body}\n{quote}", *sent], received=received)
     files = [] if answer.text == "\n".join(answer.files) else answer.files
     whole = "\n".join([reply_text.readable(answer.text), *files])
     addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}
@@ -386,6 +441,7 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     )
     if not await _insert_message(db, message=message):
         return False
+    await _update_answered(db, organization_id=asked.organization_id, now=now)
     changes = {"waiting": False} | ({"status_id": IN_PROGRESS} if case.resolved_time else {})
     after = await alert_instances.update(
         db, caller=caller, alert_instance_id=case.alert_instance_id, changes=changes, now=now + BEHIND

@@ -28,6 +28,7 @@ import asyncpg
 
 from afterword import errors
 from afterword.asking.instances import files
+from afterword.cases import mailboxes
 from afterword.core.messaging.networks import NameServer
 from afterword.core.wire.site import Site
 from afterword.kit import db, zones
@@ -224,6 +225,7 @@ OVERDUE_SECONDS_MAX = 900
 STUCK_SHOWN_MAX = 20
 PAUSED_ACCOUNTS_SHOWN_MAX = 20
 SENDERS_SHOWN_MAX = 20
+MAILBOXES_SHOWN_MAX = 20
 WRONG_DAYS_SHOWN_MAX = 10
 HEALTH_PATH = "/healthz"
 REQUEST_ID = "X-Request-Id"  # on every answer of ours
@@ -305,6 +307,7 @@ async def _installation(
         await _accounts(database),
         await _lanes(database),
         await _senders(database),
+        await _mailboxes(database, clock),
         await _guard(database, folder),
         await _backup(database, backup_every),
         await _figures(database, clock),
@@ -392,6 +395,15 @@ async def _senders(database: db.Database) -> Finding:
     )
     advice = "Allow the domain with `afterword sender add`, or change sender_address of the pipeline."
     return Finding("senders", False, f"Organizations may not send from these domains: {shown}.", advice)
+
+
+async def _mailboxes(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    wrong = await mailboxes.list_problems(database, now=clock(), limit=MAILBOXES_SHOWN_MAX)
+    if not wrong:
+        return Finding("mailboxes", True, "Every mailbox of answers can be read.")
+    names = ", ".join(f"{domain} ({problem})" for domain, problem in wrong)
+    advice = "Open Settings, Mailbox in the console of the organization: it says what to do."
+    return Finding("mailboxes", False, f"Answers of customers cannot be read: {names}.", advice)
 
 
 async def _guard(database: db.Database, data_folder: Path) -> Finding:

@@ -74,6 +74,7 @@ OF_US_ALONE: Final = {
 }
 BLIND: Final = {
     "list_repeated",  # nothing was sent again
+    "get_last_item",  # nothing was sent to the address in the last days
     "get_reminder_number",  # the item is an invitation
     "list_items_of_import",  # the import's item was not made by it
     "get_asset_by_hash",  # of other bytes

@@ -155,6 +155,8 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_history": {"changes": "ids, times and the names of causes", "kind": FIXED},
     "alert_instance": {"cause": AUTHORED, "remedy": AUTHORED, "severity": FIXED},
     "alert_occurrence": {"cause": "an id or a day"},
+    "alert_mailbox": {**of_noun("alert_mailbox"), "problem": FIXED,
+                      "server_reply": "what the organization's own mail server says about its log-in"},
     "alert_message": {"locale": FIXED, "state": FIXED},
     "application": {"brand": AUTHORED,
                     "default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED, "time_zone": FIXED,

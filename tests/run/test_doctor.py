@@ -88,8 +88,8 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "queue", "senders", "past", "backups",
-                 "figures", "responses", "transactions", "clock"]  # fmt: skip
+        names = ["database", "database version", "migrations", "sending", "queue", "senders", "mailboxes", "past",
+                 "backups", "figures", "responses", "transactions", "clock"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -169,6 +169,21 @@ async def test_senders(tmp_path: Path, house: House, pool: db.Pool, database_url
     finding = await fault("senders", tmp_path, database_url=database_url)
     assert f"demo (pipeline {house.pipeline_id}: billing@other.example)" in finding.detail
     assert "afterword sender add" in finding.advice
+
+
+async def test_mailboxes(tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+    """A fault of minutes, such as a server that is started anew, is none yet."""
+    await execute(
+        pool,
+        """insert into alert_mailbox (organization_id, address, host, updated_time, problem, problem_time)
+           values ($1, 'a@shop.example', 'imap.shop.example', now(), 'login_refused', now() - interval '5 minutes')""",
+        house.organization_id,
+    )
+    assert (await look(tmp_path, database_url=database_url))["mailboxes"].ok
+    await execute(pool, "update alert_mailbox set problem_time = now() - interval '2 hours'")
+    finding = await fault("mailboxes", tmp_path, database_url=database_url)
+    assert "demo (login_refused)" in finding.detail
+    assert "Settings, Mailbox" in finding.advice
 
 
 async def test_records_of_all_senders(

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.cases import assignments, messages, recoveries
+from afterword.cases import assignments, mailboxes, messages, recoveries
 from afterword.cases import history as history_store
 from afterword.cases.alert_instances import service as alert_instances
 from afterword.cases.alert_instances import store
@@ -18,6 +18,7 @@ from afterword.cases.history import Entry
 from afterword.cases.messages import Route
 from afterword.cases.screens import figures as case_figures
 from afterword.cases.screens.figures import CASES, outcome_text, row_of, with_load
+from afterword.cases.screens.mailbox import PATH as MAILBOX_PATH
 from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console.answers import ShownResponse, answers_of, note_person
@@ -468,6 +469,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             else None
         )
         draft = await reply_draft(db, visit, item, texts=settings.saved_texts)
+        mailbox = await mailboxes.get(db, organization_id=organization_id)
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
     timeline = Timeline(
@@ -489,6 +491,8 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         is_cut=history.has_more,
         call_back=_call_back(visit, item),
         draft=draft,
+        mailbox=mailbox,
+        mailbox_url=MAILBOX_PATH,
         statuses=list(named.items()),
         users=_owners(visit, item, assignees.items),
         causes=settings.causes,

@@ -270,6 +270,24 @@ async def open_addresses(
     return addresses
 
 
+async def connect(host: str, port: int, *, allowed: Sequence[Network], seconds: float) -> socket.socket:
+    """A connection to one of the host's addresses, all of which may be connected to; raises Blocked or NotSent."""
+    for address in (await open_addresses(host, port, allowed=allowed))[:ADDRESSES_TRIED_MAX]:
+        plain = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6)  # noqa: PLR2004
+        plain.setblocking(False)
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.get_running_loop().sock_connect(plain, (str(address), port))
+        except OSError:  # TimeoutError is one
+            plain.close()
+        except BaseException:
+            plain.close()
+            raise
+        else:
+            return plain
+    raise NotSent("Nobody took the connection.")
+
+
 def check_url(url: str, allowed: Sequence[Network]) -> str | None:
     """A sentence that refuses this address before it is saved; None if it may be tried.
 

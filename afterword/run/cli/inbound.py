@@ -11,7 +11,7 @@ from pathlib import Path
 import cyclopts
 
 from afterword import errors
-from afterword.cases import messages
+from afterword.cases import mailboxes
 from afterword.core.wire.times import format_optional
 from afterword.kit import db, settings
 from afterword.kit.transport.mime import Unreadable
@@ -27,14 +27,14 @@ from afterword.run.cli.context import (
 )
 from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.channels import bounces
-from afterword.sending.channels.bounces import MAIL_BYTES_MAX, Answer
+from afterword.sending.channels.bounces import MAIL_BYTES_MAX
 from afterword.sending.receipts import inbound
-from afterword.sending.receipts import service as receipts
 from afterword.sending.receipts.inbound import Adapter, Endpoint
 
 EX_OK = 0
 EX_DATAERR = 65
 EX_TEMPFAIL = 75
+ANSWERED = "A customer's answer, added to its case."
 FLUSH_MAILS = 100  # of an mbox, between two writings of the whole file
 
 
@@ -185,29 +185,17 @@ async def _take(context: Context, pool: db.Pool, content: bytes, tally: Tally) -
     except Unreadable:
         tally.unreadable += 1
         raise
-    if (answer := found.answer) is not None:
-        return await _take_answer(pool, answer, tally)
-    if not found.reports:
+    if not (found.reports or found.answer):
         return found.why
     async with db.transaction(pool) as database:
-        news = await receipts.take_mail(
-            database, reports=found.reports, now=database.clock.now(), secret=context.site.secret
-        )
+        news = await mailboxes.take(database, mail=found, now=database.clock.now(), secret=context.site.secret)
+    if found.answer is not None:
+        tally.answers += news
+        return ANSWERED if news else "A customer's answer that is known, or to a case that is gone."
     tally.reports += len(found.reports)
     tally.news += news
     kinds = ", ".join(f"{one.kind} {one.code}".strip() for one in found.reports[:10])
     return f"{kinds}: {news} of {len(found.reports)} new."
-
-
-async def _take_answer(pool: db.Pool, answer: Answer, tally: Tally) -> str:
-    async with db.transaction(pool) as database:
-        is_new = await messages.receive(database, answer=answer, now=database.clock.now())
-    tally.answers += is_new
-    return (
-        "A customer's answer, added to its case."
-        if is_new
-        else "A customer's answer that is known, or to a case that is gone."
-    )
 
 
 def _head(file: Path) -> bytes:

@@ -293,6 +293,43 @@ CREATE TABLE alert_instance (
 )
 WITH (fillfactor='85');
 
+CREATE TABLE alert_mailbox (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    address text,
+    host text COLLATE pg_catalog."C",
+    port integer DEFAULT 993 NOT NULL,
+    security text DEFAULT 'tls'::text NOT NULL COLLATE pg_catalog."C",
+    username text,
+    folder text DEFAULT 'INBOX'::text NOT NULL,
+    sealed_password bytea,
+    version bigint DEFAULT 1 NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    updated_by text COLLATE pg_catalog."C",
+    due_time timestamp with time zone DEFAULT now() NOT NULL,
+    lease_until timestamp with time zone,
+    epoch bigint DEFAULT 0 NOT NULL,
+    uid_validity bigint,
+    last_uid bigint DEFAULT 0 NOT NULL,
+    read_time timestamp with time zone,
+    mail_count bigint,
+    problem text COLLATE pg_catalog."C",
+    problem_time timestamp with time zone,
+    server_reply text,
+    answer_count bigint DEFAULT 0 NOT NULL,
+    answer_time timestamp with time zone,
+    skipped_count bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT alert_mailbox_address_check CHECK (((length(address) >= 3) AND (length(address) <= 320))),
+    CONSTRAINT alert_mailbox_check CHECK (((problem IS NULL) = (problem_time IS NULL))),
+    CONSTRAINT alert_mailbox_folder_check CHECK (((length(folder) >= 1) AND (length(folder) <= 200))),
+    CONSTRAINT alert_mailbox_host_check CHECK (((length(host) >= 1) AND (length(host) <= 253))),
+    CONSTRAINT alert_mailbox_port_check CHECK (((port >= 1) AND (port <= 65535))),
+    CONSTRAINT alert_mailbox_problem_check CHECK (((length(problem) >= 1) AND (length(problem) <= 40))),
+    CONSTRAINT alert_mailbox_sealed_password_check CHECK ((length(sealed_password) <= 2000)),
+    CONSTRAINT alert_mailbox_security_check CHECK ((security = ANY (ARRAY['tls'::text, 'starttls'::text]))),
+    CONSTRAINT alert_mailbox_server_reply_check CHECK ((length(server_reply) <= 300)),
+    CONSTRAINT alert_mailbox_username_check CHECK (((length(username) >= 1) AND (length(username) <= 320)))
+);
+
 CREATE TABLE alert_message (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     message_id text NOT NULL COLLATE pg_catalog."C",
@@ -2198,6 +2235,9 @@ ALTER TABLE ONLY alert_history
 ALTER TABLE ONLY alert_instance
     ADD CONSTRAINT alert_instance_pkey PRIMARY KEY (organization_id, alert_instance_id);
 
+ALTER TABLE ONLY alert_mailbox
+    ADD CONSTRAINT alert_mailbox_pkey PRIMARY KEY (organization_id);
+
 ALTER TABLE ONLY alert_message
     ADD CONSTRAINT alert_message_pkey PRIMARY KEY (organization_id, message_id);
 
@@ -2588,6 +2628,8 @@ CREATE INDEX alert_instance_status ON alert_instance USING btree (organization_i
 
 CREATE INDEX alert_list ON alert USING btree (organization_id, created_time DESC, alert_id) WHERE (deleted_time IS NULL);
 
+CREATE INDEX alert_mailbox_due ON alert_mailbox USING btree (due_time) WHERE (host IS NOT NULL);
+
 CREATE INDEX alert_message_due ON alert_message USING btree (due_time) WHERE (state = 'waiting'::text);
 
 CREATE UNIQUE INDEX alert_message_key ON alert_message USING btree (organization_id, alert_instance_id, key);
@@ -2930,6 +2972,8 @@ CREATE INDEX webhook_live ON webhook USING btree (organization_id) WHERE active;
 
 CREATE TRIGGER audit AFTER UPDATE ON alert FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION write_audit_entry('alert', 'alert_id', '');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF address, host, port, security, username, folder, sealed_password ON alert_mailbox FOR EACH ROW EXECUTE FUNCTION write_audit_entry('alert_mailbox', 'organization_id', 'sealed_password due_time lease_until epoch uid_validity last_uid read_time mail_count problem problem_time server_reply answer_count answer_time skipped_count');
+
 CREATE TRIGGER audit AFTER INSERT ON alert_message FOR EACH ROW WHEN ((NOT new.incoming)) EXECUTE FUNCTION write_audit_entry('alert_instance', 'alert_instance_id', 'message_id user_id pipeline_id address subject body locale key error whole', 'written_to');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON alert_settings FOR EACH ROW EXECUTE FUNCTION write_audit_entry('alert_settings', 'organization_id', '');
@@ -3039,6 +3083,9 @@ ALTER TABLE ONLY alert_instance
 
 ALTER TABLE ONLY alert_instance
     ADD CONSTRAINT alert_instance_organization_id_status_id_fkey FOREIGN KEY (organization_id, status_id) REFERENCES alert_status(organization_id, status_id);
+
+ALTER TABLE ONLY alert_mailbox
+    ADD CONSTRAINT alert_mailbox_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY alert_message
     ADD CONSTRAINT alert_message_organization_id_alert_instance_id_fkey FOREIGN KEY (organization_id, alert_instance_id) REFERENCES alert_instance(organization_id, alert_instance_id) ON DELETE CASCADE;

@@ -11,7 +11,7 @@ from afterword.asking.instances import choices, files
 from afterword.asking.instances import expiry as instances_expiry
 from afterword.asking.links import domains
 from afterword.asking.links.domains import CustomDomainRecord
-from afterword.cases import escalation, notifications
+from afterword.cases import escalation, mailboxes, notifications
 from afterword.cases import service as cases
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
@@ -62,6 +62,26 @@ class DomainChecks(Flights[CustomDomainRecord]):
         async with db.connection(self._pool) as database:
             now = database.clock.now()
         await domains.ask(self._pool, domain=domain, site=self._site, now=now)
+
+
+class Mailboxes(Flights[mailboxes.Reading]):
+    name = "mailboxes of cases"
+    slots = 3
+    poll_seconds = 5.0
+    grace_seconds = 10.0
+
+    def __init__(self, *, pool: Pool, site: Site) -> None:
+        super().__init__()
+        self._pool = pool
+        self._site = site
+
+    async def claim(self, limit: int) -> tuple[Sequence[mailboxes.Reading], bool]:
+        async with db.transaction(self._pool) as database:
+            claimed = await mailboxes.claim_due(database, now=database.clock.now(), limit=limit)
+        return claimed, bool(claimed)
+
+    async def serve(self, reading: mailboxes.Reading) -> None:
+        await mailboxes.read(self._pool, reading=reading, site=self._site)
 
 
 SLOW_SECONDS: Final = 0.02

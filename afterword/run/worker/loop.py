@@ -20,7 +20,7 @@ from afterword.run.worker.deliverer import Deliverer
 from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, wait
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
-from afterword.run.worker.jobs import DomainChecks, Job, jobs_of
+from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
 from afterword.run.worker.messages import CaseMessages, Notices, TestMessages
 from afterword.run.worker.sender import Sender
@@ -92,6 +92,7 @@ async def run(
                 test_messages = TestMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(test_messages.run(stop))
                 group.create_task(DomainChecks(pool=pool, site=site).run(stop))
+                group.create_task(Mailboxes(pool=pool, site=site).run(stop))
                 replies = CaseMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(replies.run(stop))
                 if EMAIL in defaults:

@@ -11,7 +11,7 @@ from typing import ClassVar, Final, TypeVar
 import structlog
 
 from afterword import errors
-from afterword.cases import messages
+from afterword.cases import mailboxes, messages
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.site import Site
 from afterword.kit import db
@@ -191,12 +191,13 @@ class CaseMessages(_AccountMessages[messages.Message]):
         return await messages.claim(database, now=database.clock.now(), limit=limit)
 
     async def compose(self, database: Database, message: messages.Message) -> Message:
-        answered = await messages.get_last_received(
-            database, organization_id=message.organization_id, alert_instance_id=message.alert_instance_id
-        )
+        case = {"organization_id": message.organization_id, "alert_instance_id": message.alert_instance_id}
+        answered = await messages.get_last_received(database, **case)
         return messages.compose(
             message,
             settings=await self._settings(database, message),
+            feedback=await messages.get_feedback(database, **case),
+            mailbox=(await mailboxes.get(database, organization_id=message.organization_id)).address,
             sender=self._mail_from,
             answered=answered,
             site=self._site,

@@ -27,7 +27,7 @@ from afterword.core.messaging.networks import Network
 from afterword.core.messaging.refusals import SUPPRESSING, enhanced_of, judge
 from afterword.kit.transport import mime
 from afterword.kit.transport.base import Begin, Cause, Outcome, Refused, Retry, Sent, Unknown
-from afterword.kit.transport.http import ADDRESSES_TRIED_MAX, Blocked, NotSent, open_addresses, verification_error
+from afterword.kit.transport.http import Blocked, NotSent, connect, verification_error
 
 Starttls = Literal["offered", "required", "never"]
 Security = Literal["tls", "starttls", "none"]
@@ -611,26 +611,12 @@ async def dial(
 
 async def _connected(relay: Relay, networks: Sequence[Network], *, seconds: float) -> socket.socket:
     """A connection to one of the relay's addresses, all of which are allowed. Raises NotOpenError."""
-    reason = "Nobody took the connection."
     try:
-        for address in (await open_addresses(relay.host, relay.port, allowed=networks))[:ADDRESSES_TRIED_MAX]:
-            plain = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6)  # noqa: PLR2004
-            plain.setblocking(False)
-            try:
-                async with asyncio.timeout(min(CONNECT_SECONDS, seconds)):
-                    await asyncio.get_running_loop().sock_connect(plain, (str(address), relay.port))
-            except OSError:  # TimeoutError is one
-                plain.close()
-            except BaseException:
-                plain.close()
-                raise
-            else:
-                return plain
+        return await connect(relay.host, relay.port, allowed=networks, seconds=min(CONNECT_SECONDS, seconds))
     except Blocked as error:
         raise NotOpenError(Retry("account", error.reason)) from error
     except NotSent as error:
-        reason = error.reason
-    raise NotOpenError(broken(Phase.CONNECT, f"{relay.place}: {reason}"))
+        raise NotOpenError(broken(Phase.CONNECT, f"{relay.place}: {error.reason}")) from error
 
 
 def _let_go(connecting: "asyncio.Task[aiosmtplib.SMTPResponse]", conversation: Conversation) -> None:

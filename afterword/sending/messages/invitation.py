@@ -131,7 +131,7 @@ def compile_invitation(
         footer=_paragraphs(authored.footer or ""),
         button=placeholders.parse(authored.button or words("Open the questionnaire")).parts,
         with_address=with_address,
-        style=_style_of(theme, public_url),
+        style=style_of(theme, public_url),
     )
     pieces = _html(parts, locale)
     line = (
@@ -384,21 +384,20 @@ def _brand(parts: _Parts) -> Pieces:
     logo: Picture | None = parts.style["logo"]
     if logo is None:
         return (ORGANIZATION,)
-    scale = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height)
-    width, height = max(1, round(logo.width * scale)), max(1, round(logo.height * scale))
+    width, height = parts.style["logo_size"]
     address = escape(f"{parts.style['public_url']}{logo.address}")
     opening = f'<img src="{address}" width="{width}" height="{height}" alt="'
     return (opening, ORGANIZATION, '" style="display:block;border:0;max-width:100%">')
 
 
-def _style_of(theme: Theme, public_url: str) -> dict[str, Any]:
+def style_of(theme: Theme, public_url: str) -> dict[str, Any]:
     """Colours, fonts and the logo, as the templates take them. A logo that is no picture of ours is left out."""
     brand = Brand.of(theme)
     light, dark = (
         {name.replace("-", "_"): color for name, color in colors_of(brand, scheme).items()}
         for scheme in ("light", "dark")
     )
-    own = theme.font not in {"system", "serif"}
+    own, logo = theme.font not in {"system", "serif"}, read_address(theme.logo or "")
     return {
         "dark_when": _DARK_WHEN[theme.scheme],
         "light": light,
@@ -406,6 +405,12 @@ def _style_of(theme: Theme, public_url: str) -> dict[str, Any]:
         "sans": SANS if theme.font == "system" else STACKS[theme.font],
         "serif": STACKS[theme.font] if own else SERIF,
         "radius": RADIUS if theme.corner_radius is None else theme.corner_radius,
-        "logo": read_address(theme.logo or ""),
+        "logo": logo,
+        "logo_size": _size_of(logo) if logo else None,
         "public_url": public_url,
     }
+
+
+def _size_of(logo: Picture) -> tuple[int, int]:
+    scale = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height)
+    return max(1, round(logo.width * scale)), max(1, round(logo.height * scale))

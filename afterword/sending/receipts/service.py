@@ -110,14 +110,15 @@ async def list_items(
     return [Item(**row) for row in rows]
 
 
-async def get_item_key(  # any tenant: a returned mail names no organization
-    db: Database, *, item_id: str
+async def get_item_key(  # any tenant, unless it is given: a returned mail names none
+    db: Database, *, item_id: str, organization_id: str | None = None
 ) -> ItemKey | None:
     row = await db.fetch_row(
         """select q.organization_id, q.item_id
            from organization o
-           join queue_item q on q.organization_id = o.organization_id and q.item_id = $1""",
-        item_id,
+           join queue_item q on q.organization_id = o.organization_id and q.item_id = $1
+           where $2::text is null or o.organization_id = $2""",
+        *(item_id, organization_id),
     )
     return None if row is None else (row["organization_id"], row["item_id"])
 
@@ -157,8 +158,8 @@ async def get_last_item_id(
     )
 
 
-async def get_last_item(  # any tenant: a returned mail names no organization
-    db: Database, *, channel_id: int, address_key: bytes, since: datetime
+async def get_last_item(  # any tenant, unless it is given: a returned mail names none
+    db: Database, *, channel_id: int, address_key: bytes, since: datetime, organization_id: str | None = None
 ) -> ItemKey | None:
     row = await db.fetch_row(
         """select q.organization_id, q.item_id
@@ -167,11 +168,12 @@ async def get_last_item(  # any tenant: a returned mail names no organization
              and r.address_key = $2
            join questionnaire_instance i on i.organization_id = r.organization_id and i.responder_id = r.responder_id
            join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
-           where q.address_key = $2 and q.dispatched_time >= $3
+           where q.address_key = $2 and q.dispatched_time >= $3 and ($4::text is null or o.organization_id = $4)
            order by q.dispatched_time desc limit 1""",
         channel_id,
         address_key,
         since,
+        organization_id,
     )
     return None if row is None else (row["organization_id"], row["item_id"])
 
@@ -262,15 +264,17 @@ async def take(
     return counted + await _act(db, abouts=[_softened(about, secret) for about in abouts], now=now)
 
 
-async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, secret: bytes) -> int:
-    """Apply the reports of a returned mail, about messages of any organization; the number of new ones.
+async def take_mail(
+    db: Database, *, reports: Sequence[Report], now: datetime, secret: bytes, organization_id: str | None = None
+) -> int:
+    """Apply the reports of a returned mail, about messages of this organization or of any; the number of new ones.
 
     A proven report counts in full. Anybody may have written another: it is recorded if it is a bounce that names the
     address of its item, and suppresses nothing.
     """
     abouts: list[_About] = []
     for report in [_bounded(report, now) for report in reports[:REPORTS_MAX]]:
-        item = await _mailed_item(db, report, now=now, secret=secret)
+        item = await _mailed_item(db, report, now=now, secret=secret, organization_id=organization_id)
         if item is None:
             continue
         if report.is_proven:
@@ -312,17 +316,20 @@ async def _last_item_id(
     return await get_last_item_id(db, **account, channel_id=channel_id, address_key=key, since=since)
 
 
-async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: bytes) -> Item | None:
+async def _mailed_item(
+    db: Database, report: Report, *, now: datetime, secret: bytes, organization_id: str | None
+) -> Item | None:
     since = now - timedelta(days=REPORTED_DAYS_MAX)
     found: tuple[str, str] | None = None
     if report.item_id is not None:
-        found = await get_item_key(db, item_id=report.item_id)
+        found = await get_item_key(db, item_id=report.item_id, organization_id=organization_id)
     elif report.recipient is not None and (normal := _normal(CHANNEL_EMAIL, report.recipient)) is not None:
         found = await get_last_item(
             db,
             channel_id=CHANNEL_EMAIL,
             address_key=address_key(secret, CHANNEL_EMAIL, normal),
             since=now - timedelta(days=GUESSED_DAYS_MAX),
+            organization_id=organization_id,
         )
     if found is None:
         return None

@@ -1,15 +1,21 @@
 """Replies to customers: people who cannot be written to, each reply once, its mail, and the answers."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from msgspec import structs
 
 from afterword.cases import messages
-from afterword.cases.messages import Message, compose
+from afterword.cases.messages import Feedback, Message, compose
 from afterword.core.messaging.reply_text import replied_to
+from afterword.core.questionnaires.visuals import DEFAULT, FINGERPRINT_CHARACTERS, Theme
 from afterword.core.wire.site import Site
+from afterword.kit.texts import LANGUAGES
+from afterword.kit.transport.base import Message as Mail
+from afterword.listening.responses import rows
 from afterword.sending.channels.bounces import Answer
 from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.queue.lanes import LaneSettings
@@ -127,27 +133,92 @@ REPLY = Message(
 )  # fmt: skip
 
 
-def settings_of(sender: str | None, domains: tuple[str, ...] = ()) -> LaneSettings:
+SCORED = Feedback(score=2, score_max=10, comment="Late.\nAnd <b>wet</b>.")
+SILENT = Feedback(score=None, score_max=None, comment=None)
+LOGO = f"/asset/0QmCkLh2XnT7vRz9YbWd4e/{'a' * FINGERPRINT_CHARACTERS}-480x56.png"
+
+
+def settings_of(sender: str | None, domains: tuple[str, ...] = (), *, theme: Theme = DEFAULT) -> LaneSettings:
     pipeline = SimpleNamespace(sender_address=sender, sender_name="Shop", reply_to=None)
     fingerprint = SimpleNamespace(sender_domains=domains)
-    settings = SimpleNamespace(pipeline=pipeline, fingerprint=fingerprint, organization_name="Demo")
+    settings = SimpleNamespace(pipeline=pipeline, fingerprint=fingerprint, organization_name="Demo & Co", theme=theme)
     return cast("LaneSettings", settings)
 
 
+def composed(
+    *,
+    feedback: Feedback = SILENT,
+    answered: str | None = None,
+    locale: str = "en",
+    settings: LaneSettings | None = None,
+    mailbox: str | None = None,
+) -> Mail:
+    return compose(
+        structs.replace(REPLY, locale=locale),
+        settings=settings or settings_of(None),
+        feedback=feedback,
+        mailbox=mailbox,
+        sender="no-reply@ask.example",
+        answered=answered,
+        site=SITE,
+        now=NOW,
+    )
+
+
 def test_a_sender_of_somebody_else() -> None:
-    settings = settings_of("shop@other.example", ("shop.example",))
     with pytest.raises(SenderNotAllowed):
-        compose(REPLY, settings=settings, sender="no-reply@ask.example", answered=None, site=SITE, now=NOW)
+        composed(settings=settings_of("shop@other.example", ("shop.example",)))
 
 
 @pytest.mark.parametrize("answered", [None, "<a@example.org>"])
 def test_mail(answered: str | None) -> None:
-    mail = compose(
-        REPLY, settings=settings_of(None), sender="no-reply@ask.example", answered=answered, site=SITE, now=NOW
-    )
+    mail = composed(answered=answered)
     assert ("no-reply@ask.example", "Shop", "ann@example.org") == (mail.sender, mail.sender_name, mail.recipient)
     assert REPLY.message_id == replied_to(mail.item_id, SITE.secret)
     assert "\n" not in (mail.subject or "")
     assert REPLY.body == mail.text
-    assert "<p>It is being sent.</p>" in (mail.html or "").replace("\n", "")
+    assert ">It is being sent.</p>" in (mail.html or "")
     assert [answered, answered] == [mail.headers.get(name) for name in ("In-Reply-To", "References")]
+
+
+def test_answers_go_to_the_mailbox() -> None:
+    assert composed().reply_to is None
+    assert "answers@shop.example" == composed(mailbox="answers@shop.example").reply_to
+
+
+def test_mail_quotes_the_feedback() -> None:
+    mail = composed(feedback=SCORED)
+    assert f"{REPLY.body}\n\n> Your feedback: 2 / 10\n> Late.\n> And <b>wet</b>." == mail.text
+    assert "And &lt;b&gt;wet&lt;" in (mail.html or "")
+    assert "Your feedback" not in (composed().html or "")
+    assert "> Your feedback\n> Late." in (composed(feedback=replace(SCORED, score=None, comment="Late.")).text or "")
+
+
+@pytest.mark.parametrize("locale", LANGUAGES)
+def test_mail_in_each_language(locale: str) -> None:
+    mail = composed(feedback=SCORED, locale=locale)
+    assert (locale == "en") == ("Your feedback" in (mail.text or ""))
+    assert ('dir="rtl"' in (mail.html or "")) == (locale in {"ar", "he"})
+
+
+def test_mail_has_the_look_of_the_organization() -> None:
+    plain = composed().html or ""
+    assert "<img" not in plain
+    assert ">Demo &amp; Co</div>" in plain
+    mail = composed(settings=settings_of(None, theme=Theme(color_primary="#aa0044", logo=LOGO))).html or ""
+    assert 'width="240" height="28" alt="Demo &amp; Co"' in mail
+    assert f'src="https://ask.example{LOGO}"' in mail.replace("&#x2f;", "/")
+
+
+async def test_the_quoted_feedback_is_no_word_of_the_answer(desk: Desk, path: str) -> None:
+    await desk.run(rows.follow, now=await desk.now())
+    await desk.execute("update response set comment = 'The parcel came a whole week too late.'")
+    sent = await desk.api.ok("POST", f"{path}/message", BODY)
+    case_id = sent["alert_instance_id"]
+    organization_id = desk.house.organization_id
+    feedback = await desk.run(messages.get_feedback, organization_id=organization_id, alert_instance_id=case_id)
+    locale = await desk.value("select locale from alert_message")
+    quoted = "\n".join((BODY["body"], "", *feedback.lines(locale)))
+    text = f"Thanks.\n\nOn 5 Jan 2026 Shop <shop@x.example> wrote:\n{quoted}"
+    assert await answer(desk, sent["message_id"], text=text)
+    assert "Thanks." == await desk.value("select body from alert_message where incoming")

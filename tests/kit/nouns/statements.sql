@@ -32,6 +32,27 @@ returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_
 -- alert: delete
 delete from alert t where t.organization_id = $1 and t.alert_id = $2;
 
+-- alert_mailbox: get
+select o.organization_id, t.address, t.host, t.security, t.port, t.username, t.folder, t.sealed_password, t.read_time, t.mail_count, t.problem, t.problem_time, t.server_reply, t.answer_count, t.answer_time, t.skipped_count, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join alert_mailbox t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2;
+
+-- alert_mailbox: get_locked
+select o.organization_id, t.address, t.host, t.security, t.port, t.username, t.folder, t.sealed_password, t.read_time, t.mail_count, t.problem, t.problem_time, t.server_reply, t.answer_count, t.answer_time, t.skipped_count, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
+from organization o left join alert_mailbox t on t.organization_id = $1
+where o.organization_id = $1 and o.organization_id = $2;
+
+-- alert_mailbox: update
+insert into alert_mailbox as t (organization_id, address, host, security, port, username, folder, sealed_password, updated_time, updated_by)
+select $1, s.address, s.host, s.security, s.port, s.username, s.folder, s.sealed_password, $4, $5
+from jsonb_populate_record(null::alert_mailbox, $3::jsonb) s
+where $1::text = $2::text
+on conflict (organization_id) do update set address = excluded.address, host = excluded.host, security = excluded.security, port = excluded.port, username = excluded.username, folder = excluded.folder, sealed_password = excluded.sealed_password,
+  version = t.version + 1, updated_time = greatest(t.updated_time, excluded.updated_time),
+  updated_by = excluded.updated_by
+where t.organization_id = $1 and (t.address, t.host, t.security, t.port, t.username, t.folder, t.sealed_password) is distinct from (excluded.address, excluded.host, excluded.security, excluded.port, excluded.username, excluded.folder, excluded.sealed_password)
+returning t.organization_id, t.address, t.host, t.security, t.port, t.username, t.folder, t.sealed_password, t.read_time, t.mail_count, t.problem, t.problem_time, t.server_reply, t.answer_count, t.answer_time, t.skipped_count, coalesce(t.version, 0) as version, t.updated_time, t.updated_by;
+
 -- alert_settings: get
 select o.organization_id, t.weekdays, t.start_time, t.end_time, t.closed_on_holidays, t.causes, t.remedies, t.saved_texts, t.recovery_questionnaire_id, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
 from organization o left join alert_settings t on t.organization_id = $1
