@@ -90,6 +90,45 @@ class AlertHistoryEntry(Struct, kw_only=True):
     created_time: datetime
 
 
+class AlertMailbox(Struct, kw_only=True):
+    """
+    The mailbox in which answers of customers arrive, and how its reading goes. Without `host` nobody reads it.
+    """
+
+    organization_id: str
+    address: str | None
+    host: str | None
+    security: str
+    port: int
+    username: str | None
+    folder: str
+    has_password: bool
+    read_time: datetime | None
+    mail_count: int | None
+    problem: str | None
+    problem_time: datetime | None
+    server_reply: str | None
+    answer_count: int
+    answer_time: datetime | None
+    skipped_count: int
+    updated_time: datetime
+    updated_by: str | None
+
+
+class AlertMailboxUpdate(Struct, kw_only=True):
+    """
+    Changes of the mailbox. `password` is stored sealed, and shown to nobody.
+    """
+
+    address: str | None | UnsetType = UNSET
+    host: str | None | UnsetType = UNSET
+    security: Literal["starttls", "tls"] | UnsetType = UNSET
+    port: int | UnsetType = UNSET
+    username: str | None | UnsetType = UNSET
+    password: str | None | UnsetType = UNSET
+    folder: str | UnsetType = UNSET
+
+
 class AlertMessage(Struct, kw_only=True):
     """
     A mail between an agent and the customer of a case.

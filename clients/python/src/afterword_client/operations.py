@@ -3230,6 +3230,36 @@ class AlertSettings(Family):
             models.AlertSettings
         )
 
+    def get_alert_mailbox(self) -> models.AlertMailbox:
+        """Get the mailbox of answers.
+
+        Needs `Alert.Read`.
+        """
+        return self._transport.request("GET", "/alert/mailbox").read(models.AlertMailbox)
+
+    def update_alert_mailbox(
+        self, body: models.AlertMailboxUpdate | None = None, *, if_match: str | None = None
+    ) -> models.AlertMailbox:
+        """Update the mailbox of answers.
+
+        Replies to customers have `address` as their Reply-To. With `host` a worker reads the mailbox every minute:
+        answers go to their cases, bounces to their messages. `host` null ends that. Another server or user needs the
+        password again. Needs `Alert.Update`.
+        """
+        return self._transport.request("PATCH", "/alert/mailbox", body=body, if_match=if_match).read(
+            models.AlertMailbox
+        )
+
+    def check_alert_mailbox(self, *, idempotency_key: str | None = None) -> models.AlertMailbox:
+        """Check the mailbox of answers.
+
+        Logs in, opens the folder and counts its mails; `problem` says what failed. No mail is read. Needs
+        `Alert.Update`.
+        """
+        return self._transport.request("POST", "/alert/mailbox/check", idempotency_key=idempotency_key).read(
+            models.AlertMailbox
+        )
+
 
 class Alerts(Family):
     """Alerts."""
