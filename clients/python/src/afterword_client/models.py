@@ -1904,6 +1904,9 @@ class ReportDigest(Struct, kw_only=True):
     day: int
     hour: int
     locale: str
+    recipient: str | None
+    comments: bool
+    confirmed_time: datetime | None
     due_time: datetime
     sent_time: datetime | None
     created_time: datetime
@@ -1919,6 +1922,8 @@ class ReportDigestRequest(Struct, kw_only=True):
     report_id: str | None | UnsetType = UNSET
     hour: int | UnsetType = 8
     locale: Literal["el", "en"] | UnsetType = "en"
+    recipient: str | None | UnsetType = UNSET
+    comments: bool | UnsetType = False
 
 
 class ReportShare(Struct, kw_only=True):
