@@ -237,6 +237,7 @@ async def _overview(visit: Visit) -> Response:
             if found and one.figure.measure.n
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
+        dates=reports.months_of(visit.words, found.period) if found else "",
         results=[
             (name, results_url(questionnaire_id, period.query)) for questionnaire_id, name in subjects.published.items()
         ]
