@@ -20,7 +20,7 @@ from afterword.kit.ui.lists import one_of, parameter
 from afterword.kit.ui.text import near_moment
 from afterword.listening.responses import reads
 from afterword.listening.responses import service as responses
-from afterword.listening.responses.service import OF_LINK, Filter, ResponseRow, Tab
+from afterword.listening.responses.service import CHANNELS, OF_LINK, Filter, ResponseRow, Tab
 
 RESPONSES: Final = "/console/responses"
 TABS: Final[Mapping[Tab, Marked]] = {
@@ -37,7 +37,6 @@ NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 CONDITION_CHARACTERS_MAX: Final = 2_000
 COMMENT_CHARACTERS_MAX: Final = 300  # of a row
 BEFORE_HIT: Final = 60
-CHANNELS: Final[Mapping[int | None, Marked]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
 BAND_CHIPS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
 BANDS: Final[Mapping[str, Marked]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
 Pieces = Sequence[tuple[str, bool]]

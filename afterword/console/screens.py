@@ -524,6 +524,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "done": flash_of(guest),
         "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
         "scripts": [static.url(f"console/{name}.js") for name in ("console", *(("keys",) if has_keys else ()))],
+        "chart_script": static.url("console/charts.js"),
         "has_keys": has_keys,
     }
     values.setdefault("sections", visit.sections if visit else [])

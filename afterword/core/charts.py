@@ -211,20 +211,27 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Paths in a box of WIDTH by HEIGHT, and places in percent."""
+    """Paths in a box of WIDTH by HEIGHT, and places in percent. `ghost`: of the values before; empty without them."""
 
     line: str
     band: str
     dots: tuple[Dot, ...]
     ticks: tuple[Tick, ...]
+    ghost: str = ""
 
 
-def trend(points: Sequence[Point], *, bounds: tuple[float, float], mirrored: bool = False) -> Trend:
+def trend(
+    points: Sequence[Point],
+    *,
+    bounds: tuple[float, float],
+    mirrored: bool = False,
+    before: Sequence[float | None] = (),
+) -> Trend:
     """The chart of these bins. `bounds`: the ends of the scale, beyond which no axis goes; `mirrored`: right to left.
 
-    A bin without a value interrupts line and band.
+    `before`: the values of as many bins of the period before. A bin without a value interrupts line and band.
     """
-    bottom, top = _axis(points, bounds)
+    bottom, top = _axis([*points, *map(Point, before)], bounds)
     count = max(len(points), 1)
 
     def x_of(index: int) -> float:
@@ -234,22 +241,25 @@ def trend(points: Sequence[Point], *, bounds: tuple[float, float], mirrored: boo
     def y_of(value: float) -> float:
         return round((top - min(max(value, bottom), top)) / (top - bottom) * 100, 3)
 
-    line, bands = "", ""
+    def path_of(values: Sequence[float | None]) -> str:
+        path, is_down = "", False
+        for index, value in enumerate(values):
+            if value is not None:
+                path += f"{'L' if is_down else 'M'}{x_of(index) * 10:g} {y_of(value) * 2:g}"
+            is_down = value is not None
+        return path
+
+    bands = ""
     edge: list[tuple[float, float, float]] = []
-    is_down = False
     for index, point in enumerate(points):
-        if point.value is None:
-            is_down = False
-        else:
-            line += f"{'L' if is_down else 'M'}{x_of(index) * 10:g} {y_of(point.value) * 2:g}"
-            is_down = True
         if point.low is None or point.high is None:
             bands, edge = bands + _closed(edge), []
         else:
             edge.append((x_of(index), y_of(point.low), y_of(point.high)))
     width = round(100 / count, 3)
     return Trend(
-        line=line,
+        line=path_of([point.value for point in points]),
+        ghost=path_of(before),
         band=bands + _closed(edge),
         dots=tuple(
             Dot(index, x_of(index), y_of(point.value), round(x_of(index) - width / 2, 3), width)

@@ -32,7 +32,7 @@ class Mail:
     """A claimed mail with its content. `email` is None for a user who is not active any more.
 
     With a `purpose` (invitation, reset, address, answer) it carries a sealed `link` in place of notices, and for
-    `digest` the `content` of a digest of figures.
+    `digest` and `consent` the `content` of a digest of figures.
     """
 
     organization_id: str
@@ -141,7 +141,7 @@ async def _settle_mail(  # any tenant: the mail names its own
         """update notice_mail
            set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
              finished_time = case when $4 <> 'waiting' then $7::timestamptz end,
-             recipient = case when $4 = 'waiting' or purpose <> 'answer' then recipient end,
+             recipient = case when $4 = 'waiting' or purpose not in ('answer', 'consent', 'digest') then recipient end,
              link = case when $4 = 'waiting' then link end, content = case when $4 = 'waiting' then content end
            where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
         *(mail.organization_id, mail.mail_id, mail.epoch, state, due_time, error, now),
@@ -291,17 +291,18 @@ def _listed(
 
 def _of_digest(content: Mapping[str, Any], site: Site) -> _Content:
     """Figures in words and tables. `content` has the texts in their language, and addresses without the site's own."""
-    url, stop_url = (f"{site.public_url}{content[name]}" for name in ("url", "stop_url"))
+    url, stop_url = (f"{site.public_url}{path}" if (path := content[name]) else "" for name in ("url", "stop_url"))
     lines: list[str] = [content["period"]]
     for section in content["sections"]:
-        lines.append("\n".join(filter(None, (section["title"], *section["sentences"]))))
+        links = [f"{text}: {site.public_url}{path}" if path else text for text, path in section.get("links", ())]
+        lines.append("\n".join(filter(None, (section["title"], *section["sentences"], *links))))
         heads = section["head"]
         lines += [
             f"{row[0]}: {', '.join(f'{head} {cell}' for head, cell in zip(heads[1:], row[1:], strict=False) if cell)}"
             for row in section["rows"]
         ]
-    lines += [f"{content['open']}: {url}", f"{content['why']} {content['stop']}: {stop_url}"]
-    values = {"content": content, "url": url, "stop_url": stop_url}
+    lines += [f"{content['open']}: {url}" if url else "", f"{content['why']} {content['stop']}: {stop_url}"]
+    values = {"content": content, "url": url, "stop_url": stop_url, "site_url": site.public_url}
     return _Content(content["subject"], "digest", lines, content["language"], content["language"], values, stop_url)
 
 
@@ -366,14 +367,23 @@ async def schedule_link(
 
 
 async def schedule_digest(
-    db: Database, *, organization_id: str, user_id: str, content: Mapping[str, Any], now: datetime
+    db: Database,
+    *,
+    organization_id: str,
+    user_id: str,
+    content: Mapping[str, Any],
+    now: datetime,
+    recipient: str | None = None,
+    purpose: Literal["digest", "consent"] = "digest",
 ) -> None:
+    """Mail figures, or the question whether `recipient` wants them; without it to the user."""
     await _insert_mail(
         db,
         organization_id=organization_id,
         mail_id=ids.ordered(now),
         user_id=user_id,
-        purpose="digest",
+        purpose=purpose,
+        recipient=recipient,
         content=dict(content),
         now=now,
     )

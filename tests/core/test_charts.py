@@ -201,3 +201,15 @@ def test_many_lines() -> None:
     assert charts.LANES_MAX == count
     assert len(lines) == len(found[0])
     assert all(0 < one.x < charts.width(count) for row in found for one in row)
+
+
+def test_the_period_before_is_a_line_of_its_own() -> None:
+    """On the same scale, which holds both; a gap where nothing was counted, and none where nothing is compared."""
+    found = trend([Point(1), Point(2)], bounds=(0, 10), before=[None, 9])
+    assert found.ghost.startswith("M750 ")
+    assert 10 == max(tick.value for tick in found.ticks)
+    assert "" == trend([Point(1)], bounds=(0, 10)).ghost
+    assert ("M250 100L750 0", "M250 100L750 0") == (
+        trend([Point(0), Point(10)], bounds=(-10, 10), before=[0, 10]).line,
+        trend([Point(0), Point(10)], bounds=(-10, 10), before=[0, 10]).ghost,
+    )

@@ -198,7 +198,8 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "login_recovery_code": {"digest": OURS},
     "login_session": {"device": ACCOUNT, "digest": OURS, "id_token": SEALED, "network": ACCOUNT},
     "metadata_definition": {"kind": FIXED, "level": FIXED, "name": AUTHORED, "title": AUTHORED, "type": FIXED},
-    "notice_mail": {"content": "figures, and names of reports, groups and questions",
+    "notice_mail": {"content": "figures, names of reports, groups and questions, and two comments where a user "
+                    "chose so, without addresses; until the mail has left",
                     "error": "about the user's own mailbox", "link": SEALED, "purpose": FIXED,
                     "recipient": "a user's, or a visitor's until the mail has left; the row goes with an erasure",
                     "address_key": OURS, "locale": FIXED, "state": FIXED},

@@ -107,7 +107,7 @@ class Plan:
     def _part(self, period: Period | None) -> Part | None:
         if period is None:
             return None
-        return Part(period, periods.buckets(period, None) if self.steps else self.buckets(period))
+        return Part(period, self.buckets(period))
 
 
 def plan(

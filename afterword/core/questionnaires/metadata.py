@@ -60,8 +60,12 @@ class MetadataDefinition:
     metadata_id: str = ""
     application_type_id: str | None = None  # of the level `application_type`
 
+    @property
+    def is_of_product(self) -> bool:
+        return self.metadata_id in _PRODUCT_IDS
+
     def title_in(self, words: Callable[[str], str]) -> str:
-        return words(self.title) if self.metadata_id in _PRODUCT_IDS else self.title or self.name
+        return words(self.title) if self.is_of_product else self.title or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +92,15 @@ class Declared:
         )
 
     @property
+    def by_subject(self) -> dict[str, MetadataDefinition]:
+        """The names by the subjects that conditions call them: `questionnaire_metadata:{name}`."""
+        return {
+            f"{one.kind}_metadata:{one.name}": one for one in (*self.questionnaire.values(), *self.responder.values())
+        }
+
+    @property
     def types(self) -> dict[str, Type]:
-        """The types by the subjects that conditions call them: `questionnaire_metadata:{name}`."""
-        known = [*self.questionnaire.values(), *self.responder.values()]
-        return {f"{one.kind}_metadata:{one.name}": one.type for one in known}
+        return {subject: one.type for subject, one in self.by_subject.items()}
 
     def kind_of(self, name: str) -> Kind:
         return "responder" if name in self.responder and name not in self.questionnaire else "questionnaire"

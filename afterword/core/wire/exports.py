@@ -87,12 +87,16 @@ class Response(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`name`: of a variable, where a program takes short names; `labels`: of numbers that stand for choices."""
+    """`name`: of a variable, where a program takes short names; `labels`: of numbers that stand for choices.
+
+    `subject`: the id of the question, `questionnaire_metadata:{name}` or `responder_metadata:{name}`, else the member.
+    """
 
     header: str
     kind: Kind = "text"
     name: str = ""
     labels: Mapping[int, str] = field(default_factory=dict[int, str])
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +147,13 @@ class ExportTable:
 
     @cached_property
     def parts(self) -> list[Part]:
-        made = [Part([Column(name, _KINDS.get(name, "text")) for name in FIXED], attrgetter("fixed"))]
+        made = [Part([*map(_member, FIXED)], attrgetter("fixed"))]
         if self.is_of_list:
-            seen = [Column(name, _KINDS.get(name, "text")) for name in (*SEEN, "tags")]
-            made.append(Part(seen, lambda response: [*response.seen, ";".join(response.tags)]))
+            made.append(
+                Part([*map(_member, (*SEEN, "tags"))], lambda response: [*response.seen, ";".join(response.tags)])
+            )
         if names := self.item:
-            made.append(Part([*map(Column, names)], lambda response: response.item[: len(names)]))
+            made.append(Part([*map(_member, names)], lambda response: response.item[: len(names)]))
         taken: set[str] = set()
         for question in self.questions:
             name = question.display_name or question.plain_title
@@ -232,7 +237,7 @@ class ExportTable:
             found = [cell(value) for cell in of_value]
             return [*found, other_text] if has_other else found
 
-        return Part(columns, cells)
+        return Part([replace(column, subject=question_id) for column in columns], cells)
 
     def _columns_of(self, question: Question, name: str) -> Iterator[tuple[Column, Callable[[Any], Cell]]]:
         """The columns of the value, each with its cell of a value."""
@@ -361,6 +366,10 @@ def _joined(newer: Question, older: Question) -> Question:
     )
 
 
+def _member(name: str) -> Column:
+    return Column(name, _KINDS.get(name, "text"), subject=name)
+
+
 def _members(question: Question, name: str) -> list[tuple[str | None, str, bool]]:
     """The columns of a question as member of the value (None: the whole), header, whether there are labels."""
     if question.rows:
@@ -426,8 +435,8 @@ def _of_metadata(kind: str, names: Mapping[str, metadata.Type], of: Callable[[Re
             others = _json({name: value for name, value in given.items() if name not in names}).decode()
         return [*map(given.get, names), others]
 
-    columns = [Column(f"{kind}.{name}", type_) for name, type_ in names.items()]
-    return Part([*columns, Column(f"{kind} metadata, undeclared")], cells)
+    columns = [Column(f"{kind}.{name}", type_, subject=f"{kind}_metadata:{name}") for name, type_ in names.items()]
+    return Part([*columns, Column(f"{kind} metadata, undeclared", subject=f"{kind}_metadata:")], cells)
 
 
 def _typed(given: Mapping[str, str], types: Mapping[str, metadata.Type]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from afterword.core.charts import Bar, Point, Square, Trend, scale, trend, whisk
 from afterword.core.figures.periods import Bucket, Period, are_cut
 from afterword.core.figures.reports import Figure
 from afterword.kit.texts import Marked, Texts
-from afterword.kit.ui.text import NOTHING, figure_text, suppressed_text, value_text
+from afterword.kit.ui.text import NOTHING, before_text, figure_text, suppressed_text, value_text
 
 PARTS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
 HOUR_MARKS: Final = (0, 6, 12, 18)
@@ -86,16 +86,17 @@ def trend_view(
     """A score over time; `marks`: short names along the axis; `rows` of the table, where it has more than figures."""
     is_mirrored = words.direction == "rtl"
     texts = [figure_text(words, figure, unit=unit) for figure in figures]
+    before = [None if one.suppressed or one.change is None else one.change.previous for one in figures]
     links = urls or [""] * len(names)
     return View(
         kind="trend",
         title=title,
         finding=finding,
         start=100 if is_mirrored else 0,
-        chart=trend([point_of(figure) for figure in figures], bounds=bounds, mirrored=is_mirrored),
+        chart=trend([point_of(figure) for figure in figures], bounds=bounds, mirrored=is_mirrored, before=before),
         points=[
-            Entry(name=name, text=f"{name}: {text}", url=url)
-            for name, text, url in zip(names, texts, links, strict=True)
+            Entry(name=name, text=" · ".join(filter(None, (f"{name}: {text}", before_text(words, figure)))), url=url)
+            for name, text, url, figure in zip(names, texts, links, figures, strict=True)
         ],
         marks=[Entry(name=name) for name in marks or names],
         head=head,

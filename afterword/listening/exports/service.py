@@ -243,7 +243,12 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
     work = Work(
         export=export,
         owner=owner,
-        writer=writer_of(export.format, table, byte_order_mark=export.byte_order_mark),
+        writer=writer_of(
+            export.format,
+            table,
+            byte_order_mark=export.byte_order_mark,
+            names={subject: one for each in declared for subject, one in each.by_subject.items()},
+        ),
         time_zone=organization.time_zone if organization and export.format in LOCAL else "UTC",
         condition=_read_filter(table.definitions, export.filter),
         oldest=await store.get_oldest_time(

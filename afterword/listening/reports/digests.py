@@ -1,4 +1,7 @@
-"""Digests: a user has a report, or the overview, mailed every week or month, until the user stops it."""
+"""Digests: a user has a report, or the overview, mailed every week or month, until somebody stops it.
+
+Another address than the user's gets one mail that asks; the digest goes there from the click on its link on.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,6 +15,7 @@ from afterword import errors
 from afterword.core.answers import suspicion
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Frequency
+from afterword.core.messaging import addresses
 from afterword.core.organizations.access import ROLE_SCOPES, Caller
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -31,7 +35,10 @@ from afterword.tenants.organizations.service import Organization
 
 DIGESTS_MAX: Final = 50  # of a user
 AGAIN_SECONDS: Final = 60  # between two mails that the user asks for
+CONSENT_DAYS: Final = 7  # then a digest that nobody has agreed to is removed
+ASKED_MAX: Final = 20  # addresses that a user asks within a day
 PURPOSE: Final = "report digest"
+CONSENT_PURPOSE: Final = "report digest consent"
 Content = Mapping[str, Any]
 Write = Callable[[Database, Caller, "ReportDigest"], Awaitable[Content]]
 Day = Annotated[
@@ -39,6 +46,10 @@ Day = Annotated[
 ]
 Hour = Annotated[int, Meta(ge=0, le=23, description="In the organization's time zone.")]
 MailLocale = Annotated[Literal["en", "de", "el", "es", "fr", "it"], Meta(description="The language of the mail.")]
+Recipient = Annotated[
+    fields.Text320 | None, Meta(description="Another address. It is asked first by a mail; null: the user's own.")
+]
+HasComments = Annotated[bool, Meta(description="With the best and the worst comment; of the overview alone.")]
 ReportId = Annotated[fields.Id | None, Meta(description="The saved report; null: the overview.")]
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -54,8 +65,16 @@ class ReportDigest(OwnRecord, kw_only=True):
     day: Annotated[Day, Editable(shown=Day)]
     hour: Annotated[Hour, Editable(shown=Hour)] = 8
     locale: Annotated[str, Editable(wire=MailLocale, shown=str, holds="fixed")] = "en"
+    recipient: Annotated[Recipient, Editable(holds="account")] = None
+    comments: Annotated[HasComments, Editable(shown=HasComments)] = False
+    confirmed_time: datetime | None
     due_time: datetime
     sent_time: datetime | None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether its address has not agreed yet."""
+        return self.recipient is not None and self.confirmed_time is None
 
 
 async def _check(change: Change[ReportDigest]) -> None:
@@ -76,9 +95,33 @@ async def _check(change: Change[ReportDigest]) -> None:
             raise errors.Invalid.at("/report_id", "unknown_value", message)
     if len(await digests_of(db, caller=caller)) >= DIGESTS_MAX:
         raise errors.Invalid.at("", "too_many", f"A user has {DIGESTS_MAX} digests at most.")
+    if columns["comments"]:
+        caller.require("Questionnaire Instance.Read")
+        if columns["report_id"] is not None:
+            raise errors.Invalid.at("/comments", "unknown_value", "Only the overview is mailed with comments.")
+    recipient = await _recipient(change, caller.user_id)
     when = {name: columns[name] for name in ("frequency", "day", "hour")}
     due_time = periods.next_due(change.now, **when, zone=times.zone_of(caller.time_zone))
-    columns |= {"user_id": caller.user_id, "due_time": due_time}
+    columns |= {"user_id": caller.user_id, "recipient": recipient, "due_time": change.now if recipient else due_time}
+
+
+async def _recipient(change: Change[ReportDigest], user_id: str) -> str | None:
+    """The other address; None for the user's own. Raises Invalid for no address, TooMany."""
+    db, organization_id, given = change.db, change.caller.organization_id, change.columns["recipient"]
+    if given is None:
+        return None
+    address = addresses.normal_or_none(addresses.CHANNEL_EMAIL, given)
+    if address is None:
+        raise errors.Invalid.at("/recipient", "invalid_format", "This is not an e-mail address.")
+    user = await users.get_user(db, organization_id=organization_id, user_id=user_id)
+    if user is not None and (user.email or "").casefold() == address.casefold():
+        return None
+    asked = await mails.count_link_mails(
+        db, organization_id=organization_id, user_id=user_id, purpose="consent", since=change.now - timedelta(days=1)
+    )
+    if asked >= ASKED_MAX:
+        raise errors.TooMany(f"At most {ASKED_MAX} addresses are asked in a day.", headers={"Retry-After": "3600"})
+    return address
 
 
 DIGEST = Noun(
@@ -91,7 +134,8 @@ DIGEST = Noun(
     scope="Report",
     about_create="A report to be mailed regularly.",
     about={
-        "create": "Mails the report, or the overview, to the token's user every week or month, until it is deleted.",
+        "create": "Mails the report, or the overview, to the token's user or another address every week or month, "
+        "until it is deleted. Another address gets one mail that asks, and is mailed once somebody there has agreed.",
     },
     names={"create": "create_report_digest", "delete": "delete_report_digest"},
     summaries={"create": "Create a digest", "delete": "Stop a digest"},
@@ -143,30 +187,42 @@ async def digests_of(db: Database, *, caller: Caller) -> list[ReportDigest]:
 
 
 async def send_now(db: Database, *, caller: Caller, digest_id: str, now: datetime) -> ReportDigest:
-    """Have a worker send one more mail; the days of the others stay. Raises Forbidden, NotFound, TooMany."""
+    """Have a worker send one more mail; the days of the others stay. Raises Forbidden, NotFound, Conflict, TooMany."""
     caller.require_real()
     found = await nouns.get(DIGEST, db, caller=caller, key=digest_id)
+    if found.is_asked:
+        raise errors.Conflict("Nobody at this address has agreed to the mail yet.")
     if found.sent_time is not None and now - found.sent_time < timedelta(seconds=AGAIN_SECONDS):
         raise errors.TooMany("One was sent a moment ago.", headers={"Retry-After": str(AGAIN_SECONDS)})
     await _update_due_time(db, organization_id=caller.organization_id, digest_id=digest_id, due_time=now)
     return found
 
 
-def stop_token(organization_id: str, digest_id: str, *, secret: bytes) -> str:
-    """The secret of the address in a digest's mails, by which it is stopped without a login."""
-    return suspicion.token_of(secret, PURPOSE, f"{organization_id}/{digest_id}")
+def link_token(organization_id: str, digest_id: str, *, secret: bytes, purpose: str = PURPOSE) -> str:
+    """The secret of an address in a digest's mails, by which it is stopped, or agreed to, without a login."""
+    return suspicion.token_of(secret, purpose, f"{organization_id}/{digest_id}")
 
 
-async def stop_by_token(
-    db: Database, *, organization_id: str, digest_id: str, token: str, secret: bytes, is_done: bool
-) -> bool:
-    """Whether there was such a digest; with `is_done` there is none from now on. Raises NotFound for another token."""
+async def open_link(
+    db: Database, *, organization_id: str, digest_id: str, token: str, secret: bytes, purpose: str = PURPOSE
+) -> ReportDigest | None:
+    """The digest of a link; None where it is stopped. Raises NotFound for another token."""
     subject = f"{organization_id}/{digest_id}"
-    if not suspicion.is_token(token, secret=secret, purpose=PURPOSE, subject=subject):
+    if not suspicion.is_token(token, secret=secret, purpose=purpose, subject=subject):
         raise errors.NotFound("There is no such page.")
-    if is_done:
-        return await _delete_digest(db, organization_id=organization_id, digest_id=digest_id) > 0
-    return await _get_exists(db, organization_id=organization_id, digest_id=digest_id)
+    return await _get_digest(db, organization_id=organization_id, digest_id=digest_id)
+
+
+async def stop(db: Database, *, digest: ReportDigest) -> None:
+    await _delete_digest(db, organization_id=digest.organization_id, digest_id=digest.digest_id)
+
+
+async def agree(db: Database, *, digest: ReportDigest, now: datetime) -> None:
+    """Mail it to its address from now on."""
+    organization = await organizations.get_organization(db, organization_id=digest.organization_id)
+    zone = times.zone_of(organization.time_zone if organization else "UTC")
+    due_time = periods.next_due(now, frequency=digest.frequency, day=digest.day, hour=digest.hour, zone=zone)
+    await _update_confirmed_time(db, digest, due_time=due_time, now=now)
 
 
 async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> int:
@@ -179,6 +235,9 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
     for number, digest in enumerate(due):
         organization = await organizations.get_organization(db, organization_id=digest.organization_id)
         assert organization is not None  # noqa: S101  a key says so
+        if digest.is_asked and digest.sent_time is not None:  # nobody agreed
+            await stop(db, digest=digest)
+            continue
         try:
             async with savepoint(db):
                 if (caller := await _reader(db, digest, organization)) is not None:
@@ -187,6 +246,8 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
                         organization_id=digest.organization_id,
                         user_id=digest.user_id,
                         content=await write(db, caller, digest),
+                        recipient=digest.recipient,
+                        purpose="consent" if digest.is_asked else "digest",
                         now=now + timedelta(microseconds=number),  # one mail of a user at a time
                     )
         except Exception:  # of one digest
@@ -213,10 +274,19 @@ async def _reader(db: Database, digest: ReportDigest, organization: Organization
     )
 
 
-async def _get_exists(db: Database, *, organization_id: str, digest_id: str) -> bool:
-    return await db.fetch_value(
-        "select exists (select from report_digest where organization_id = $1 and digest_id = $2)",
+async def _get_digest(db: Database, *, organization_id: str, digest_id: str) -> ReportDigest | None:
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from report_digest where organization_id = $1 and digest_id = $2",
         *(organization_id, digest_id),
+    )
+    return None if row is None else ReportDigest(**row)
+
+
+async def _update_confirmed_time(db: Database, digest: ReportDigest, *, due_time: datetime, now: datetime) -> None:
+    await db.execute(
+        """update report_digest set due_time = $3, confirmed_time = $4, sent_time = null
+           where organization_id = $1 and digest_id = $2 and confirmed_time is null""",
+        *(digest.organization_id, digest.digest_id, due_time, now),
     )
 
 
@@ -249,6 +319,8 @@ async def _claim_digests(  # any tenant: one job for all
 
 async def _settle_digest(db: Database, digest: ReportDigest, *, zone: ZoneInfo, now: datetime) -> None:
     due_time = periods.next_due(now, frequency=digest.frequency, day=digest.day, hour=digest.hour, zone=zone)
+    if digest.is_asked:
+        due_time = now + timedelta(days=CONSENT_DAYS)
     await db.execute(
         "update report_digest set due_time = $3, sent_time = $4 where organization_id = $1 and digest_id = $2",
         *(digest.organization_id, digest.digest_id, due_time, now),

@@ -98,7 +98,7 @@ async def run_trend(
 ) -> tuple[Result, ReportQuery]:
     """A report by those of the buckets `steps` that `choose` takes by the total; with the query that gives the same.
 
-    The total alone has a change. Raises Invalid where it reads too much.
+    The change of a bucket is that from the one in its place before. Raises Invalid where it reads too much.
     """
     run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
     if context.protected:
@@ -109,14 +109,21 @@ async def run_trend(
     # Rows and their people are not needed to choose by.
     total = _tabulated(run, core_reports.gather(run.wanted, found[0], (), ()), None).total
     larger = replace(run, query=replace(query, bucket=choose(total)), steps=())
-    starts = larger.buckets(run.period)
-    into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(run.period))}
-    cells, people = found
-    counted = core_reports.gather(
-        run.wanted, cells, query.group_by, larger.standing_rows(run.period), people, into=into
-    )
-    earlier = None if before is None else core_reports.gather(run.wanted, before[0], (), (), before[1])
+    counted = _joined(run, larger, found, run.period)
+    earlier = None
+    if before is not None and run.earlier is not None:
+        whole = _joined(run, larger, before, run.earlier)
+        # A month may touch more weeks than the next one, which are in the total alone.
+        earlier = replace(whole, rows={key: row for key, row in whole.rows.items() if key in counted.rows})
     return _listed(larger, _tabulated(larger, counted, earlier)), larger.query
+
+
+def _joined(run: Plan, larger: Plan, found: Found, period: Period) -> Counted:
+    """The cells of the smallest buckets in those of `larger`."""
+    starts = larger.buckets(period)
+    into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(period))}
+    cells, people = found
+    return core_reports.gather(run.wanted, cells, run.query.group_by, larger.standing_rows(period), people, into=into)
 
 
 async def run_template(

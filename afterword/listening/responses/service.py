@@ -16,6 +16,7 @@ from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
 from afterword.core.text import words
+from afterword.core.text.locales import Marked
 from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
@@ -32,6 +33,7 @@ NEWEST_MAX: Final = 5_000  # rows among which a word is looked for first: where 
 TAGGED_MAX: Final = 1_500  # rows with a tag that are all read; where more have it, rows are read by their time
 TAGGED_NEWEST_MAX: Final = 1_000  # rows that a count of a tag that many have looks at
 FREQUENT_MIN: Final = 25  # of the newest: then the others are read by their time, for the index would lead to very many
+CHANNELS: Final[Mapping[int | None, Marked]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
 OF_LINK: Final = 0  # the channel of instances that nothing was sent for
 
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]

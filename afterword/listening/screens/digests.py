@@ -7,10 +7,15 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.cases.alert_instances import store as cases
 from afterword.console.screens import DOMAIN, HOME, LANGUAGES, Guest, Screens, Visit
 from afterword.core.figures import periods
+from afterword.core.figures.periods import Period
+from afterword.core.messaging import addresses
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.question_types import SCORES
+from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
@@ -22,13 +27,23 @@ from afterword.listening.reports import custom_reports, digests, results
 from afterword.listening.reports import overview as overviews
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.digests import DIGEST, ReportDigest
+from afterword.listening.responses import service as responses
+from afterword.listening.responses.service import Filter
 from afterword.listening.screens import overview, reports
 from afterword.listening.screens.forms import report_names
+from afterword.sending.messages.invitation import LOGO_HEIGHT_MAX, LOGO_WIDTH_MAX
+from afterword.tenants.organizations import service as organizations
+from afterword.tenants.organizations import users
 
 ROWS_MAX: Final = 20  # of a table in a mail
 SECTIONS_MAX: Final = 10
 DAYS: Final[Mapping[str, int]] = {"weekly": 7, "monthly": 30}  # of the overview
+CASES_MAX: Final = 5
+COMMENTS_SEEN: Final = 50  # the newest of a band, of which the best or worst is taken
+COMMENT_CHARACTERS_MAX: Final = 400
+QUOTED: Final[tuple[tuple[Marked, str], ...]] = (("Best comment", "promoter"), ("Worst comment", "detractor"))
 STOP: Final = "/console/digest"
+CONSENT: Final = "/console/digest-consent"
 
 Section = dict[str, Any]
 
@@ -46,32 +61,83 @@ async def content_of(
     """The texts of the mail in its language, and addresses without that of the site."""
     words = texts(DOMAIN, digest.locale)
     organization_id, digest_id = digest.organization_id, digest.digest_id
+    organization = await organizations.get_organization(db, organization_id=organization_id)
+    name = organization.display_name if organization else ""
+    brand = visuals.inherited(organization.brand if organization else None)
+    regularly = {"weekly": words("every week"), "monthly": words("every month")}[digest.frequency]
+    token = digests.link_token(organization_id, digest_id, secret=secret)
+    content: dict[str, Any] = {
+        "language": words.language,
+        "direction": words.direction,
+        "brand": _brand(name, brand),
+        "period": "",
+        "stop_url": f"{STOP}/{organization_id}/{digest_id}/{token}",
+        "stop": words("Stop these e-mails"),
+    }
+    if digest.is_asked:
+        return content | await _question(db, words, caller, digest, name=name, regularly=regularly, secret=secret)
+    is_reader = digest.recipient is None or (
+        await users.get_user_by_email(db, organization_id=organization_id, email=digest.recipient)
+    )
     if digest.report_id is None:
         title, url = words("Overview"), f"{HOME}?days={DAYS[digest.frequency]}"
-        period, sections = await _overview(db, words, caller, days=DAYS[digest.frequency], now=now)
+        period, sections = await _overview(db, words, caller, digest, is_reader=bool(is_reader), now=now)
     else:
         url = reports.SAVED.replace("{report_id}", digest.report_id)
         title, period, sections = await _report(db, words, caller, digest.report_id, now=now)
-    token = digests.stop_token(organization_id, digest_id, secret=secret)
-    regularly = {"weekly": words("every week"), "monthly": words("every month")}[digest.frequency]
-    return {
-        "language": words.language,
-        "direction": words.direction,
+    why = words("You chose to get this e-mail {regularly}.", regularly=regularly)
+    if digest.recipient is not None:
+        why = words(
+            "{organization} sends you this mail {regularly}, as you agreed.", organization=name, regularly=regularly
+        )
+    return content | {
         "subject": f"{title}: {period}" if period else title,
         "title": title,
         "period": period,
         "sections": sections[:SECTIONS_MAX],
-        "url": url,
+        "url": url if is_reader else "",
         "open": words("Open it in the console"),
-        "stop_url": f"{STOP}/{organization_id}/{digest_id}/{token}",
-        "stop": words("Stop these e-mails"),
-        "why": words("You chose to get this e-mail {regularly}.", regularly=regularly),
+        "why": why,
+    }
+
+
+async def _question(
+    db: Database, words: Texts, caller: Caller, digest: ReportDigest, *, name: str, regularly: str, secret: bytes
+) -> dict[str, Any]:
+    """The first mail to another address: it has no figures, and nothing else is sent until somebody agrees."""
+    key = digest.organization_id, digest.digest_id
+    token = digests.link_token(*key, secret=secret, purpose=digests.CONSENT_PURPOSE)
+    title = words("Overview")
+    if digest.report_id is not None:
+        title = (await custom_reports.get(db, caller=caller, report_id=digest.report_id)).title
+    asked = words("{organization} would like to mail you “{report}” {regularly}.",
+        organization=name, report=title, regularly=regularly)  # fmt: skip
+    subject = words("May {organization} mail you its figures?", organization=name)
+    return {
+        "subject": subject,
+        "title": subject,
+        "sections": [_section("", [asked, words("Nothing is sent until you agree. The link works for seven days.")])],
+        "url": f"{CONSENT}/{'/'.join(key)}/{token}",
+        "open": words("Agree, and get the mail"),
+        "why": words("If you do not want it, do nothing."),
+        "stop": words("Do not ask again"),
+    }
+
+
+def _brand(name: str, theme: Theme) -> dict[str, Any]:
+    logo = visuals.read_address(theme.logo or "")
+    size = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height) if logo else 1
+    return {
+        "name": name,
+        "color": visuals.colors_of(visuals.Brand.of(theme), "light")["accent"],
+        "logo": [logo.address, max(1, round(logo.width * size)), max(1, round(logo.height * size))] if logo else [],
     }
 
 
 async def _overview(
-    db: Database, words: Texts, caller: Caller, *, days: int, now: datetime
+    db: Database, words: Texts, caller: Caller, digest: ReportDigest, *, is_reader: bool, now: datetime
 ) -> tuple[str, list[Section]]:
+    days = DAYS[digest.frequency]
     subjects = await overviews.get_subjects(db, caller=caller, application_id=None)
     found = await overviews.overview_of(db, caller=caller, subjects=subjects, period={"last_days": days}, now=now)
     if found is None:
@@ -81,12 +147,54 @@ async def _overview(
         if score.figure.measure.n:
             figure = figure_text(words, score.figure, unit=SCORES[score.metric].unit)
             change = change_word(words, score.figure, days=None if found.is_of_months else days)[1]
-            sections.append(_section(SCORES[score.metric].label, [figure, change]))
+            sections.append(_section(SCORES[score.metric].label, [figure, change], overview.trend_of(words, score)))
     if not sections:
         sections.append(_section("", [words("No answers in this period.")]))
+    if digest.comments and caller.reads_answers:
+        sections += [
+            _section(words(title), [text])
+            for title, band in QUOTED
+            if (text := await _comment(db, words, caller, band=band, period=found.period))
+        ]
+    if "Alert Instance.Read" in caller.scopes:
+        sections += await _cases(db, words, caller, is_reader=is_reader, now=now)
     stages = overview.funnel(words, found)
     sections.append(_section(words("From sent to completed"), [stages.finding], stages))
     return reports.months_of(words, found.period), sections
+
+
+async def _comment(db: Database, words: Texts, caller: Caller, *, band: str, period: Period) -> str:
+    """The words of the best or worst score, the longest of equal ones, without addresses and numbers in them."""
+    chosen = Filter(tab="comment", band=band, from_time=period.from_time, to_time=period.to_time)
+    found = await responses.find(
+        db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=COMMENTS_SEEN
+    )
+    sign = 1 if band == "promoter" else -1
+    known = [one for one in found.rows if one.comment and one.score is not None and one.score_max]
+    if not known:
+        return ""
+    best = max(known, key=lambda one: (sign * (one.score or 0) / (one.score_max or 1), len(one.comment or "")))
+    text = addresses.mask(best.comment or "", best.person or "")
+    text = text if len(text) <= COMMENT_CHARACTERS_MAX else f"{text[:COMMENT_CHARACTERS_MAX]}…"
+    return words("“{comment}” ({score} of {most})", comment=text, score=best.score, most=best.score_max)
+
+
+async def _cases(db: Database, words: Texts, caller: Caller, *, is_reader: bool, now: datetime) -> list[Section]:
+    """The open cases that are due first, without the person; links for readers who can log in."""
+    found = await cases.list_work(
+        db, **caller.reach, tab="", user_id=caller.user_id, now=now, after=None, limit=CASES_MAX + 1
+    )
+    if not found:
+        return []
+    links = [
+        (
+            f"{one.alert_title}, {words.date(one.created_time, time_zone=caller.time_zone)}",
+            f"/console/cases/{one.alert_instance_id}" if is_reader else "",
+        )
+        for one in found[:CASES_MAX]
+    ]
+    more = [words("There are more.")] if len(found) > CASES_MAX else []
+    return [{**_section(words("Open cases"), more), "links": links}]
 
 
 async def _report(
@@ -126,14 +234,30 @@ def _sentences(figure: ShownFigure) -> Sequence[str]:
 
 def _section(title: str, sentences: Sequence[str], view: View | None = None) -> Section:
     rows = [[cell.text for cell in row] for row in view.rows] if view else []
-    # The last row is of all together.
-    shown = rows if len(rows) <= ROWS_MAX else [*rows[: ROWS_MAX - 1], rows[-1]]
+    bars = _bars(view) if view else []
+    shown = slice(None)
+    if len(rows) > ROWS_MAX:  # the last row is of all together
+        rows, shown = [*rows[: ROWS_MAX - 1], rows[-1]], slice(ROWS_MAX - 1)
+    bars = bars[shown]
     return {
         "title": title,
         "sentences": [one for one in sentences if one],
         "head": list(view.head) if view else [],
-        "rows": shown,
+        "rows": rows,
+        "bars": [*bars, *[None] * (len(rows) - len(bars))] if any(bars) else [],
     }
+
+
+def _bars(view: View) -> list[int | None]:
+    """The length of a bar for each row in percent, as the picture on the screen has it; none for other pictures."""
+    if view.kind == "trend" and view.chart:
+        places = {dot.index: round(100 - dot.y) for dot in view.chart.dots}
+        return [places.get(index) for index in range(len(view.points))]
+    if view.kind == "rows":
+        return [
+            round(one.bar.width) if one.bar else round(one.places[0]) if one.places else None for one in view.points
+        ]
+    return []
 
 
 MAILS: Final = f"{reports.REPORTS}/mails"
@@ -157,11 +281,13 @@ async def create_mail(visit: Visit) -> Response:
         "day": int(day) if day in map(str, range(1, periods.MONTH_DAYS_MAX + 1)) else 1,
         "hour": int(hour) if hour in map(str, range(24)) else HOUR_DEFAULT,
         "locale": locale if locale in LANGUAGES else visit.words.language,
+        "recipient": visit.form.text("recipient").strip() or None,
+        "comments": bool(visit.form.text("comments")),
     }
     try:
         async with visit.write() as db:
             await nouns.create(DIGEST, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
-    except errors.Invalid as refusal:
+    except (errors.Invalid, errors.TooMany) as refusal:
         return await _page(visit, refusal=refusal)
     return html.redirect(f"{MAILS}?done=saved")
 
@@ -183,35 +309,64 @@ async def stop_mail(visit: Visit) -> Response:
 @routes.open_get(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
 async def confirm_stop(guest: Guest) -> Response:
     """Without a login. A link scanner that opens it stops nothing."""
+    async with guest.read() as db:
+        digest = await _linked(guest, db)
     words = guest.words
-    if not await _stopped(guest, is_done=False):
+    if digest is None:
         return _ended(guest)
-    return guest.page(
-        "digest_stop.html",
-        title=words("Stop these e-mails?"),
-        action=guest.request.url.path,
-        button=words("Stop these e-mails"),
-    )
+    return _asking(guest, words("Stop these e-mails?"), words("Stop these e-mails"))
 
 
 @routes.open_post(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
 async def stop_without_login(guest: Guest) -> Response:
-    await _stopped(guest, is_done=True)
+    async with guest.write() as db:
+        if digest := await _linked(guest, db):
+            await digests.stop(db, digest=digest)
     return _ended(guest)
 
 
-async def _stopped(guest: Guest, *, is_done: bool) -> bool:
+@routes.open_get(f"{CONSENT}/{{organization_id}}/{{digest_id}}/{{token}}")
+async def confirm_consent(guest: Guest) -> Response:
+    """Without a login. A link scanner that opens it agrees to nothing."""
+    async with guest.read() as db:
+        digest = await _linked(guest, db, purpose=digests.CONSENT_PURPOSE)
+    words = guest.words
+    if digest is None:
+        return _ended(guest)
+    if not digest.is_asked:
+        return _agreed(guest)
+    return _asking(guest, words("Get these figures by mail?"), words("Agree, and get the mail"))
+
+
+@routes.open_post(f"{CONSENT}/{{organization_id}}/{{digest_id}}/{{token}}")
+async def consent(guest: Guest) -> Response:
+    async with guest.write() as db:
+        digest = await _linked(guest, db, purpose=digests.CONSENT_PURPOSE)
+        if digest is not None:
+            await digests.agree(db, digest=digest, now=guest.now)
+    return _agreed(guest) if digest else _ended(guest)
+
+
+async def _linked(guest: Guest, db: Database, *, purpose: str = digests.PURPOSE) -> ReportDigest | None:
     names = ("organization_id", "digest_id", "token")
     organization_id, digest_id, token = (guest.request.path_params[name] for name in names)
-    async with guest.write() as db:
-        return await digests.stop_by_token(
-            db,
-            organization_id=organization_id,
-            digest_id=digest_id,
-            token=token,
-            secret=guest.site.secret,
-            is_done=is_done,
-        )
+    return await digests.open_link(
+        db,
+        organization_id=organization_id,
+        digest_id=digest_id,
+        token=token,
+        secret=guest.site.secret,
+        purpose=purpose,
+    )
+
+
+def _asking(guest: Guest, title: str, button: str) -> Response:
+    return guest.page("digest_stop.html", title=title, action=guest.request.url.path, button=button)
+
+
+def _agreed(guest: Guest) -> Response:
+    text = guest.words("You get the mail from now on. A link in each one stops it.")
+    return guest.page("shared_ended.html", title=guest.words("Thank you"), text=text)
 
 
 def _ended(guest: Guest) -> Response:
@@ -221,7 +376,7 @@ def _ended(guest: Guest) -> Response:
 
 
 @routes.get(MAILS, scope="Report.Read")
-async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Response:
+async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
         found = await digests.digests_of(db, caller=visit.caller)
@@ -246,11 +401,14 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
         hour=form.text("hour") or str(HOUR_DEFAULT),
         languages=[(each, own_name(each)) for each in LANGUAGES],
         locale=form.text("locale") or words.language,
+        recipient=form.text("recipient"),
+        comments=form.text("comments"),
+        may_comment=visit.caller.reads_answers,
         zone=visit.zone,
     )
 
 
-def _row(visit: Visit, one: ReportDigest, titles: dict[str, str]) -> dict[str, str]:
+def _row(visit: Visit, one: ReportDigest, titles: dict[str, str]) -> dict[str, Any]:
     words = visit.words
     named = words("Overview") if one.report_id is None else titles.get(one.report_id, words("A report"))
     when = dict(_whens(words))[f"{one.frequency} {one.day}"]
@@ -260,6 +418,8 @@ def _row(visit: Visit, one: ReportDigest, titles: dict[str, str]) -> dict[str, s
         "url": reports.SAVED.replace("{report_id}", one.report_id) if one.report_id else "/console",
         "when": words("{when} at {hour}:00, next {moment}.", when=when, hour=one.hour, moment=moment),
         "action": f"{MAILS}/{one.digest_id}",
+        "recipient": one.recipient or "",
+        "is_asked": one.is_asked,
     }
 
 

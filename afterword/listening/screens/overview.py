@@ -237,6 +237,7 @@ async def _overview(visit: Visit) -> Response:
             if found and one.figure.measure.n
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
+        dates=reports.months_of(visit.words, found.period) if found else "",
         results=[
             (name, results_url(questionnaire_id, period.query)) for questionnaire_id, name in subjects.published.items()
         ]
@@ -262,18 +263,7 @@ def _score(
     between = periods.text_of(found.period.from_time, found.period.to_time)
     choice = replace(choice, score=score.metric, between=between)
     edges = buckets_of(found.period, [one.start for one in score.bins]).values() if reads_answers else ()
-    starts = [words.day(one.start.isoformat()) for one in score.bins]
-    view = charts.trend_view(
-        words,
-        [one.figure for one in score.bins],
-        starts,
-        bounds=bounds,
-        unit=unit,
-        head=(words("From"), kept.label),
-        finding="",
-        marks=[words.short_day(one.start.isoformat()) for one in score.bins],
-        urls=[choice.url(between=periods.text_of(first, last)) for first, last in edges],
-    )
+    view = trend_of(words, score, [choice.url(between=periods.text_of(first, last)) for first, last in edges])
     has_parts = kept.is_net and not figure.suppressed
     return {
         "metric": score.metric,
@@ -290,6 +280,21 @@ def _score(
         if has_parts
         else view,
     }
+
+
+def trend_of(words: Texts, score: Score, urls: Sequence[str] | None = None) -> charts.View:
+    kept = SCORES[score.metric]
+    return charts.trend_view(
+        words,
+        [one.figure for one in score.bins],
+        [words.day(one.start.isoformat()) for one in score.bins],
+        bounds=kept.bounds,
+        unit=kept.unit,
+        head=(words("From"), kept.label),
+        finding="",
+        marks=[words.short_day(one.start.isoformat()) for one in score.bins],
+        urls=urls,
+    )
 
 
 def _stage_urls(visit: Visit, found: Overview, subjects: Subjects) -> Sequence[str] | None:

@@ -1842,6 +1842,9 @@ CREATE TABLE report_digest (
     due_time timestamp with time zone NOT NULL,
     sent_time timestamp with time zone,
     created_time timestamp with time zone DEFAULT now() NOT NULL,
+    recipient text,
+    confirmed_time timestamp with time zone,
+    comments boolean DEFAULT false NOT NULL,
     CONSTRAINT report_digest_check CHECK (((day >= 1) AND (day <=
 CASE frequency
     WHEN 'weekly'::text THEN 7
@@ -1849,7 +1852,8 @@ CASE frequency
 END))),
     CONSTRAINT report_digest_frequency_check CHECK ((frequency = ANY (ARRAY['weekly'::text, 'monthly'::text]))),
     CONSTRAINT report_digest_hour_check CHECK (((hour >= 0) AND (hour <= 23))),
-    CONSTRAINT report_digest_locale_check CHECK ((length(locale) <= 35))
+    CONSTRAINT report_digest_locale_check CHECK ((length(locale) <= 35)),
+    CONSTRAINT report_digest_recipient_check CHECK ((length(recipient) <= 320))
 );
 
 CREATE TABLE report_share (
@@ -2410,7 +2414,7 @@ ALTER TABLE ONLY notice_mail
     ADD CONSTRAINT notice_mail_pkey PRIMARY KEY (organization_id, mail_id);
 
 ALTER TABLE notice_mail
-    ADD CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text, 'answer'::text]))) NOT VALID;
+    ADD CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text, 'answer'::text, 'consent'::text]))) NOT VALID;
 
 ALTER TABLE ONLY notification
     ADD CONSTRAINT notification_organization_id_user_id_event_id_key UNIQUE (organization_id, user_id, event_id);
@@ -3032,7 +3036,7 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON questionnaire_visual FO
 
 CREATE TRIGGER audit AFTER INSERT ON queue_batch FOR EACH ROW EXECUTE FUNCTION write_audit_entry('queue_batch', 'batch_id', 'owner');
 
-CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_digest FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_digest', 'digest_id', '');
+CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_digest FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_digest', 'digest_id', 'recipient');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_share FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_share', 'share_id', 'digest');
 

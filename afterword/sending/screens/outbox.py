@@ -167,7 +167,7 @@ def _row(visit: Visit, one: OutboxMessageRecord) -> dict[str, Any]:
         "recipient": address_text(words, one.responder_channel_identifier),
         "subject": one.subject or "",
         "channel": words(CHANNELS[one.channel_id]),
-        "pipeline": one.pipeline_title or words("a test message"),
+        "pipeline": one.pipeline_title or words("without a pipeline"),
         "test": one.test,
         "when": words.moment(one.created_time, time_zone=visit.zone),
     }

@@ -562,26 +562,26 @@ returning t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameter
 delete from public_link t where t.organization_id = $1 and t.link_id = $2;
 
 -- report_digest: get
-select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.due_time, t.sent_time, t.organization_id, t.created_time
+select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2 and t.digest_id = $3;
 
 -- report_digest: get_locked
-select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.due_time, t.sent_time, t.organization_id, t.created_time
+select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2 and t.digest_id = $3 for no key update of t;
 
 -- report_digest: list
-select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.due_time, t.sent_time, t.organization_id, t.created_time
+select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2;
 
 -- report_digest: insert
-insert into report_digest as t (organization_id, digest_id, frequency, day, report_id, hour, locale, user_id, due_time,
+insert into report_digest as t (organization_id, digest_id, frequency, day, report_id, hour, locale, recipient, comments, user_id, due_time,
   created_time)
-select $1, $2, s.frequency, s.day, s.report_id, s.hour, s.locale, s.user_id, s.due_time, $4
+select $1, $2, s.frequency, s.day, s.report_id, s.hour, s.locale, s.recipient, s.comments, s.user_id, s.due_time, $4
 from jsonb_populate_record(null::report_digest, $3::jsonb) s
-returning t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.due_time, t.sent_time, t.organization_id, t.created_time;
+returning t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time;
 
 -- report_digest: delete
 delete from report_digest t where t.organization_id = $1 and t.digest_id = $2;

@@ -1,29 +1,16 @@
-"""The formats of a file: what a program reads in it, and what no spreadsheet takes for a formula."""
+"""The formats for programs: what a program reads in them, and what no spreadsheet takes for a formula."""
 
 import csv
 import hashlib
 import io
 import json
 import re
-import zipfile
-from datetime import date, datetime, time, timedelta
-from typing import Any
-
-import pytest
-from python_calamine import CalamineWorkbook
 
 from afterword.core.answers.values import Given
 from afterword.kit import db
-from afterword.listening.exports import writers
-from afterword.listening.exports.writers import Csv, JsonLines, TooManyRows, Xlsx
+from afterword.listening.exports.writers import Csv, JsonLines
 from tests.listening.exports.conftest import COMMENT, CSAT, REASONS, Shop, table
 from tests.listening.exports.files import LONG, WHY, bytes_of, table_of
-
-
-def sheet(content: bytes, name: str) -> list[dict[str, Any]]:
-    """The rows of a worksheet."""
-    rows: list[list[Any]] = CalamineWorkbook.from_filelike(io.BytesIO(content)).get_sheet_by_name(name).to_python()
-    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
 class TestFormats:
@@ -67,36 +54,6 @@ class TestFormats:
         ]
         assert {"questionnaire", "responder"} == document["metadata"].keys()
 
-    async def test_xlsx(self, shop: Shop) -> None:
-        await shop.respond({CSAT: Given(5), COMMENT: Given("=1+1")})
-        export = await shop.ask(format="xlsx")
-        await shop.write()
-        response = await shop.get(f"/q/export/{export['export_id']}/file")
-        with zipfile.ZipFile(io.BytesIO(response.content)) as file:
-            sheet = file.read("xl/worksheets/sheet1.xml").decode()
-        assert "<f>" not in sheet
-        assert "<v>5</v>" in sheet
-        assert ">=1+1<" in sheet
-        assert 2 == sheet.count("<row ")
-
-    async def test_xlsx_has_dates_and_widths(self, shop: Shop) -> None:
-        """Times are numbers in the organization's zone with a format, so that a spreadsheet sorts and groups them."""
-        instance_id = await shop.respond({CSAT: Given(5)}, complete=True)
-        export = await shop.ask(format="xlsx")
-        await shop.write()
-        content = (await shop.get(f"/q/export/{export['export_id']}/file")).content
-        with zipfile.ZipFile(io.BytesIO(content)) as file:
-            sheet = file.read("xl/worksheets/sheet1.xml").decode()
-            styles = file.read("xl/styles.xml").decode()
-        created = (await shop.get(f"/q/instance/{instance_id}")).json()["created_time"]
-        local = datetime.fromisoformat(created)
-        [days] = re.findall(r'<c r="F2" s="1"><v>([0-9.]+)</v>', sheet)
-        assert abs(timedelta(days=float(days)) - (local - datetime(1899, 12, 30, tzinfo=local.tzinfo))) < timedelta(
-            seconds=1
-        )
-        assert 'formatCode="yyyy-mm-dd hh:mm:ss"' in styles
-        assert re.search('<col min="6" max="11" width="20', sheet)
-
     async def test_a_byte_order_mark(self, shop: Shop) -> None:
         await shop.respond({CSAT: Given(4)})
         assert (await shop.file(byte_order_mark=True)).startswith("\ufeffinstance_id,")
@@ -119,21 +76,6 @@ class TestFormats:
 class TestTypes:
     """Declared metadata and answers as their types have them; what does not fit stays text."""
 
-    def test_xlsx(self) -> None:
-        options, responses = table_of()
-        first, second, _ = sheet(bytes_of(Xlsx(options), responses), "Sheet1")
-        expected = {
-            "Which day?": date(2026, 10, 25), "At what time?": time(9, 30), "How many nights?": 2.5,
-            "When?": datetime.fromisoformat("2026-10-25T09:30"), "Found everything?": True,
-            "created_time": datetime.fromisoformat("2026-10-25T10:00"),
-            "questionnaire.sum": 1041.5, "questionnaire.paid": True, "questionnaire.ordered": date(2026, 10, 24),
-            "questionnaire.store": "007",
-        }  # fmt: skip
-        assert expected == {name: first[name] for name in expected}
-        assert ("12345678901234567", "perhaps", "2026-10-24T10:00:00Z") == tuple(
-            second[f"questionnaire.{name}"] for name in ("sum", "paid", "ordered")
-        )
-
     def test_json_lines(self) -> None:
         options, responses = table_of()
         first, second, _ = map(json.loads, bytes_of(JsonLines(options), responses).splitlines())
@@ -146,24 +88,6 @@ class TestTypes:
 
 
 class TestNothingIsLost:
-    def test_long_texts_in_xlsx(self) -> None:
-        """A cell holds 32,767 units of UTF-16; the rest stands on a sheet of its own, and the cell says so."""
-        options, responses = table_of()
-        content = bytes_of(Xlsx(options), responses)
-        cell: str = sheet(content, "Sheet1")[0]["why? [with]"]
-        rest = sheet(content, writers.LONG_TEXTS)
-        begin, mark, _ = cell.partition(" […: Long texts]")
-        assert (LONG, True) == (begin + "".join(row["text"] for row in rest), bool(mark))
-        assert {("instance_id!", "why? [with]")} == {(row["instance_id"], row["column"]) for row in rest}
-        assert [2] == [row["part"] for row in rest]
-        assert all(len(text.encode("utf-16-le")) <= 2 * 32_767 for text in (cell, *(row["text"] for row in rest)))
-
-    def test_too_many_columns(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(writers, "XLSX_COLUMNS_MAX", 20)
-        options, responses = table_of()
-        with pytest.raises(TooManyRows, match="20 columns"):
-            bytes_of(Xlsx(options), responses)
-
     def test_lines_in_json(self) -> None:
         """Readers that take U+2028 or U+0085 for the end of a line read every row."""
         options, responses = table_of()

@@ -1,18 +1,20 @@
 """A manager's month end: a report is compared, pinned, shared and mailed, each with the API's figures."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
 
 from afterword import errors
+from afterword.core.questionnaires.visuals import inherited
 from afterword.kit import db
 from afterword.kit.transport.base import Message
 from afterword.listening.screens import digests
 from afterword.tenants import mails
 from afterword.tenants.mails import compose
-from tests.listening.reports.conftest import NPS, House
+from tests.listening.reports.conftest import NPS, TEXT, House
+from tests.listening.reports.test_alerts import alert, below, cases, evaluate
 from tests.listening.reports.test_digests import caller_of, create
 from tests.listening.screens.test_reports import plain
 from tests.tenants.logins.conftest import SITE, Browser, browser_of
@@ -125,3 +127,134 @@ async def test_no_words_of_comments(owner: House, now: datetime) -> None:
         await create(owner, caller, now, **chosen)
     [mail] = await due(owner, now + timedelta(days=2))
     assert "Words of comments are not sent by e-mail." in mail.text
+
+
+class TestOtherAddress:
+    """Nobody is mailed figures who has not agreed."""
+
+    async def test_agreed(self, shops: House, now: datetime, browser: Browser) -> None:
+        await add(browser, recipient="ann@elsewhere.example", when=tomorrow(now))
+        assert "Waits for consent" in (await browser.get(MAILS)).text
+        [question] = await due(shops, now + timedelta(seconds=1))
+        assert "ann@elsewhere.example" == question.recipient
+        assert "NPS" not in question.text
+        assert [] == await due(shops, now + timedelta(days=6))
+        link = re.search(r"/console/digest-consent/[\w/-]+", question.text)
+        assert link is not None
+        async with browser_of(shops.pool) as guest:
+            assert 404 == (await guest.get(f"{link[0][:-3]}abc")).status_code
+            assert "Get these figures by mail?" in (await guest.get(link[0])).text
+            assert [] == await due(shops, now + timedelta(days=6))
+            assert "Thank you" in (await guest.post(link[0])).text
+            assert "Thank you" in (await guest.get(link[0])).text
+            [mail] = await due(shops, now + timedelta(days=2))
+            assert ("ann@elsewhere.example", True) == (mail.recipient, "NPS" in mail.text)
+            assert "Open it in the console" not in mail.text
+            stop = mail.headers["List-Unsubscribe"].strip("<>").removeprefix(SITE.public_url)
+            assert "These e-mails are stopped" in (await guest.post(stop)).text
+            assert "These e-mails are stopped" in (await guest.get(link[0])).text
+        assert [] == await due(shops, now + timedelta(days=20))
+
+    async def test_refused_by_the_first_mail(self, shops: House, now: datetime, browser: Browser) -> None:
+        await add(browser, recipient="ann@elsewhere.example")
+        [question] = await due(shops, now + timedelta(seconds=1))
+        stop = question.headers["List-Unsubscribe"].strip("<>").removeprefix(SITE.public_url)
+        async with browser_of(shops.pool) as guest:
+            assert "These e-mails are stopped" in (await guest.post(stop)).text
+        assert "No report is mailed yet." in (await browser.get(MAILS)).text
+
+    async def test_forgotten_after_a_week(self, shops: House, now: datetime, browser: Browser) -> None:
+        await add(browser, recipient="ann@elsewhere.example")
+        assert 1 == len(await due(shops, now + timedelta(seconds=1)))
+        assert [] == await due(shops, now + timedelta(days=8))
+        assert "No report is mailed yet." in (await browser.get(MAILS)).text
+
+    async def test_a_user_gets_links(self, shops: House, now: datetime, browser: Browser) -> None:
+        await caller_of(shops, "admin")
+        await add(browser, recipient="admin@example.com")
+        [question] = await due(shops, now + timedelta(seconds=1))
+        link = re.search(r"/console/digest-consent/[\w/-]+", question.text)
+        assert link is not None
+        async with browser_of(shops.pool) as guest:
+            await guest.post(link[0])
+        [mail] = await due(shops, now + timedelta(days=8))
+        assert "Open it in the console" in mail.text
+
+    async def test_no_address(self, browser: Browser) -> None:
+        wrong = await browser.post(MAILS, data={**FORM, "recipient": "ann"})
+        assert (422, True) == (wrong.status_code, "This is not an e-mail address." in wrong.text)
+
+    async def test_an_address_leaves_with_its_mail(self, shops: House, now: datetime, browser: Browser) -> None:
+        await add(browser, recipient="ann@elsewhere.example")
+        await due(shops, now + timedelta(seconds=1))
+        async with db.connection(shops.pool) as database:
+            kept = await database.fetch_value("select count(*) from notice_mail where recipient like 'ann@%'")
+        assert 0 == kept
+
+
+class TestContent:
+    async def test_comments_and_bars(self, shop: House, now: datetime, browser: Browser) -> None:
+        """The best and the worst comment with its score, without addresses; the trend as bars."""
+        given = {NPS: 0, TEXT: "Call me: 6912345678 or ann@example.com, I am very cross."}
+        await shop.respond(given, now=now - timedelta(hours=4))
+        await shop.follow()
+        await add(browser, comments="1", when=tomorrow(now))
+        [mail] = await due(shop, now + timedelta(days=2))
+        text = re.sub("[\u2068\u2069]", "", mail.text)
+        assert "Best comment\n“Fine.” (10 of 10)" in text
+        assert "Worst comment\n“Call me: [address] or [address], I am very cross.” (0 of 10)" in text
+        assert 'bgcolor="#' in (mail.html or "")
+        assert "<script" not in (mail.html or "")
+
+    async def test_no_comments_unless_chosen(self, shop: House, now: datetime, browser: Browser) -> None:
+        await add(browser, when=tomorrow(now))
+        [mail] = await due(shop, now + timedelta(days=2))
+        assert "comment" not in mail.text
+
+    async def test_open_cases(self, shop: House, now: datetime, browser: Browser) -> None:
+        await shop.respond({NPS: 0}, now=now - timedelta(hours=5), count=5)
+        alert_id = await alert(shop, below(50))
+        await evaluate(shop, now + timedelta(hours=1))
+        [case] = await cases(shop, alert_id)
+        await add(browser, when=tomorrow(now))
+        [mail] = await due(shop, now + timedelta(days=2))
+        assert "Open cases" in mail.text
+        assert f"{SITE.public_url}/console/cases/{case['alert_instance_id']}" in mail.text
+
+    async def test_brand(self, shop: House, now: datetime, browser: Browser) -> None:
+        """The colour the organization, and its name where it has no logo; a logo has the size of mails."""
+        async with db.transaction(shop.pool) as database:
+            name = await database.fetch_value("""update organization set brand = '{"color_primary": "#aa0055"}'
+                                                 returning display_name""")
+        await add(browser, when=tomorrow(now))
+        [mail] = await due(shop, now + timedelta(days=2))
+        assert (True, True) == (f'<p class="brand">{name}</p>' in (mail.html or ""), "#aa0055" in (mail.html or ""))
+        logo = f"/asset/{'A' * 22}/{'b' * 10}-480x56.png"
+        found = digests._brand("Shop", inherited({"logo": logo}))
+        assert [logo, 240, 28] == found["logo"]
+
+    async def test_of_an_older_release(self, shop: House) -> None:
+        """A mail that waited while the release changed."""
+        content = {
+            "language": "en", "direction": "ltr", "subject": "A", "title": "A", "period": "", "url": "/console",
+            "sections": [{"title": "NPS", "sentences": ["9"], "head": ["From", "NPS"], "rows": [["Monday", "9"]]}],
+            "open": "Open", "stop_url": "/stop", "stop": "Stop", "why": "Why.",
+        }  # fmt: skip
+        mail = mails.Mail(
+            organization_id="o", mail_id="m", epoch=1, attempts=1, email="a@example.com", locale="en",
+            organization_name="Shop", notices=(), notices_count=0, purpose="digest", content=content,
+        )  # fmt: skip
+        made = compose(mail, recipient="a@example.com", sender="b@example.com", site=SITE, now=datetime.now(UTC))
+        assert "Monday" in (made.html or "")
+
+
+def tomorrow(now: datetime) -> str:
+    return f"weekly {(now + timedelta(days=1)).isoweekday()}"
+
+
+FORM = {"report_id": "overview", "when": "weekly 1", "hour": "7", "locale": "en"}
+
+
+async def add(browser: Browser, **given: str) -> None:
+    response = await browser.post(MAILS, data={**FORM, **given})
+    assert 303 == response.status_code, plain(response.text)

@@ -12,7 +12,7 @@ from afterword import errors
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from afterword.kit.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, LeaseLost, Leases
-from afterword.listening.exports import service, writers
+from afterword.listening.exports import service, workbook
 from afterword.listening.exports import store as exports_store
 from afterword.run.worker import long_work
 from afterword.run.worker.long_work import Exporter
@@ -192,7 +192,7 @@ class TestWorker:
         assert ("failed", service.FAILED) == (failed["state"], failed["error"])
 
     async def test_too_many_rows_for_a_worksheet(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(writers, "XLSX_ROWS_MAX", 1)
+        monkeypatch.setattr(workbook, "XLSX_ROWS_MAX", 1)
         for n in range(2):
             await shop.respond({CSAT: Given(1 + n)})
         export = await shop.ask(format="xlsx")

@@ -1,6 +1,7 @@
 """The outbox: a test message is made, kept, and opened as its recipient would see it."""
 
 import html
+import re
 
 import httpx2
 
@@ -100,6 +101,13 @@ async def test_mails_to_users_are_the_operators(client: Client) -> None:
         assert {message_id, "7" * 22} == {
             one.message_id for one in await queue.run(outbox.list_message_records, limit=5)
         }
+
+
+async def test_a_message_of_no_pipeline(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A reply to a customer is no test message."""
+    await capture(client.queue, "7" * 22, to_user=False, recipient="ann@example.com")
+    shown = await text_of(browser, OUTBOX)
+    assert "ann@example.com</bdi> · without a pipeline" in re.sub("[\u2068\u2069]", "", shown)
 
 
 async def test_clock(client: Client, agent: httpx2.AsyncClient, browser: httpx2.AsyncClient) -> None:

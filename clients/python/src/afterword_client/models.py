@@ -1947,6 +1947,9 @@ class ReportDigest(Struct, kw_only=True):
     day: int
     hour: int
     locale: str
+    recipient: str | None
+    comments: bool
+    confirmed_time: datetime | None
     due_time: datetime
     sent_time: datetime | None
     created_time: datetime
@@ -1961,7 +1964,9 @@ class ReportDigestRequest(Struct, kw_only=True):
     day: int
     report_id: str | None | UnsetType = UNSET
     hour: int | UnsetType = 8
-    locale: Literal["de", "el", "en", "es", "fr", "it"] | UnsetType = "en"
+    locale: Literal["el", "en"] | UnsetType = "en"
+    recipient: str | None | UnsetType = UNSET
+    comments: bool | UnsetType = False
 
 
 class ReportShare(Struct, kw_only=True):

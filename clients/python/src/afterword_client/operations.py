@@ -3707,7 +3707,8 @@ class Reports(Family):
     ) -> models.ReportDigest:
         """Create a digest.
 
-        Mails the report, or the overview, to the token's user every week or month, until it is deleted. Needs
+        Mails the report, or the overview, to the token's user or another address every week or month, until it is
+        deleted. Another address gets one mail that asks, and is mailed once somebody there has agreed. Needs
         `Report.Read`.
         """
         return self._transport.request("POST", "/report/digest", body=body, idempotency_key=idempotency_key).read(
