@@ -35,6 +35,7 @@
       document.title = page.title;
       const status = document.querySelector("[role=status]"), said = page.querySelector("[role=status]");
       if (status && said) { status.textContent = said.textContent; status.hidden = said.hidden; }
+      if (!page.querySelector(".toast")) for (const part of document.querySelectorAll(".toast > :not(.done)")) part.remove();
       const again = id && document.getElementById(id);
       if (again) again.focus(); else if (options.focus) { fresh.tabIndex = -1; fresh.focus({ preventScroll: true }); }
       if (push) history.pushState({ swap: region.id }, "", request.responseURL || url);
@@ -75,6 +76,8 @@
     if (!empty || form.elements.period.value !== "dates") form.requestSubmit();
     else if (target.name === "period") empty.focus();
   });
+
+  addEventListener("click", ({ target }) => target.closest("[data-close]")?.parentElement.remove());
 
   addEventListener("click", async ({ target }) => {
     const button = target.closest("[data-copy]");
