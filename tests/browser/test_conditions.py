@@ -6,6 +6,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.browser.conftest import House
 from tests.browser.test_console import entered
 from tests.browser.test_journeys import Hand
+from tests.browser.test_screens import faults_of
 
 CLICKS_MAX = 8  # from the page of what has the condition
 SCORE = "How likely are you to recommend us to a friend or colleague?"
@@ -117,6 +118,17 @@ async def test_and_then_or(browser: Browser, house: House) -> None:
         await page.get_by_label("Remove the row").nth(1).click()
         await page.get_by_role("button", name="Save").click()
         await page.get_by_text(f"the answer is {DETRACTORS} or “Store” is Shop 3").wait_for()
+
+
+async def test_looked_at(browser: Browser, house: House) -> None:
+    """An alert with three rows, and a jump."""
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/settings/alerts")
+        await page.locator("main a.whole").first.click()
+        await page.locator("select.subject").first.wait_for()
+        assert {} == await faults_of(page.context, page.url, "alert")
+        jump = f"{await nps_editor(page, house)}/jump/new"
+        assert {} == await faults_of(page.context, jump, "jump")
 
 
 async def test_without_scripts(browser: Browser, house: House) -> None:

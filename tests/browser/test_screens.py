@@ -67,7 +67,7 @@ HTML_BYTES_MAX: Final = 20_000  # compressed
 OVERVIEW_BYTES_MAX: Final = 30_000
 FORM_BYTES_MAX: Final = 12_000
 STYLE_BYTES_MAX: Final = 16_000
-SCRIPT_BYTES_MAX: Final = 10_000
+SCRIPT_BYTES_MAX: Final = 13_000
 ALL_BYTES_MAX: Final = 60_000
 REQUESTS_MAX: Final = 6
 NODES_MAX: Final = 1_500
@@ -172,6 +172,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
     more += [
         template,
         "/console/find?q=Ann",
+        "/console/parts",  # for developers, without a link
         *(f"/console/sending/{item_id}/{act}" for act in ("now", "again", "message")),
         *await belongings.add_to_settings(owner, house),
         *await belongings.add_to_responses(owner, house),
