@@ -58,7 +58,7 @@ async def test_left_while_typing(browser: Browser, house: House) -> None:
         await page.get_by_role("button", name="Add", exact=True).click()
         await left(page, page.locator("textarea").first, "Πρώτη")
         await page.goto(f"{question}/jump/new")
-        await page.get_by_label("Value 1").fill("6")
+        await page.get_by_label("Value 1").select_option("6")
         asked: list[str] = []
 
         async def stay(dialog: Dialog) -> None:

@@ -173,6 +173,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
         template,
         "/console/find?q=Ann",
         "/console/parts",  # for developers, without a link
+        await switch_off(owner),
         *(f"/console/sending/{item_id}/{act}" for act in ("now", "again", "message")),
         *await belongings.add_to_settings(owner, house),
         *await belongings.add_to_responses(owner, house),
@@ -195,6 +196,15 @@ async def send_lists(owner: httpx2.AsyncClient, house: House) -> str:
         if "nobody" not in rows:
             await owner.post(here.replace("/columns", "/confirm"))
     return f"/console/sending/lists/template?pipeline={first[1]}"
+
+
+async def switch_off(owner: httpx2.AsyncClient) -> str:
+    """The page that asks before this pipeline is switched on again."""
+    page = html.unescape((await owner.get("/console/sending/pipelines")).text)
+    found = re.search(r'href="(/console/sending/pipelines/\w+/\w+)"', page)
+    assert found is not None
+    assert 303 == (await owner.post(f"{found[1]}/switch", data={"paused": "1"})).status_code
+    return f"{found[1]}/switch"
 
 
 async def keep_message(owner: httpx2.AsyncClient, house: House) -> str:
