@@ -85,7 +85,7 @@ def _page(
         question_form.subjects(words, work, question_id),
         title=words("After “{title}”", title=questionnaires.title_of(words, question)),
         lead=words("If"),
-        hint=words("Without a condition, it always goes there. The first jump that matches decides."),
+        hint=words("Without a condition, the jump is always made. The first jump that matches is used."),
         remove="" if is_new else words("Remove the jump"),
         refusal=refusal,
         problems=question_form.problems_of(
@@ -183,7 +183,7 @@ def _condition_page(
         _known_before(visit, work, condition),
         title=words("When “{title}” is asked", title=questionnaires.title_of(words, question)),
         lead=words("Ask it if"),
-        hint=words("Without a condition, everybody is asked."),
+        hint=words("Without a condition, everyone is asked."),
         remove=words("Ask everybody") if condition else "",
         refusal=refusal,
         problems=question_form.problems_of(

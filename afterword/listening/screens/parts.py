@@ -99,7 +99,7 @@ def _response(words: Texts, row: tuple[str, int, str, str]) -> dict[str, Any]:
         "when": "-",
         "channel": words("Link"),
         "is_unread": bool(tag),
-        "comment": words("Nothing here.") if tag else "",
+        "comment": words("Switched on.") if tag else "",
         "person": "anna@shop.example",
         "case_url": "#" if tag else "",
     }
