@@ -1,4 +1,4 @@
-"""Rights and settings of the tests' servers beside those built in."""
+"""Rights and settings of the tests' servers beside those of the product."""
 
 from typing import Any
 

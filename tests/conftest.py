@@ -312,7 +312,7 @@ class House:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers the organization's requests."""
+        """Headers of the organization's requests."""
         return {"Authorization": f"Bearer {self.token}"}
 
     @property

@@ -165,7 +165,7 @@ def noun_lines(product: Iterable[Path]) -> Mapping[str, int]:
 
 
 def type_places() -> Mapping[str, int]:
-    """The number of files built in that name a type of question, for types whose name means nothing else."""
+    """The number of files of the product that name a type of question, for types whose name means nothing else."""
     texts = [path.read_text(encoding="utf-8") for ending in ("*.py", "*.html") for path in PRODUCT.rglob(ending)]
     return {
         name: sum(f'"{name}"' in text or f"'{name}'" in text for text in texts)

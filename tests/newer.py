@@ -14,7 +14,7 @@ NO_COLUMNS: Final = "drop column zz_newer, drop column zz_constant"
 
 
 async def tables_of(connection: Any) -> Sequence[str]:
-    """Every table built in."""
+    """Every table of the product."""
     rows = await connection.fetch(
         """select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
              and relname <> 'alembic_version' order by relname"""

@@ -20,7 +20,7 @@ BLOCK: Final = re.compile(r"^   ```(?:python|sql|diff|html)\n(.*?)^   ```$", re.
 
 @dataclass(frozen=True)
 class Example:
-    """`files_max`: built in. `test`: the file that takes the first block, which is a test."""
+    """`files_max`: of the product. `test`: the file that takes the first block, which is a test."""
 
     files_max: int
     checks: Sequence[str]

@@ -8,7 +8,8 @@ from typing import Any, Final
 from afterword import errors
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import COMPARISONS, Row, Subjects
-from afterword.console.screens import Visit
+from afterword.console.screens import Form, Visit
+from afterword.core.questionnaires.conditions import kinds_of
 from afterword.core.questionnaires.metadata import Kind
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
@@ -17,7 +18,7 @@ from afterword.listening.search import recent_values
 from afterword.sending.queue.records import VALUE_SCOPES
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
-GROUPS: Final[Mapping[str, Marked]] = {"all": "all of these", "any": "at least one of these"}
+GROUPS: Final[Mapping[str, Marked]] = {"all": "and", "any": "or"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,14 @@ def stored(condition: object, known: Subjects) -> Values:
     return Values(*found) if found else Values("all", [], json_of(condition))
 
 
-def typed(visit: Visit) -> Values:
-    form = visit.form
+def typed(form: Form) -> Values:
     return Values(form.text("group"), condition_rows.typed_rows(form.text), form.text("document"))
 
 
 def condition_of(visit: Visit, values: Values, known: Subjects) -> object:
-    """Raises Invalid where the JSON is none."""
+    """Raises Invalid where the JSON is none, or a value does not fit its subject."""
     if not values.document:
+        errors.check(condition_rows.faults(visit.words, values.rows, known))
         return condition_rows.document_of(values.group, values.rows, known)
     try:
         return parsing.read_json(values.document.encode(), depth_max=CONDITION_DEPTH_MAX)
@@ -50,14 +51,15 @@ def condition_of(visit: Visit, values: Values, known: Subjects) -> object:
 
 
 def values_of(words: Texts, values: Values, known: Subjects, *, first: Row | None = None) -> dict[str, Any]:
-    """The variables of the template of rows. `first`: a row to begin with."""
+    """The variables of `condition` in conditions.html. `first`: a row to begin with."""
     return {
-        "group": values.group,
-        "groups": [(name, words(text)) for name, text in GROUPS.items()],
+        "group": values.group if values.group in GROUPS else "all",
+        "groups": {name: words(text) for name, text in GROUPS.items()},
         "rows": condition_rows.shown_rows([*values.rows, *([first] if first else [])]),
         "grouped": condition_rows.grouped(known),
         "labels": condition_rows.suggestions(words, known),
-        "comparisons": [(name, words(text)) for name, text in COMPARISONS.items()],
+        "offered": condition_rows.offered(words, known),
+        "comparisons": [(name, words(text), " ".join(kinds_of(name))) for name, text in COMPARISONS.items()],
         "document": values.document,
     }
 

@@ -1,6 +1,7 @@
 """The screens: declared with the scope that opens them, run for the session of a cookie, refused as pages."""
 
 import asyncio
+import base64
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
+import msgspec
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -57,6 +59,10 @@ COOKIE: Final = "afterword"
 DEVICE_COOKIE: Final = "afterword-device"
 PENDING_COOKIE: Final = "afterword-pending"
 IDENTITY_COOKIE: Final = "afterword-identity"
+UNDO_COOKIE: Final = "afterword-undo"  # the way back from the last act
+UNDO_SECONDS: Final = 600
+UNDO_BYTES_MAX: Final = 3_500  # browsers keep cookies of 4,096
+UNDONE: Final = "undone"
 KEYS_COOKIE: Final = "afterword-keys"  # "off": this browser hears no single keys (WCAG 2.1.4)
 SESSION_SECONDS: Final = int(sessions.LIFETIME.total_seconds())
 YEAR_SECONDS: Final = 31_536_000
@@ -102,6 +108,18 @@ class Form:
 
     def all(self, name: str) -> list[str]:
         return self.values.get(name, [])
+
+
+class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The way back from an act: a form with these fields, offered where `page` says that it is `done`.
+
+    A version among the fields lets the act be refused when somebody changed the row since.
+    """
+
+    action: str
+    fields: dict[str, str]
+    page: str = ""
+    done: str = ""
 
 
 @dataclass
@@ -230,6 +248,23 @@ class Visit(Guest):
             for name, text, scope, key in SECTIONS
             if scope is None or scope in self.caller.scopes
         ]
+
+    @property
+    def is_undo(self) -> bool:
+        """Whether the form was posted by the button that an `Undo` shows."""
+        return bool(self.form.text("undo"))
+
+    def did(self, page: str, done: str, undo: Undo | None = None) -> Response:
+        """Go to a page that says what was done, and offers to undo it; for an undo, that it is as before."""
+        done = UNDONE if self.is_undo else done
+        response = html.redirect(f"{page}{'&' if '?' in page else '?'}done={done}")
+        value = ""
+        if undo is not None and not self.is_undo:
+            kept = msgspec.structs.replace(undo, page=page.partition("?")[0], done=done)
+            value = base64.urlsafe_b64encode(msgspec.json.encode(kept)).decode()
+        if value or self.cookie(UNDO_COOKIE):
+            self.set_cookie(response, UNDO_COOKIE, value if len(value) <= UNDO_BYTES_MAX else "", seconds=UNDO_SECONDS)
+        return response
 
     def may_open(self, path: str) -> bool:
         """Whether the role opens this address, for links that lead there."""
@@ -522,6 +557,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "may_open": visit.may_open if visit else None,
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
         "done": flash_of(guest),
+        "undo": undo_of(visit) if visit else None,
         "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
         "scripts": [static.url(f"console/{name}.js") for name in ("console", *(("keys",) if has_keys else ()))],
         "chart_script": static.url("console/charts.js"),
@@ -537,6 +573,19 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
 
 def download(file: Download) -> Response:
     return StreamingResponse(file.chunks, media_type=file.media_type, headers=headers.saved_as(file.file_name))
+
+
+def undo_of(visit: Visit) -> Undo | None:
+    """The way back from the act that led to this page; None for what no page of ours has set."""
+    done, value = visit.query.get("done", ""), visit.cookie(UNDO_COOKIE)
+    if not done or not value:
+        return None
+    try:
+        undo = msgspec.json.decode(base64.urlsafe_b64decode(value), type=Undo)
+    except (ValueError, msgspec.DecodeError):
+        return None
+    is_here = (undo.page, undo.done) == (visit.request.url.path, done)
+    return undo if is_here and own_address(undo.action) == undo.action else None
 
 
 def flash_of(guest: Guest) -> str:

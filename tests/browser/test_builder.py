@@ -58,7 +58,7 @@ async def test_left_while_typing(browser: Browser, house: House) -> None:
         await page.get_by_role("button", name="Add", exact=True).click()
         await left(page, page.locator("textarea").first, "Πρώτη")
         await page.goto(f"{question}/jump/new")
-        await page.get_by_label("Value 1").fill("6")
+        await page.get_by_label("Value 1").select_option("6")
         asked: list[str] = []
 
         async def stay(dialog: Dialog) -> None:
@@ -152,11 +152,10 @@ async def finish(page: Page, address: str) -> str:
     await page.get_by_role("link", name="Outline").click()
     await page.get_by_role("link", name="Would you recommend us?").first.click()
     await page.get_by_role("link", name="Add a jump").click()
-    await page.get_by_label("Go to").select_option(label="the end")
-    await page.get_by_label("Comparison 1").select_option(label="is at least")
-    await page.get_by_label("Value 1").fill("9")
+    await page.get_by_label("go to").select_option(label="the end")
+    await page.get_by_label("Value 1").fill("9 to 10 (promoters)")
     await page.get_by_role("button", name="Save").click()
-    assert await page.get_by_text("the answer is at least 9").count()
+    assert await page.get_by_text("the answer is 9 to 10 (promoters)").count()
     await page.goto(f"{address}/publish")
     await page.get_by_role("button", name="Publish").click()
     await page.get_by_text("Published.").wait_for()

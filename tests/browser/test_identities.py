@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.costly
 @pytest.mark.parametrize("scripts", one_of(["with", "without"]))
 async def test_there_and_back(browser: Browser, server_url: str, monkeypatch: pytest.MonkeyPatch, scripts: str) -> None:
-    """With scripts the person types the name the organization alone; without, one button more is pressed."""
+    """With scripts the person types the name of the organization alone; without, one button more is pressed."""
     monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
     listener, site = listening(networks=networks_of("127.0.0.0/8"))
     url = site.public_url

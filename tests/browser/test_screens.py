@@ -67,7 +67,7 @@ HTML_BYTES_MAX: Final = 20_000  # compressed
 OVERVIEW_BYTES_MAX: Final = 30_000
 FORM_BYTES_MAX: Final = 12_000
 STYLE_BYTES_MAX: Final = 16_000
-SCRIPT_BYTES_MAX: Final = 10_000
+SCRIPT_BYTES_MAX: Final = 13_000
 ALL_BYTES_MAX: Final = 60_000
 REQUESTS_MAX: Final = 6
 NODES_MAX: Final = 1_500
@@ -172,6 +172,8 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
     more += [
         template,
         "/console/find?q=Ann",
+        "/console/parts",  # for developers, without a link
+        await switch_off(owner),
         *(f"/console/sending/{item_id}/{act}" for act in ("now", "again", "message")),
         *await belongings.add_to_settings(owner, house),
         *await belongings.add_to_responses(owner, house),
@@ -194,6 +196,15 @@ async def send_lists(owner: httpx2.AsyncClient, house: House) -> str:
         if "nobody" not in rows:
             await owner.post(here.replace("/columns", "/confirm"))
     return f"/console/sending/lists/template?pipeline={first[1]}"
+
+
+async def switch_off(owner: httpx2.AsyncClient) -> str:
+    """The page that asks before this pipeline is switched on again."""
+    page = html.unescape((await owner.get("/console/sending/pipelines")).text)
+    found = re.search(r'href="(/console/sending/pipelines/\w+/\w+)"', page)
+    assert found is not None
+    assert 303 == (await owner.post(f"{found[1]}/switch", data={"paused": "1"})).status_code
+    return f"{found[1]}/switch"
 
 
 async def keep_message(owner: httpx2.AsyncClient, house: House) -> str:
@@ -344,7 +355,7 @@ async def test_looked_at(browser: Browser, house: House, owner: httpx2.AsyncClie
 
 
 async def test_printed(browser: Browser, house: House, owner: httpx2.AsyncClient) -> None:
-    """A sheet of A4 has the name the organization and every column, and nothing to press."""
+    """A sheet of A4 has the name of the organization and every column, and nothing to press."""
     context = await browser.new_context(viewport={"width": 718, "height": 1_000})
     await context.add_cookies(
         [{"name": one.name, "value": one.value or "", "url": house.url} for one in owner.cookies.jar]

@@ -1,4 +1,4 @@
-"""Statuses of cases: those built in, those that organizations add, and their deletion."""
+"""Statuses of cases: those of the product, those that organizations add, and their deletion."""
 
 import asyncio
 from typing import Any

@@ -1,11 +1,14 @@
-"""Every removal that is declared asks first: its address has a page and an act, with the same scope."""
+"""Every removal asks first, by a page with the same scope, unless the page that follows takes it back."""
 
 from afterword.run.console import screens
+
+TAKEN_BACK = frozenset({"/console/responses/tags/removal"})
 
 
 def test_each_act_has_its_page() -> None:
     pages = {one.path: one for one in screens() if one.method == "GET"}
     acts = [one for one in screens() if one.method == "POST" and one.path.endswith("/removal")]
+    acts = [one for one in acts if one.path not in TAKEN_BACK]
     assert len(acts) > 5
     for act in acts:
         assert act.path in pages, act.path

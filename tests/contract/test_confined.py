@@ -24,13 +24,13 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /organization/{organization_id}/identity": "the organization that it belongs to",
     "GET /organization/{organization_id}/login": "the organization that it belongs to",
     "GET /organization/{organization_id}/retention": "the organization that it belongs to",
-    "GET /user/{user_id}": "people the organization",
+    "GET /user/{user_id}": "people of the organization",
     "GET /q/metadata/questionnaire/{metadata_id}": "declared for the organization",
     "GET /q/metadata/responder/{metadata_id}": "declared for the organization",
     "GET /q/organization/{organization_id}/instance": "a list, which has nothing for it",
-    "GET /alert/status/{status_id}": "the organization",
-    "GET /asset/{asset_id}": "pictures the organization",
-    "POST /asset": "pictures the organization",
+    "GET /alert/status/{status_id}": "of the organization",
+    "GET /asset/{asset_id}": "pictures of the organization",
+    "POST /asset": "pictures of the organization",
     "GET /library/{library_name}": "the product's",
     "POST /token": "reaches what its maker reaches",
     "POST /q/questionnaire/validation": "stores nothing",
@@ -57,7 +57,7 @@ SHARED: Final = {
     "account_id",
     "user_ids",
     "subscriber_user_ids",
-}  # the organization
+}  # of the organization
 # Things of the whole organization, which its lists may name too.
 OF_ALL: Final = {
     "organization_id", "user_id", "assigned_user_id", "escalation_user_id", "plan_id", "library_name", "asset_id",

@@ -360,7 +360,7 @@ class TestAnyClient:
 
 @pytest.fixture
 async def port(database_url: str, tmp_path: Path, clients: Clients) -> AsyncIterator[int]:
-    """The web process built in, over the database of the shop."""
+    """The web process of the product, over the database of the shop."""
     port = processes.free_port()
     settings = {"database_url": database_url, "data_dir": tmp_path, "port": port, "secret": "k" * 32}
     async with processes.command("web", folder=tmp_path, **settings) as child:

@@ -30,7 +30,6 @@ LACKING: Final = frozenset(
         "/console/people/{responder_id}/suppression/{suppression_id}",
         "/console/questionnaires/{questionnaire_id}/edit/{question_id}/jump/{number}",
         "/console/responses/taggings/{tagging_id}",
-        "/console/responses/views/{view_id}",
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/versions/{entry_id}",
         "/console/settings/providers/{account_id}/secret",
         "/console/welcome/{questionnaire_id}/message",

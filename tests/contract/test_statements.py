@@ -72,12 +72,12 @@ def tenant_tables() -> frozenset[str]:
 
 
 def files(pattern: str) -> list[Path]:
-    """The files built in."""
+    """The files of the product."""
     return sorted(SOURCE.rglob(pattern))
 
 
 class Source:
-    """A module built in, parsed and walked once for all that is looked for in it."""
+    """A module of the product, parsed and walked once for all that is looked for in it."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.text = path, path.read_text()
@@ -176,7 +176,7 @@ def named_once(function: ast.AST, constants: Mapping[str, str]) -> dict[str, str
 
 
 def literals_of(tree: ast.Module) -> dict[str, str]:
-    """The module's names that stand for literal text, those built in that it imports too."""
+    """The module's names that stand for literal text, those of the product that it imports too."""
     found: dict[str, str] = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SOURCE.name):

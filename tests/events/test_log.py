@@ -108,7 +108,7 @@ class TestShown:
         assert ["tag.added", "tag.removed"] == [each["type"] for each in found]
 
     async def test_confined_to_applications(self, desk: Desk) -> None:
-        """A token of an application sees its events, and none the organization itself."""
+        """A token of an application sees its events, and none of the organization itself."""
         await desk.tell("tag.added")
         headers = await token_of(desk, application_ids=[desk.house.application_id])
         answer = await desk.client.get("/event?limit=500", headers=headers)

@@ -1,4 +1,4 @@
-"""Real processes built in for tests: started with an environment of their own, signalled, waited for, weighed."""
+"""Real processes of the product for tests: started with an environment of their own, signalled, waited for, weighed."""
 
 import asyncio
 import contextlib

@@ -116,11 +116,11 @@ PERIODS: Final[Mapping[str, str]] = {
     "suppression": "people_days; the hash until it is lifted",
     "trial": "20 minutes",
 }
-"""By table: the period the organization after which it goes, or the time for which it is kept at most."""
+"""By table: the period of the organization after which it goes, or the time for which it is kept at most."""
 
 AUTHORED: Final = "written by users, about no single person"
 FIXED: Final = "one of a few words, or a number's name"
-ACCOUNT: Final = "the organization, its users and its accounts, not of people who are asked"
+ACCOUNT: Final = "of the organization, its users and its accounts, not of people who are asked"
 FIGURES: Final = "figures and groups of many"
 OURS: Final = "made by us: a hash, a place, a secret"
 SEALED: Final = "sealed with the installation's secret"
@@ -223,7 +223,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "asset": {"content": AUTHORED, "content_hash": OURS, "media_type": FIXED, "title": AUTHORED},
     "backup": {"kind": FIXED},
     "custom_domain": {"host": AUTHORED, "problem": FIXED},
-    "coupon_code": {"code": "a code the organization; whose it is is told by the instance alone"},
+    "coupon_code": {"code": "a code of the organization; whose it is is told by the instance alone"},
     "questionnaire": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED,
                       "locales": AUTHORED, "questionnaire_icon_url": AUTHORED, "slug": AUTHORED, "title": AUTHORED},
     "questionnaire_draft": {"definition": AUTHORED, "translated_sources": AUTHORED},

@@ -7,14 +7,16 @@ from decimal import Decimal
 from typing import Any, Final
 
 from afterword.core.answers import values
-from afterword.core.questionnaires.conditions import WITHOUT_VALUE, Kind, boolean_of
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import WITHOUT_VALUE, Kind, Scope, boolean_of
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.question_types import SCORES
+from afterword.core.questionnaires.question_types import SCORES, Question
+from afterword.core.reading.findings import Findings
+from afterword.errors import FieldError
 from afterword.kit.texts import Marked, Texts
 
 ROWS_MAX: Final = 20
-BLANK_ROWS: Final = 2
 INNER_MAX: Final = 4  # groups within the outer one
 SUGGESTED_MAX: Final = 100
 GROUPS: Final = ("all", "any")
@@ -25,6 +27,12 @@ COMPARISONS: Final[Mapping[str, Marked]] = {
     "not_contains": "does not contain", "begins_with": "begins with", "ends_with": "ends with",
     "matches": "matches the pattern", "is_empty": "is not given", "is_not_empty": "is given",
 }  # fmt: skip
+# Ready values of scores: parts of their segments with more than one key.
+RANGES: Final[Mapping[str, Mapping[Marked, tuple[int, int]]]] = {
+    "nps": {"0 to 6 (detractors)": (0, 6), "7 to 8 (passives)": (7, 8), "9 to 10 (promoters)": (9, 10)},
+    "csat": {"1 to 2 (dissatisfied)": (1, 2), "4 to 5 (satisfied)": (4, 5)},
+    "ces": {"1 to 3 (hard)": (1, 3), "5 to 7 (easy)": (5, 7)},
+}
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,12}[.,]\d{1,6}\Z", re.ASCII)
 _NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "integers", "number", "metric"})
@@ -34,7 +42,8 @@ _NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "integers", "number", "
 class Subject:
     """`key`: as conditions name it. `labels`: the choices of a question by their values, or yes and no.
 
-    `seen`: values that arrived lately, each with its count.
+    `seen`: values that arrived lately, each with its count. `limits`: the lowest and the highest value, empty where
+    there is none. `scale`: all values of a question with keys. `ranges`: ready values with their ends.
     """
 
     key: str
@@ -44,6 +53,9 @@ class Subject:
     labels: Mapping[int, str] = field(default_factory=dict[int, str])
     is_quoted: bool = True  # in sentences: it is somebody's text
     seen: Sequence[tuple[str, int]] = ()
+    limits: tuple[str, str] = ("", "")
+    scale: range = range(0)
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,8 @@ def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: De
         for name, kind in question.kinds.items():
             text = rows.get(name, question.plain_title)
             if ":" not in name or name in rows:
-                found.append(Subject(f"question:{name}", text, kind, answers, yes if kind == "boolean" else labels))
+                subject = Subject(f"question:{name}", text, kind, answers, yes if kind == "boolean" else labels)
+                found.append(subject if name in rows else replace(subject, **_measures(words, question)))
         if (score := SCORES.get(question.type)) is not None:
             text = f"{score.label} · {question.plain_title}"
             found.append(Subject(f"metric:{question.type}:{question.question_id}", text, "metric", numbers))
@@ -91,6 +104,20 @@ def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: De
     for metric, title in (("response", words("Answered, of sent")), ("completion", words("Completed, of started"))):
         found.append(Subject(f"metric:{metric}", title, "metric", numbers))
     return {one.key: one for one in found}
+
+
+def _measures(words: Texts, question: Question) -> dict[str, Any]:
+    """The limits of a question's answers, and its ready values."""
+    scale = question.scale
+    numbers = (scale[0], scale[-1]) if scale else (question.number_min, question.number_max)
+    dates = (question.date_min, question.date_max)
+    return {
+        "limits": tuple(
+            str(number) if number is not None else date or "" for number, date in zip(numbers, dates, strict=True)
+        ),
+        "scale": scale,
+        "ranges": {words(text): ends for text, ends in RANGES.get(question.type, {}).items()},
+    }
 
 
 def with_named(subjects: Subjects, document: object) -> Subjects:
@@ -131,6 +158,67 @@ def suggestions(words: Texts, subjects: Subjects) -> Sequence[tuple[str, str]]:
     return list(found.items())[:SUGGESTED_MAX]
 
 
+def offered(words: Texts, subjects: Subjects) -> list[dict[str, Any]]:
+    """The kind, the limits and the values of each subject, as far as a list of them can be shown.
+
+    Each value has a note, and whether it is a ready range. `is_closed`: there are no other values.
+    """
+    return [
+        {
+            "key": one.key,
+            "kind": one.kind,
+            "limits": one.limits,
+            "is_closed": bool(one.labels or one.scale),
+            "values": [
+                *((text, "", True) for text in one.ranges),
+                *((text, "", False) for text in _values(one)),
+                *((text, words.plural("seen {n} time", "seen {n} times", count), False) for text, count in one.seen),
+            ],
+        }
+        for one in subjects.values()
+        if len(one.labels) <= SUGGESTED_MAX
+    ]
+
+
+def _values(subject: Subject) -> list[str]:
+    return list(subject.labels.values()) or [str(value) for value in subject.scale]
+
+
+def faults(words: Texts, rows: Iterable[Row], subjects: Subjects) -> list[FieldError]:
+    """The rows whose comparison or value does not fit their subject, at the fields that they are shown with."""
+    answers = {key.removeprefix("question:"): one for key, one in subjects.items() if key.startswith("question:")}
+    scope = Scope(
+        questions={name: one.kind for name, one in answers.items()},
+        values={name: one.labels or one.scale for name, one in answers.items()},
+        metadata={key: one.kind for key, one in subjects.items()},
+        undeclared="text",
+        tags=True,
+    )
+    found: list[FieldError] = []
+    for number, row in enumerate(_in_order(rows)[0]):
+        findings = Findings()
+        subject = subjects.get(row.subject)
+        if subject and subject.kind != "metric":
+            conditions.read(_leaf(row, subject), "", findings, scope)
+            if not findings.found and subject.scale and _WHOLE.match(row.value) and int(row.value) not in subject.scale:
+                findings.error("/value", "out_of_range", "The question has no answer of this value.")
+        for one in findings.found:
+            if one.severity == "error":
+                member = one.path.strip("/").partition("/")[0] or "value"
+                text = _expected(words, subject) if member == "value" and row.value else ""
+                found.append(FieldError(one.code, text or one.message, pointer=f"/{member}-{number}"))
+    return found
+
+
+def _expected(words: Texts, subject: Subject | None) -> str:
+    if subject is None or subject.kind not in {"integer", "integers", "number"}:
+        return ""
+    if subject.labels:
+        return words("Choose one of the answers of this question.")
+    low, high = subject.limits
+    return words("A number from {low} to {high} is expected.", low=low, high=high) if low and high else ""
+
+
 def typed_rows(text: Callable[[str], str]) -> list[Row]:
     places = {str(place): place for place in range(INNER_MAX + 1)}
     return [
@@ -143,12 +231,15 @@ def typed_rows(text: Callable[[str], str]) -> list[Row]:
 
 
 def shown_rows(rows: Iterable[Row]) -> Sequence[Fieldset]:
-    """The rows by their groups: those that are filled, and some to fill, also for one more group."""
+    """The rows by their groups: those that are filled, and one to fill for each group and for a new one.
+
+    A form without any has one more to begin with.
+    """
     filled, places = _in_order(rows)
     filled = [replace(row, place=places.index(row.place)) for row in filled]
-    blanks = [Row()] * BLANK_ROWS + [Row(place=place) for place in range(1, len(places))]
+    blanks = [Row()] * (1 if filled else 2) + [Row(place=place) for place in range(1, len(places))]
     if len(places) <= INNER_MAX:
-        blanks += [Row(place=len(places))] * BLANK_ROWS
+        blanks.append(Row(place=len(places)))
     numbered = list(enumerate([*filled, *blanks][:ROWS_MAX]))
     groups = [(place, [each for each in numbered if each[1].place == place]) for place in range(len(places) + 1)]
     return [group for group in groups if group[1]]
@@ -180,12 +271,7 @@ def rows_of(document: object, subjects: Subjects) -> tuple[str, list[Row]] | Non
     places = [(0, node) for node in outer]
     places += [(place, leaf) for place, node in enumerate(inner, 1) for leaf in node[_INNER[group]]]
     rows = [
-        Row(
-            str(leaf["subject"]),
-            str(leaf.get("operator")),
-            _text_of(leaf.get("value"), subjects.get(leaf["subject"])),
-            place,
-        )
+        _row_of(leaf, subjects.get(leaf["subject"]), place)
         for place, leaf in places
         if isinstance(leaf, dict) and isinstance(leaf.get("subject"), str)
     ]
@@ -200,10 +286,7 @@ def document_of(group: str, rows: Iterable[Row], subjects: Subjects) -> dict[str
     filled, places = _in_order(rows)
     leaves: dict[int, list[dict[str, Any]]] = {place: [] for place in places}
     for row in filled:
-        leaf: dict[str, Any] = {"subject": row.subject, "operator": row.operator}
-        if row.operator not in WITHOUT_VALUE:
-            leaf["value"] = _value_of(row, subjects.get(row.subject))
-        leaves[row.place].append(leaf)
+        leaves[row.place].append(_leaf(row, subjects.get(row.subject)))
     group = group if group in GROUPS else "all"
     nodes = [*leaves.pop(0), *({_INNER[group]: inner} for inner in leaves.values())]
     return {group: nodes} if nodes else None
@@ -244,15 +327,42 @@ def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = 
 
 
 def _comparison(words: Texts, leaf: Document, subject: Subject) -> str:
-    operator = str(leaf.get("operator"))
-    text = words(COMPARISONS[operator]) if operator in COMPARISONS else ""
+    row = _row_of(leaf, subject, 0)
+    text = words(COMPARISONS[row.operator]) if row.operator in COMPARISONS else ""
     name = f"“{subject.text}”" if subject.is_quoted else subject.text
-    return text and f"{name} {text} {_text_of(leaf.get('value'), subject)}".strip()
+    return text and f"{name} {text} {row.value}".strip()
 
 
 def _in_order(rows: Iterable[Row]) -> tuple[list[Row], list[int]]:
     filled = sorted((row for row in rows if row.subject), key=lambda row: row.place)
     return filled, list(dict.fromkeys([0, *(row.place for row in filled)]))
+
+
+def _row_of(leaf: Document, subject: Subject | None, place: int) -> Row:
+    operator, value = str(leaf.get("operator")), leaf.get("value")
+    if subject:
+        for text, ends in subject.ranges.items():
+            if (operator, value) == _within(ends, subject):
+                return Row(str(leaf.get("subject")), "equal", text, place)
+    return Row(str(leaf.get("subject")), operator, _text_of(value, subject), place)
+
+
+def _leaf(row: Row, subject: Subject | None) -> dict[str, Any]:
+    leaf: dict[str, Any] = {"subject": row.subject, "operator": row.operator}
+    if subject and row.operator == "equal" and row.value in subject.ranges:
+        leaf["operator"], leaf["value"] = _within(subject.ranges[row.value], subject)
+    elif row.operator not in WITHOUT_VALUE:
+        leaf["value"] = _value_of(row, subject)
+    return leaf
+
+
+def _within(ends: tuple[int, int], subject: Subject) -> tuple[str, object]:
+    """The comparison of a ready range: at most or at least where it reaches an end of the scale."""
+    low, high = ends
+    scale = subject.scale
+    if low == scale[0]:
+        return "less_equal", high
+    return ("greater_equal", low) if high == scale[-1] else ("in", [*range(low, high + 1)])
 
 
 def _value_of(row: Row, subject: Subject | None) -> object:

@@ -95,7 +95,7 @@ async def ending_page(visit: Visit) -> Response:
 
 @routes.post(ENDING, scope="Questionnaire.Update")
 async def save_ending(visit: Visit) -> Response:
-    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
+    """Drafts may be saved with errors; a value that does not fit its field is refused."""
     form, ending_id = visit.form, visit.id("ending_id")
     work = await read_work(visit)
     insert = inserts(work)
@@ -106,7 +106,7 @@ async def save_ending(visit: Visit) -> Response:
         typed["coupon_pool"] = form.text("coupon_pool") or None
     if form.all("offers_call"):
         typed["call_back"] = bool(form.text("call_back")) or None
-    values = conditions.typed(visit)
+    values = conditions.typed(visit.form)
 
     def change(document: Document) -> Document:
         stored = errors.found(editing.ending_of(document, ending_id), "There is no such ending.")
@@ -192,7 +192,7 @@ def _page(
                 "label": endings.LABEL_CHARACTERS_MAX,
                 "address": endings.ADDRESS_CHARACTERS_MAX,
             },
-            **conditions.values_of(words, condition, known),
+            "condition": conditions.values_of(words, condition, known),
         },
     )
 
@@ -215,7 +215,7 @@ def _field(path: str, rows: Sequence[Row]) -> str:
     first, *rest = path.split("/")
     if first != "conditions":
         return first
-    return condition_rows.place_of(rest, rows) if rest else "group"
+    return condition_rows.place_of(rest, rows) if rest else "conditions"
 
 
 def _number_of(text: str) -> int | str:

@@ -43,19 +43,20 @@ async def jump_page(visit: Visit) -> Response:
 
 @routes.post(JUMP, scope="Questionnaire.Update")
 async def save_jump(visit: Visit) -> Response:
-    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
+    """Drafts may be saved with errors; a value that does not fit its field is refused."""
     form, question_id = visit.form, visit.id("question_id")
     work = await read_work(visit)
     question_in(work, question_id)
-    values = conditions.typed(visit)
+    values = conditions.typed(visit.form)
 
     def change(document: Document) -> Document:
-        condition = conditions.condition_of(visit, values, _known(visit, work, None))
+        is_removal = form.text("then") == "remove"
+        condition = None if is_removal else conditions.condition_of(visit, values, _known(visit, work, None))
         jump = {"target_question_id": form.text("target") or None, "conditions": condition}
         stored = editing.question_of(document, question_id) or {}
         if visit.id("number") != NEW:
             require_same(visit, question_form.mark_of(_jump_in(visit, stored)), "seen")
-        changed = editing.with_jump(stored, _number(visit, stored), None if form.text("then") == "remove" else jump)
+        changed = editing.with_jump(stored, _number(visit, stored), None if is_removal else jump)
         return editing.with_question(document, changed) if stored else document
 
     try:
@@ -83,16 +84,14 @@ def _page(
         values,
         question_form.subjects(words, work, question_id),
         title=words("After “{title}”", title=questionnaires.title_of(words, question)),
-        hint=words(
-            "Rows without a question are ignored; without any row, the jump is always made. The first jump that "
-            "matches is used."
-        ),
+        lead=words("If"),
+        hint=words("Without a condition, the jump is always made. The first jump that matches is used."),
         remove="" if is_new else words("Remove the jump"),
         refusal=refusal,
         problems=question_form.problems_of(
             work, question_id, f"jumps/{visit.id('number')}", partial(_field, values.rows), said
         ),
-        first=Row(f"question:{question_id}", "less_equal") if is_new else None,
+        first=Row(f"question:{question_id}", "equal") if is_new else None,
         theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
         matching=matching_text,
         path=path,
@@ -147,17 +146,17 @@ async def condition_page(visit: Visit) -> Response:
 
 @routes.post(SHOW_IF, scope="Questionnaire.Update")
 async def save_condition(visit: Visit) -> Response:
-    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
+    """Drafts may be saved with errors; a value that does not fit its field is refused."""
     question_id = visit.id("question_id")
     work = await read_work(visit)
-    values = conditions.typed(visit)
+    values = conditions.typed(visit.form)
 
     def change(document: Document) -> Document:
-        condition = conditions.condition_of(visit, values, _known_before(visit, work, None))
+        is_removal = visit.form.text("then") == "remove"
+        condition = None if is_removal else conditions.condition_of(visit, values, _known_before(visit, work, None))
         stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
         require_same(visit, question_form.mark_of(stored.get("show_if")), "seen")
-        kept = None if visit.form.text("then") == "remove" else condition
-        return editing.with_question(document, {**stored, "show_if": kept})
+        return editing.with_question(document, {**stored, "show_if": condition})
 
     try:
         return await save(visit, change, f"/{question_id}?done=saved#show_if")
@@ -183,7 +182,8 @@ def _condition_page(
         values,
         _known_before(visit, work, condition),
         title=words("When “{title}” is asked", title=questionnaires.title_of(words, question)),
-        hint=words("Rows without a question are ignored; without any row, everyone is asked."),
+        lead=words("Ask it if"),
+        hint=words("Without a condition, everyone is asked."),
         remove=words("Ask everyone") if condition else "",
         refusal=refusal,
         problems=question_form.problems_of(

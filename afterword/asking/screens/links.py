@@ -20,10 +20,10 @@ from afterword.asking.questionnaires import access, metadata
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.screens.questionnaires import ONE as QUESTIONNAIRE
 from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
-from afterword.console.inputs import document_of, filled, form_page, read_as, same_version
+from afterword.console.inputs import KEPT, document_of, filled, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of
 from afterword.console.response_list import PERIODS, ResponseFilter
-from afterword.console.screens import Marked, Screens, Visit, download
+from afterword.console.screens import Marked, Screens, Undo, Visit, download
 from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.kit.db import Database
@@ -134,8 +134,10 @@ async def save_link(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/switch", scope="Public Link.Update")
 async def switch_link(visit: Visit) -> Response:
-    await change(visit, {"active": visit.form.text("active") == "1"})
-    return html.redirect(f"{visit.request.url.path.removesuffix('/switch')}?done=saved")
+    is_on, here = visit.form.text("active") == "1", visit.request.url.path
+    version = await change(visit, {"active": is_on}, same_version(visit, KEPT) if visit.is_undo else errors.ANY)
+    undo = Undo(here, {"active": "" if is_on else "1", "version": str(version)})
+    return visit.did(here.removesuffix("/switch"), "switched_on" if is_on else "switched_off", undo)
 
 
 @routes.get(f"{ONE}/qr", scope="Public Link.Read")
@@ -298,10 +300,11 @@ async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
     return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
 
 
-async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = errors.ANY) -> None:
+async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = errors.ANY) -> int:
+    """The version from then on."""
     async with visit.write() as db:
         link = await link_of(visit, db)
-        await nouns.update(
+        changed = await nouns.update(
             LINK,
             db,
             caller=visit.caller,
@@ -311,6 +314,7 @@ async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = 
             now=visit.now,
             expect=expect,
         )
+    return changed.version
 
 
 async def link_of(visit: Visit, db: Database) -> PublicLink:

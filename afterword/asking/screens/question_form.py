@@ -40,6 +40,7 @@ def page(
     known: Subjects,
     *,
     title: str,
+    lead: str,
     hint: str,
     remove: str,
     seen: str,
@@ -48,7 +49,7 @@ def page(
     first: Row | None = None,
     **others: Any,
 ) -> Response:
-    """`remove`: the label of the button that takes it out, if there is one. `first`: a row to begin with."""
+    """`lead` begins the sentence, which may have the row `first` already. `remove`: the label of its button, if any."""
     words = visit.words
     more: dict[str, Any] = {"theirs": "", "targets": (), "target": "", **others}
     return visit.page(
@@ -56,9 +57,10 @@ def page(
         title=title,
         refusal=refusal or problems,
         script=static.url("console/edit.js"),
+        lead=lead,
         hint=hint,
         remove=remove,
-        **values_of(words, values, known, first=first),
+        condition_rows=values_of(words, values, known, first=first),
         seen=visit.form.text("seen") if isinstance(refusal, errors.Invalid) else seen,
         **more,
     )

@@ -1,6 +1,5 @@
 """Alert rules: the list, the form with a try on the newest responses before saving, and the removal."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -11,22 +10,14 @@ from afterword import errors
 from afterword.asking.questionnaires import access, condition_rows, metadata
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.asking.questionnaires.condition_rows import (
-    BLANK_ROWS,
-    COMPARISONS,
-    Row,
-    Subject,
-    Subjects,
-    sentence_of,
-    with_named,
-)
+from afterword.asking.questionnaires.condition_rows import Subject, Subjects, sentence_of, with_named
 from afterword.cases import assignments, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
 from afterword.cases.screens.cases import SEVERITIES
 from afterword.cases.screens.figures import with_load
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console import conditions
-from afterword.console.conditions import json_of, with_seen
+from afterword.console.conditions import Values, json_of, with_seen
 from afterword.console.inputs import read_as, require_same, theirs_of
 from afterword.console.removals import removal
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, ResponseFilter
@@ -44,6 +35,7 @@ from afterword.kit.web import fields, html
 from afterword.tenants.screens import members as settings
 
 ROWS_MAX: Final = 100
+BLANK_ROWS: Final = 2
 CANDIDATES_MAX: Final = 50
 FAMILIES: Final = ("question:", "questionnaire_metadata:", "responder_metadata:")
 
@@ -142,19 +134,11 @@ Options = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The fields of the form. `document`: a condition as JSON, in place of the rows."""
-
     texts: Mapping[str, str]
     questionnaire_ids: Sequence[str]
     subscriber_user_ids: Sequence[str]
-    group: str
-    rows: Sequence[Row]
-    document: str
+    condition: Values
     assignment: AssignmentDraft
-
-    @property
-    def shown_rows(self) -> Sequence[condition_rows.Fieldset]:
-        return condition_rows.shown_rows(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +150,11 @@ class Choices:
     loaded: Options
     statuses: Options
     subjects: Subjects
-    labels: Options
 
     @property
     def fields(self) -> Options:
         """The subjects that an owner can be chosen by."""
         return [(key, one.text) for key, one in self.subjects.items() if key.startswith(FAMILIES)]
-
-    @property
-    def grouped(self) -> Sequence[tuple[str, Options]]:
-        return condition_rows.grouped(self.subjects)
 
 
 async def choices_of(
@@ -213,7 +192,6 @@ async def choices_of(
         loaded=[(user_id, with_load(visit.words, name, count)) for user_id, name, count in named],
         statuses=[(str(each.status_id), title_of(visit.words, each.status_id, each.title)) for each in statuses],
         subjects=subjects,
-        labels=condition_rows.suggestions(visit.words, subjects),
     )
 
 
@@ -248,15 +226,11 @@ async def _subjects(
 
 def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
     values = {name: getattr(rule, name) if rule else NEW.get(name) for name in LABELS}
-    found = condition_rows.rows_of(values["conditions"], subjects)
-    group, rows = found or ("all", [])
     return Draft(
         texts={name: _text(values[name]) for name in TEXTS},
         questionnaire_ids=values["questionnaire_ids"] or (),
         subscriber_user_ids=values["subscriber_user_ids"] or (),
-        group=group,
-        rows=rows,
-        document="" if found else json_of(values["conditions"]),
+        condition=conditions.stored(values["conditions"], subjects),
         assignment=stored_assignment(values["assignment"], subjects),
     )
 
@@ -266,9 +240,7 @@ def typed_draft(form: Form) -> Draft:
         texts={name: form.text(name) for name in TEXTS},
         questionnaire_ids=form.all("questionnaire_ids")[:LISTED_MAX],
         subscriber_user_ids=form.all("subscriber_user_ids")[:LISTED_MAX],
-        group=form.text("group"),
-        rows=condition_rows.typed_rows(form.text),
-        document=form.text("document"),
+        condition=conditions.typed(form),
         assignment=typed_assignment(form),
     )
 
@@ -277,12 +249,11 @@ def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]
     """The rule of the form, without its application. Raises Invalid."""
     words, texts = visit.words, draft.texts
     wrong = assignment_errors(words, draft.assignment)
-    conditions = condition_rows.document_of(draft.group, draft.rows, subjects)
-    if draft.document:
-        try:
-            conditions = json.loads(draft.document)
-        except (ValueError, RecursionError):
-            wrong.append(FieldError("invalid_format", words("A condition as JSON is expected."), pointer="/document"))
+    condition = None
+    try:
+        condition = conditions.condition_of(visit, draft.condition, subjects)
+    except errors.Invalid as invalid:
+        wrong += invalid.errors
     document = {
         **{name: texts[name] or None for name in TEXTS},
         "title": texts["title"],
@@ -290,7 +261,7 @@ def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]
         "active": texts["active"] == "1",
         "questionnaire_ids": list(draft.questionnaire_ids),
         "subscriber_user_ids": list(draft.subscriber_user_ids),
-        "conditions": conditions,
+        "conditions": condition,
         "assignment": assignment_of(draft.assignment, subjects),
     }
     try:
@@ -312,9 +283,9 @@ def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
             return "/candidate_ids" if parts[:1] == ["user_ids"] else "/field"
         if head != "conditions":
             return pointer
-        if draft.document:
+        if draft.condition.document:
             return "/document"
-        return f"/{condition_rows.place_of(parts, draft.rows)}"
+        return f"/{condition_rows.place_of(parts, draft.condition.rows)}"
 
     wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
     return errors.Invalid(refusal.detail, errors=wrong)
@@ -587,8 +558,7 @@ async def _show(
         seen=seen,
         theirs=theirs,
         triggers=[(name, words(text)) for name, text in TRIGGERS.items()],
-        groups=[(name, words(text)) for name, text in conditions.GROUPS.items()],
-        comparisons=[(name, words(text)) for name, text in COMPARISONS.items()],
+        condition_rows=conditions.values_of(words, shown.condition, choices.subjects),
         severities=severities,
         raised=[("", words("stays as it is")), *severities],
         owners=[("", words("no owner")), *choices.loaded],

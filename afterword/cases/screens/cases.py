@@ -23,7 +23,7 @@ from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console.answers import ShownResponse, answers_of, note_person
 from afterword.console.inputs import same_version
-from afterword.console.screens import DOMAIN, Screens, Visit
+from afterword.console.screens import DOMAIN, Screens, Undo, Visit
 from afterword.core.organizations.access import Reach
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -315,13 +315,22 @@ async def change_case(visit: Visit) -> Response:
             changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
     try:
         async with visit.write() as db:
+            before = await _item(visit, db)
             case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
             if body := form.text("body")[:BODY_CHARACTERS_MAX]:
                 await _comment(visit, db, body)
+            version = (await _item(visit, db)).version
     except errors.Stale as stale:
         return await _page(visit, refusal=stale)
-    done = "closed" if case.resolved_time is not None else "saved"
-    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={done}")
+    is_changed = any(getattr(before, name) != value for name, value in changes.items())
+    done = "closed" if case.resolved_time is not None else "changed" if is_changed else "saved"
+    return visit.did(f"{CASES}/{case.alert_instance_id}", done, _undo(before, version) if is_changed else None)
+
+
+def _undo(before: WorkItem, version: int) -> Undo:
+    fields = {name: getattr(before, name) or "" for name in ("assigned_user_id", "cause", "remedy")}
+    fields |= {"status_id": str(before.status_id), "version": str(version)}
+    return Undo(f"{CASES}/{before.alert_instance_id}", fields)
 
 
 @routes.post("/console/cases/{alert_instance_id}/owner", scope="Alert Instance.Update")
@@ -337,7 +346,7 @@ async def take_case(visit: Visit) -> Response:
             case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
     except errors.Stale as stale:
         return await _page(visit, refusal=stale)
-    return html.redirect(f"{CASES}/{case.alert_instance_id}?done=assigned")
+    return visit.did(f"{CASES}/{case.alert_instance_id}", "assigned", _undo(item, case.version))
 
 
 @routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update")

@@ -393,7 +393,15 @@ _BY_KIND: Final[Mapping[Kind, frozenset[str]]] = {
     "time": _IN_ORDER | {"begins_with"}, "date_time": _IN_ORDER | {"begins_with"}, "boolean": _SAME,
     "presence": frozenset(),
 }  # fmt: skip
+_BY_KIND_OF_FORMS: Final[Mapping[Kind, frozenset[str]]] = {**_BY_KIND, "metric": _IN_ORDER}
 _EVERY: Final = frozenset(OPERATORS)
+
+
+def kinds_of(operator: str) -> list[Kind]:
+    """The kinds of subjects that forms offer this comparison for."""
+    return [kind for kind, allowed in _BY_KIND_OF_FORMS.items() if operator in allowed | WITHOUT_VALUE]
+
+
 _TRUE: Final = All(())
 
 

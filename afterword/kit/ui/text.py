@@ -70,7 +70,8 @@ TEXTS: Final[Mapping[str, Marked]] = {
     "read": "All responses are marked as read.",
     "notices_read": "They are marked as read.", "judged": "Figures, lists and rules follow within a minute.",
     "second_factor": "Your organization requires a second factor. Set one up here first.",
-    "out": "You are logged out.",
+    "out": "You are logged out.", "undone": "It is as it was before.", "switched_off": "Switched off.",
+    "switched_on": "Switched on.", "view_removed": "The view is removed.", "changed": "The case is changed.",
 }  # fmt: skip
 MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
 KEPT: Final[Marked] = (

@@ -6,10 +6,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import Response
 
-from afterword.console.response_list import RESPONSES, ResponseFilter, done
-from afterword.console.screens import Screens, Visit
+from afterword.console.response_list import RESPONSES, ResponseFilter
+from afterword.console.screens import Screens, Undo, Visit
 from afterword.kit.nouns import service as nouns
-from afterword.kit.web import html
 from afterword.listening.responses.service import SavedView
 from afterword.listening.responses.views import VIEW, ResponseView, in_order, may_remove
 
@@ -28,27 +27,17 @@ async def save_view(visit: Visit) -> Response:
     }
     async with visit.write() as db:
         await nouns.create(VIEW, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
-    return html.redirect(done(choice.url(), "view"))
-
-
-@routes.get(ONE, scope="Questionnaire Instance.Read")
-async def ask_remove(visit: Visit) -> Response:
-    async with visit.read() as db:
-        view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
-    return visit.page(
-        "view.html",
-        title=visit.words("Remove the view “{title}”?", title=view.title),
-        view=view,
-        url=_choice(view).url(),
-        may_remove=may_remove(visit.caller, view.user_id),
-    )
+    return visit.did(choice.url(), "view")
 
 
 @routes.post(ONE, scope="Questionnaire Instance.Read")
 async def remove_view(visit: Visit) -> Response:
+    """Remove it at once; the way back saves it again, as one's own."""
     async with visit.write() as db:
-        await nouns.delete(VIEW, db, caller=visit.caller, key=visit.id("view_id"), site=visit.site, now=visit.now)
-    return html.redirect(done(RESPONSES, "removed"))
+        view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
+        await nouns.delete(VIEW, db, caller=visit.caller, key=view.view_id, site=visit.site, now=visit.now)
+    fields = {"title": view.title, "shared": "1" if view.shared else ""}
+    return visit.did(RESPONSES, "view_removed", Undo(f"{VIEWS}?{view.query}", fields))
 
 
 def shown(visit: Visit, views: Sequence[SavedView], choice: ResponseFilter) -> list[dict[str, Any]]:

@@ -38,7 +38,7 @@ async def list_tags(visit: Visit) -> Response:
         "tags.html",
         title=words("Tags"),
         may_rename=is_free and "Tag.Update" in visit.caller.scopes,
-        may_remove=is_free and "Tag.Delete" in visit.caller.scopes,
+        removal_url=REMOVAL if is_free and "Tag.Delete" in visit.caller.scopes else "",
         list=Listing(
             rows=[
                 {
@@ -46,7 +46,6 @@ async def list_tags(visit: Visit) -> Response:
                     "count": f"{words.count(one.count)}{'+' if one.is_part else ''}",
                     "url": ResponseFilter(tag=one.tag, period=str(LONGEST_DAYS)).url(),
                     "name_url": address(NAME, tag=one.tag),
-                    "removal_url": address(REMOVAL, tag=one.tag),
                 }
                 for one in found.items
             ],
@@ -86,29 +85,9 @@ def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None)
     )
 
 
-@routes.get(REMOVAL, scope="Tag.Delete")
-async def ask_removal(visit: Visit) -> Response:
-    words, tag = visit.words, visit.query.get("tag", "")
-    async with visit.read() as db:
-        found = await tags.list_instance_ids(
-            db, organization_id=visit.caller.organization_id, tag=tag, limit=tags.COUNTED_MAX + 1
-        )
-    if not found or visit.caller.is_limited:
-        raise errors.NotFound("There is no such tag.")
-    return visit.confirm(
-        title=words("Remove the tag “{tag}” everywhere?", tag=tag),
-        sentences=[
-            words.plural("{n} response loses it.", "{n} responses lose it.", len(found)),
-            words("You can undo this for thirty days, on the next page."),
-        ],
-        button=words("Remove the tag"),
-        back=TAGS,
-        tag=tag,
-    )
-
-
 @routes.post(REMOVAL, scope="Tag.Delete")
 async def remove(visit: Visit) -> Response:
+    """Remove it everywhere at once; the page that follows takes it back, for thirty days."""
     async with visit.write() as db:
         made = await taggings.remove_everywhere(db, caller=visit.caller, tag=visit.form.text("tag"), now=visit.now)
     return html.redirect(f"{RESPONSES}/taggings/{made.tagging_id}")

@@ -166,7 +166,7 @@ def _changes(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> dict[str, 
     """The columns of the form. Raises Invalid."""
     name, form = visit.id("part"), visit.form
     if name == "conditions":
-        document = conditions.condition_of(visit, conditions.typed(visit), subjects)
+        document = conditions.condition_of(visit, conditions.typed(visit.form), subjects)
         return read_as(PipelineUpdate, {"conditions": document}, visit).given
     if name == "reminders":
         return read_as(PipelineUpdate, {"reminders": _typed_reminders(form, pipeline)}, visit).given
@@ -192,7 +192,7 @@ def _placed(visit: Visit, refusal: errors.Invalid) -> list[errors.FieldError]:
         if head == "reminders" and len(parts) > 1:
             return f"/{parts[1].removeprefix('delay_')}-{parts[0]}"
         if head == "conditions":
-            values = conditions.typed(visit)
+            values = conditions.typed(visit.form)
             return "/document" if values.document else f"/{condition_rows.place_of(parts, values.rows)}"
         return f"/{head}"
 
@@ -235,7 +235,7 @@ async def _show(
 
 def _conditions(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> dict[str, Any]:
     known = condition_rows.with_named(subjects, pipeline.conditions)
-    values = conditions.typed(visit) if visit.form.values else conditions.stored(pipeline.conditions, known)
+    values = conditions.typed(visit.form) if visit.form.values else conditions.stored(pipeline.conditions, known)
     return conditions.values_of(visit.words, values, known)
 
 

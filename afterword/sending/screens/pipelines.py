@@ -11,9 +11,9 @@ from afterword.asking.questionnaires import access, metadata
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Subjects, subjects_of
-from afterword.console.inputs import read_as, same_version
+from afterword.console.inputs import KEPT, read_as, same_version
 from afterword.console.removals import removal
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Marked, Screens, Undo, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire.lists import Page
@@ -177,42 +177,33 @@ async def confirm_switch(visit: Visit) -> Response:
         pipeline = await pipeline_of(visit, db)
         waiting = await count_waiting(visit, db, pipeline)
     here = url_of(pipeline)
-    if pipeline.paused:
-        title = words("Switch “{title}” on?", title=pipeline.title)
-        sentence = words.plural(
-            "{n} waiting message will be sent at its time.",
-            "{n} waiting messages will be sent, each at its time.",
-            waiting,
-        )
-        button, paused = words("Switch on"), ""
-    else:
-        title = words("Switch “{title}” off?", title=pipeline.title)
-        sentence = words.plural(
-            "{n} message that waits stays until you switch it on again.",
-            "{n} messages that wait stay until you switch it on again.",
-            waiting,
-        )
-        button, paused = words("Switch off"), "1"
-    if not waiting:
-        sentence = (
-            words("No message is waiting. Every new one follows these rules.")
-            if pipeline.paused
-            else words("No message waits.")
-        )
+    if not pipeline.paused:
+        return html.redirect(here)
+    sentence = words.plural(
+        "{n} waiting message will be sent at its time.",
+        "{n} waiting messages will be sent, each at its time.",
+        waiting,
+    )
     return visit.confirm(
-        title=title,
-        sentences=[sentence],
-        button=button,
+        title=words("Switch “{title}” on?", title=pipeline.title),
+        sentences=[sentence if waiting else words("No message is waiting. Every new one follows these rules.")],
+        button=words("Switch on"),
         action=f"{here}/switch",
         back=here,
-        is_harmless=pipeline.paused,
-        paused=paused,
+        is_harmless=True,
+        paused="",
     )
 
 
 @routes.post(f"{ONE}/switch", scope="Pipeline.Update")
 async def switch(visit: Visit) -> Response:
-    return await change(visit, {"paused": visit.form.text("paused") == "1"}, check=False)
+    """Switching off acts at once; on, after a page with the messages that wait."""
+    is_off = visit.form.text("paused") == "1"
+    expect = same_version(visit, KEPT) if visit.is_undo else errors.ANY
+    pipeline = await _changed(visit, {"paused": is_off}, expect)
+    here = url_of(pipeline)
+    undo = Undo(f"{here}/switch", {"paused": "" if is_off else "1", "version": str(pipeline.version)})
+    return visit.did(here, "switched_off" if is_off else "switched_on", undo)
 
 
 removal(
@@ -251,20 +242,23 @@ def list_url_of(pipeline: store.Pipeline) -> str:
     return address(NEW_LIST, pipeline=f"{pipeline.questionnaire_id}/{pipeline.pipeline_id}")
 
 
-async def change(visit: Visit, changes: Mapping[str, Any], *, check: bool = True) -> Response:
+async def change(visit: Visit, changes: Mapping[str, Any]) -> Response:
     """Write the changes and go to the sentences. Raises Invalid, and Stale where somebody else was faster."""
+    return html.redirect(f"{url_of(await _changed(visit, changes, same_version(visit)))}?done=saved")
+
+
+async def _changed(visit: Visit, changes: Mapping[str, Any], expect: errors.Expect) -> store.Pipeline:
     async with visit.write() as db:
-        pipeline = await pipelines.change_pipeline(
+        return await pipelines.change_pipeline(
             db,
             questionnaire_id=visit.id("questionnaire_id"),
             pipeline_id=visit.id("pipeline_id"),
             caller=visit.caller,
             changes=changes,
-            expect=same_version(visit) if check else errors.ANY,
+            expect=expect,
             now=visit.now,
             networks=visit.site.networks,
         )
-    return html.redirect(f"{url_of(pipeline)}?done=saved")
 
 
 async def subjects_for(visit: Visit, db: Database, pipeline: store.Pipeline) -> Subjects:

@@ -30,10 +30,12 @@
       if (!fresh) { location.assign(request.responseURL || url); return; }
       const focused = document.activeElement, id = region.contains(focused) && focused.id;
       region.replaceWith(fresh);
+      dispatchEvent(new Event("fresh"));
       read();
       document.title = page.title;
       const status = document.querySelector("[role=status]"), said = page.querySelector("[role=status]");
       if (status && said) { status.textContent = said.textContent; status.hidden = said.hidden; }
+      if (!page.querySelector(".toast")) for (const part of document.querySelectorAll(".toast > :not(.done)")) part.remove();
       const again = id && document.getElementById(id);
       if (again) again.focus(); else if (options.focus) { fresh.tabIndex = -1; fresh.focus({ preventScroll: true }); }
       if (push) history.pushState({ swap: region.id }, "", request.responseURL || url);
@@ -74,6 +76,8 @@
     if (!empty || form.elements.period.value !== "dates") form.requestSubmit();
     else if (target.name === "period") empty.focus();
   });
+
+  addEventListener("click", ({ target }) => target.closest("[data-close]")?.parentElement.remove());
 
   addEventListener("click", async ({ target }) => {
     const button = target.closest("[data-copy]");
@@ -170,4 +174,175 @@
     const all = [field, ...links()];
     all[Math.min(Math.max(all.indexOf(document.activeElement) + step, 0), all.length - 1)].focus();
   });
+})();
+
+// A condition reads as a sentence: comparisons and values follow the chosen field, and the browser checks what is typed. Without
+// this file each row is two lists and a text, with one more row to fill.
+(() => {
+  "use strict";
+  const ROWS_MAX = 20, GROUPS_MAX = 4, ONE = ["equal", "not_equal", "contains", "not_contains"], WITHOUT = ["is_empty", "is_not_empty"];
+  const TYPES = { integer: "number", integers: "number", number: "number", metric: "number", date: "date", time: "time", date_time: "datetime-local" };
+  const LIST = "\\s*-?\\d+([.,]\\d+)?(\\s*,\\s*-?\\d+([.,]\\d+)?)*\\s*";
+  const templates = new WeakMap(); // of a row and of a group, by their condition
+
+  const control = (row, name) => row.querySelector(`[name^="${name}-"]`);
+  const rowsOf = (place) => [...place.querySelectorAll(":scope > .condition")];
+
+  function create(tag, values) {
+    return Object.assign(document.createElement(tag), values);
+  }
+
+  function valueControl(old, list, operator, isStored) {
+    const kind = list?.dataset.kind, values = list ? [...list.options] : [], isRanged = operator === "equal";
+    const shared = { name: old.name, id: old.id, className: "text value" };
+    let fresh = null;
+    if (list && "closed" in list.dataset && ONE.includes(operator)) {
+      fresh = create("select", shared);
+      fresh.append(new Option("…", ""), ...values.filter((one) => isRanged || !("range" in one.dataset)).map((one) => new Option(one.value, one.value)));
+    } else {
+      const isTyped = operator !== "in" && operator !== "begins_with" && !(operator.includes("contains") && kind === "text");
+      fresh = create("input", { ...shared, type: (isTyped && TYPES[kind]) || "text", maxLength: 500, autocomplete: "off" });
+      if (fresh.type === "number") {
+        fresh.step = kind === "integer" ? "1" : "any";
+        [fresh.min, fresh.max] = [list.dataset.low, list.dataset.high];
+      } else if (fresh.type === "date") [fresh.min, fresh.max] = [list.dataset.low, list.dataset.high];
+      else if (fresh.type === "text" && list) fresh.setAttribute("list", list.id);
+      if (operator === "in" && TYPES[kind] === "number" && !values.some((one) => !/^\d/.test(one.value))) fresh.pattern = LIST;
+    }
+    for (const name of ["aria-label", "aria-invalid", "aria-describedby"]) if (old.hasAttribute(name)) fresh.setAttribute(name, old.getAttribute(name));
+    fresh.value = old.value;
+    if (fresh.value === old.value) return fresh;
+    // A stored value that the control cannot show stays a text, and the server says what is wrong with it.
+    if (fresh.localName === "select") fresh.selectedIndex = 0; else if (isStored) Object.assign(fresh, { type: "text", value: old.value });
+    return fresh;
+  }
+
+  function fit(row, isStored = false) {
+    const [subject, operator, value] = ["subject", "operator", "value"].map((name) => control(row, name));
+    const list = [...row.closest(".conditions").querySelectorAll("[data-of]")].find((one) => one.dataset.of === subject.value);
+    for (const one of operator.options) one.hidden = one.disabled = Boolean(list) && !one.dataset.kinds.split(" ").includes(list.dataset.kind);
+    if (operator.selectedOptions[0]?.disabled ?? true) operator.value = [...operator.options].find((one) => !one.disabled).value;
+    const fresh = valueControl(value, list, operator.value, isStored), isNeeded = Boolean(subject.value) && !WITHOUT.includes(operator.value);
+    fresh.required = isNeeded;
+    fresh.hidden = fresh.disabled = !isNeeded;
+    operator.hidden = !subject.value;
+    value.replaceWith(fresh);
+  }
+
+  function number(row, n, place) {
+    for (const one of row.querySelectorAll("[name]")) {
+      one.name = one.name.replace(/\d+$/, n);
+      if (one.id) one.id = one.name;
+      if (one.hasAttribute("aria-label")) one.setAttribute("aria-label", one.getAttribute("aria-label").replace(/\d+$/, n + 1));
+    }
+    control(row, "place").value = place;
+  }
+
+  const groupsOf = (all) => [...all.querySelectorAll(":scope > .inner")];
+
+  // The words between the rows, and the buttons that fit: alternatives of several rows each are added as groups.
+  function say(all) {
+    const kind = all.querySelector("[name=group]").value, inner = kind === "all" ? "any" : "all";
+    const groups = groupsOf(all), rows = [...all.querySelectorAll(".condition")], outer = rowsOf(all.querySelector(".outer"));
+    rows.forEach((row, n) => {
+      const isInside = row.closest(".inner") && row.previousElementSibling?.matches(".condition");
+      row.querySelector(".joint").textContent = n === 0 ? all.dataset.lead : all.dataset[isInside ? inner : kind];
+      row.querySelector("[data-remove]").hidden = rows.length === 1 && !control(row, "subject").value;
+    });
+    const { row, group } = templates.get(all), isFull = !row || rows.length >= ROWS_MAX;
+    for (const button of all.querySelectorAll("[data-add]")) {
+      const wanted = button.dataset.add;
+      if (!wanted) { button.hidden = isFull; button.textContent = `+ ${all.dataset[inner]}`; continue; }
+      const isSame = wanted === kind || (!groups.length && outer.length < 2);
+      const isGroup = wanted === "any" && kind === "any" && groups.length && !outer.length;
+      const count = isSame ? groups.length + 1 : wanted === "any" ? 2 : outer.length;
+      button.hidden = isFull || (isSame ? isGroup && (count > GROUPS_MAX || !group) : groups.length > 0 || count > GROUPS_MAX || !group);
+    }
+  }
+
+  function fresh(all, box, place) {
+    const row = templates.get(all).row.cloneNode(true), taken = new Set([...all.querySelectorAll("[name^=subject-]")].map((one) => one.name));
+    let n = 0;
+    while (taken.has(`subject-${n}`)) n += 1;
+    number(row, n, place);
+    const last = rowsOf(box).at(-1);
+    if (last) last.after(row); else box.prepend(row);
+    fit(row);
+    return row;
+  }
+
+  function group(all, rows) {
+    const box = templates.get(all).group.cloneNode(true), places = groupsOf(all).map((one) => Number(control(one, "place").value));
+    const place = Math.max(0, ...places) + 1;
+    (groupsOf(all).at(-1) ?? all.querySelector(".outer")).after(box);
+    box.prepend(...rows);
+    for (const row of rows) control(row, "place").value = place;
+    return [box, place];
+  }
+
+  function add(all, button) {
+    const kind = all.querySelector("[name=group]"), wanted = button.dataset.add, outer = all.querySelector(".outer"), rows = rowsOf(outer);
+    let row = null;
+    if (!wanted) {
+      const box = button.closest(".inner");
+      row = fresh(all, box, control(box, "place").value);
+    } else if (!groupsOf(all).length && (rows.length < 2 || kind.value === wanted)) {
+      kind.value = wanted;
+      row = fresh(all, outer, 0);
+    } else if (kind.value === wanted && (rows.length || wanted === "all")) row = fresh(all, outer, 0);
+    else if (wanted === "any") { // after this and that: the alternative to both
+      if (kind.value === "all") { kind.value = "any"; group(all, rows); }
+      row = fresh(all, ...group(all, []));
+    } else { // after this or that: more of the last alternative
+      kind.value = "any";
+      const boxes = rows.map((one) => group(all, [one]));
+      row = fresh(all, ...boxes.at(-1));
+    }
+    say(all);
+    control(row, "subject").focus();
+  }
+
+  function remove(all, row) {
+    const box = row.closest(".inner");
+    if (all.querySelectorAll(".condition").length === 1) { control(row, "subject").value = ""; fit(row); } else row.remove();
+    if (box && !rowsOf(box).length) box.remove();
+    if (!all.querySelector(".condition")) fresh(all, all.querySelector(".outer"), 0);
+    say(all);
+    control(all.querySelector(".condition"), "subject").focus();
+    all.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  function begin() {
+    for (const all of document.querySelectorAll(".conditions[data-lead]")) {
+      if (templates.has(all)) continue;
+      const row = all.querySelector(".condition.spare")?.cloneNode(true), box = all.querySelector(".inner.spare");
+      const empty = box?.cloneNode(true);
+      for (const one of empty?.querySelectorAll(".condition") ?? []) one.remove();
+      for (const one of [row, empty]) one?.classList.remove("spare");
+      for (const one of all.querySelectorAll(".spare")) one.remove();
+      templates.set(all, { row, group: empty });
+      for (const one of all.querySelectorAll(".condition")) fit(one, true);
+      say(all);
+    }
+  }
+
+  addEventListener("change", ({ target }) => {
+    const row = target.closest(".condition"), all = row?.closest(".conditions[data-lead]");
+    if (!all || target.matches(".value")) return;
+    if (target.matches(".subject")) {
+      control(row, "value").value = "";
+      control(row, "operator").value = all.querySelector(`[data-of="${CSS.escape(target.value)}"]`)?.dataset.kind === "integers" ? "contains" : "equal";
+      for (const one of row.querySelectorAll(".error")) one.remove();
+      for (const one of row.querySelectorAll("[aria-invalid]")) one.removeAttribute("aria-invalid");
+    }
+    fit(row);
+    say(all);
+  });
+  addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-add], [data-remove]"), all = button?.closest(".conditions[data-lead]");
+    if (!all) return;
+    if ("add" in button.dataset) add(all, button); else remove(all, button.closest(".condition"));
+  });
+  addEventListener("fresh", begin);
+  begin();
 })();

@@ -9,7 +9,18 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console import screens
-from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDING_COOKIE, Guest, Marked, Screens, Visit
+from afterword.console.screens import (
+    COOKIE,
+    DEVICE_COOKIE,
+    HOME,
+    LOGIN,
+    PENDING_COOKIE,
+    UNDO_COOKIE,
+    Guest,
+    Marked,
+    Screens,
+    Visit,
+)
 from afterword.kit.db import Database
 from afterword.kit.ui.text import slug_of
 from afterword.kit.web import html, static
@@ -92,7 +103,8 @@ async def log_out(visit: Visit) -> Response:
         if url is None
         else leading_on(visit, visit.words("You are logged out here"), url)
     )
-    visit.set_cookie(response, COOKIE, "", seconds=0)
+    for name in (COOKIE, UNDO_COOKIE):
+        visit.set_cookie(response, name, "", seconds=0)
     response.headers["Clear-Site-Data"] = '"cache"'
     return response
 

@@ -4,10 +4,14 @@ import pytest
 
 from afterword.asking.questionnaires.condition_rows import (
     INNER_MAX,
+    RANGES,
     ROWS_MAX,
+    SUGGESTED_MAX,
     Row,
     Subject,
     document_of,
+    faults,
+    offered,
     rows_of,
     sentence_of,
     shown_rows,
@@ -15,6 +19,7 @@ from afterword.asking.questionnaires.condition_rows import (
     with_named,
     with_seen,
 )
+from afterword.core.questionnaires.question_types import TYPES
 from afterword.kit import texts
 
 SUBJECTS = {
@@ -24,6 +29,10 @@ SUBJECTS = {
         Subject("question:c", "Way", "integers", "Answers", {1: "Shop", 2: "Web, app"}),
         Subject("questionnaire_metadata:express", "Express", "boolean", "Of the order", {True: "oui", False: "non"}),
         Subject("questionnaire_metadata:store", "Store", "text", "Of the order"),
+        Subject("questionnaire_metadata:day", "Day", "date", "Of the order"),
+        Subject("question:nps", "NPS", "integer", "Answers", limits=("0", "10"), scale=range(11), ranges=RANGES["nps"]),
+        Subject("question:n", "Number", "number", "Answers"),
+        Subject("metric:response", "Answered, of sent", "metric", "Figures"),
     )
 }
 
@@ -42,6 +51,11 @@ def leaf(subject: str, operator: str, value: object = None) -> dict[str, object]
          [Row("questionnaire_metadata:express", "equal", "oui")]),
         ({"all": [leaf("questionnaire_metadata:store", "is_empty")]},
          [Row("questionnaire_metadata:store", "is_empty", "")]),
+        ({"all": [leaf("question:nps", "less_equal", 6)]}, [Row("question:nps", "equal", "0 to 6 (detractors)")]),
+        ({"all": [leaf("question:nps", "in", [7, 8])]}, [Row("question:nps", "equal", "7 to 8 (passives)")]),
+        ({"all": [leaf("question:nps", "greater_equal", 9)]}, [Row("question:nps", "equal", "9 to 10 (promoters)")]),
+        ({"all": [leaf("question:nps", "less_equal", 5)]}, [Row("question:nps", "less_equal", "5")]),
+        ({"all": [leaf("question:nps", "equal", 9)]}, [Row("question:nps", "equal", "9")]),
         ({"all": [leaf("question:c", "in", [1, 2])]}, None),  # a label with a comma
         ({"all": [leaf("question:q", "equal", "6")]}, None),  # a text where rows write a number
         ({"all": [leaf("question:gone", "equal", 6)]}, None),
@@ -76,12 +90,58 @@ def test_inner_groups_come_last() -> None:
 
 
 def test_rows_to_fill() -> None:
-    """Two for the outer group and for a new one, one for each that is there; numbered as errors count them."""
+    """One for each group and for a new one, numbered as errors count them; one more in an empty form."""
     rows = [Row("question:q", place=3), Row("question:q"), Row("", "equal"), Row("question:c", place=3)]
     places = [(place, [number for number, _ in members]) for place, members in shown_rows(rows)]
-    assert [(0, [0, 3, 4]), (1, [1, 2, 5]), (2, [6, 7])] == places
+    assert [(0, [0, 3]), (1, [1, 2, 4]), (2, [5])] == places
+    assert [(0, [0, 1]), (1, [2])] == [(place, [number for number, _ in members]) for place, members in shown_rows([])]
     full = [Row("question:q", place=number % (INNER_MAX + 1)) for number in range(ROWS_MAX)]
     assert ROWS_MAX == sum(len(members) for _, members in shown_rows(full))
+
+
+@pytest.mark.parametrize(
+    ("row", "pointer", "said"),
+    [
+        (Row("question:nps", "less_equal", "abc"), "/value-1", "A number from 0 to 10 is expected."),
+        (Row("question:nps", "equal", "11"), "/value-1", "A number from 0 to 10 is expected."),
+        (Row("question:nps", "less", "11"), "/value-1", "A number from 0 to 10 is expected."),
+        (Row("question:nps", "equal", ""), "/value-1", "A value to compare with is required."),
+        (Row("question:nps", "begins_with", "9"), "/operator-1", "What stands here is compared by"),
+        (Row("question:n", "less", "abc"), "/value-1", "A number is expected here."),
+        (Row("question:c", "contains", "Elsewhere"), "/value-1", "Choose one of the answers of this question."),
+        (Row("questionnaire_metadata:day", "less", "soon"), "/value-1", "A date such as"),
+        (Row("questionnaire_metadata:express", "equal", "perhaps"), "/value-1", "true or false is expected here."),
+        (Row("question:nps", "equal", "0 to 6 (detractors)"), "", ""),
+        (Row("question:nps", "less", "6"), "", ""),
+        (Row("question:c", "contains", "shop"), "", ""),
+        (Row("questionnaire_metadata:day", "less", "2026-11-29"), "", ""),
+        (Row("metric:response", "less", "low"), "", ""),  # its form knows its figures
+        (Row("question:gone", "less", "6"), "", ""),
+    ],
+)
+def test_faults(row: Row, pointer: str, said: str) -> None:
+    found = faults(texts.texts("console", "en"), [Row(), Row("question:q", "equal", "1"), row], SUBJECTS)
+    assert ([pointer] if pointer else []) == [one.pointer for one in found]
+    assert all(said in one.message.translate({0x2068: None, 0x2069: None}) for one in found)
+
+
+def test_ready_values_are_those_of_the_scores() -> None:
+    """Each is a segment with more than one key, so that people do not work out the ends."""
+    for name, ranges in RANGES.items():
+        segments = [(low, high) for _, low, high in TYPES[name].segments if low < high]
+        assert segments == list(ranges.values())
+    assert set(RANGES) == {name for name, one in TYPES.items() if one.segments}
+
+
+def test_offered() -> None:
+    found = {one["key"]: one for one in offered(texts.texts("console", "en"), SUBJECTS)}
+    nps = found["question:nps"]
+    assert ("integer", ("0", "10"), True) == (nps["kind"], nps["limits"], nps["is_closed"])
+    assert [*RANGES["nps"], *map(str, range(11))] == [text for text, _, _ in nps["values"]]
+    assert [("Shop", "", False), ("Web, app", "", False)] == found["question:c"]["values"]
+    assert (False, []) == (found["question:n"]["is_closed"], found["question:n"]["values"])
+    long = Subject("question:long", "Long", "integer", labels={n: f"Shop {n}" for n in range(SUGGESTED_MAX + 1)})
+    assert not offered(texts.texts("console", "en"), {"question:long": long})
 
 
 def test_seen() -> None:

@@ -225,7 +225,7 @@ async def test_anything_that_the_api_stores(office: Office, browser: Browser, pa
 
 
 async def test_pictures(browser: Browser, path: str) -> None:
-    """A choice is given a picture the organization, which its page shows above the label."""
+    """A choice is given a picture of the organization, which its page shows above the label."""
     done = await browser.post("/console/settings/pictures", data={"title": "A red one"}, files={"file": ("a", PIXEL)})
     assert 303 == done.status_code, done.text
     listed = text_of(await browser.get("/console/settings/pictures"))

@@ -29,7 +29,7 @@ async def test_endings(office: Office, browser: Browser, path: str) -> None:
             form |= {"button_url": "https://shop.example/", "button_label": "Shop", "seen": seen_of(shown.text)}
         assert 303 == (await browser.post(ending, data=form)).status_code
     listed = text_of(await browser.get(here))
-    assert "If “Score?” is at least 9" in listed
+    assert "If “Score?” is 9 to 10 (promoters)" in listed
     assert 2 == len(re.findall("Otherwise", listed))
     assert [None, True] == [one.get("call_back") for one in (await draft_of(office, path))["endings"]]
     great, others = [one["ending_id"] for one in (await draft_of(office, path))["endings"]]
@@ -47,7 +47,7 @@ async def test_endings(office: Office, browser: Browser, path: str) -> None:
     form |= {"responses_max": "20", "seen": seen_of(shown.text)}
     assert 303 == (await browser.post(quota, data=form)).status_code
     shown = await browser.get(quota)
-    assert 'href="#group"' in shown.text
+    assert 'href="#conditions"' in shown.text
     form |= {
         "subject-0": f"question:{score_id}",
         "operator-0": "equal",

@@ -40,7 +40,7 @@ def test_sentences() -> None:
     assert question is not None
     said = [one["text"] for one in question_form.sentences(WORDS, work, question, path="/a")]
     assert [
-        "If the answer is at most 6, go to “Why?”.",
+        "If the answer is 0 to 6 (detractors), go to “Why?”.",
         "If not “vip” is not given, go to the end.",
         "Always go to “a deleted question”.",
         "If by a condition, go to the end.",

@@ -1,5 +1,6 @@
 """Jumps and conditions in the editor: sentences, rows or JSON, problems as links, and how many responses match."""
 
+import json
 import re
 
 import httpx2
@@ -31,7 +32,17 @@ async def test_jumps(office: Office, browser: Browser, path: str) -> None:
     form = {"target": thanks_id, "group": "all", "subject-0": f"question:{score_id}", "operator-0": "greater_equal"}
     for document in ("{", "[" * 30 + "]" * 30):
         assert 422 == (await browser.post(f"{score}/jump/new", data={**form, "document": document})).status_code
-    made = await browser.post(f"{score}/jump/new", data={**form, "value-0": "high"})
+    for value, said in (
+        ("high", "A number from 0 to 10 is expected."),
+        ("11", "A number from 0 to 10 is expected."),
+        ("", "A value to compare with"),
+    ):
+        refused = await browser.post(f"{score}/jump/new", data={**form, "value-0": value})
+        assert (422, True) == (refused.status_code, said in text_of(refused)), value
+    assert 'href="#value-0"' in refused.text
+    leaf = {"subject": f"question:{score_id}", "operator": "greater_equal", "value": "high"}
+    document = json.dumps({"all": [leaf]})  # of a file, or by the API: a draft may be wrong
+    made = await browser.post(f"{score}/jump/new", data={**form, "document": document})
     assert 303 == made.status_code
     wrong = text_of(await browser.get(f"{score}/jump/0"))
     assert 'href="#value-0"' in wrong
@@ -41,14 +52,14 @@ async def test_jumps(office: Office, browser: Browser, path: str) -> None:
     form = {**form, "value-0": "9", "seen": seen[1]}
     assert 303 == (await browser.post(f"{score}/jump/0", data=form)).status_code
     page = text_of(await browser.get(score))
-    assert "If the answer is at least 9, go to “Thanks”." in page
+    assert "If the answer is 9 to 10 (promoters), go to “Thanks”." in page
     assert "Otherwise go to the next question." in page
     stored = (await draft_of(office, path))["groups"][0]["questions"][0]["jumps"]
     leaf = {"subject": f"question:{score_id}", "operator": "greater_equal", "value": 9}
     assert [{"target_question_id": thanks_id, "conditions": {"all": [leaf]}}] == stored
     late = await browser.post(f"{score}/jump/0", data={**form, "value-0": "10"})
-    assert (412, True) == (late.status_code, 'value="10"' in late.text)
-    assert "If the answer is at least 9" in text_of(late)
+    assert (412, True) == (late.status_code, 'name="value-0" value="10"' in late.text)
+    assert "If the answer is 9 to 10 (promoters)" in text_of(late)
     assert "The jump of “Score?” leads to it." in text_of(await browser.get(f"{thanks}/removal"))
     seen = re.search(r'name="seen" value="([^"]*)"', late.text)
     assert seen is not None

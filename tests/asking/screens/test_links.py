@@ -6,6 +6,7 @@ import re
 from afterword.kit import db
 from tests.asking.screens.test_builder import LIST, added, saved, text_of
 from tests.asking.screens.test_publication import revision_of
+from tests.console.test_undo import undo_of
 from tests.tenants.logins.conftest import Browser, Office
 
 FORM = {"title": "Poster in the window", "metadata": "store_id = 7\ntransaction_id=4", "active": "1"}
@@ -45,8 +46,14 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
     stale = await browser.post(one, data={**FORM, "version": "1", "title": "Letter", "active": ""})
     assert (412, True, True) == (stale.status_code, "Letter" in stale.text, "<dd>yes</dd>" in stale.text)
     assert "Opens later" in (await browser.get(links)).text
-    assert 303 == (await browser.post(f"{one}/switch", data={"active": ""})).status_code
+    off = await browser.post(f"{one}/switch", data={"active": ""})
     assert "Switched off" in (await browser.get(links)).text
+    undo = undo_of((await browser.get(off.headers["location"])).text)
+    late = await browser.post(undo.action, data={**undo.fields, "version": "1"})
+    assert (412, True) == (late.status_code, "Somebody changed this in the meantime" in late.text)
+    assert f"{one}?done=undone" == (await browser.post(undo.action, data=undo.fields)).headers["location"]
+    assert "Switched off" not in (await browser.get(links)).text
+    await browser.post(f"{one}/switch", data={"active": ""})
 
     question = await added(browser, path, "nps")
     await saved(browser, question, type="nps", title="Would you recommend us?")

@@ -127,7 +127,7 @@ async def test_one_case(api: Api) -> None:
 
 
 async def test_rule(api: Api) -> None:
-    """A rule the organization for calls takes those whose conditions hold; what it opens is no other trigger's."""
+    """A rule of the organization for calls takes those whose conditions hold; what it opens is no other trigger's."""
     questionnaire_id = await questionnaire(api)
     application_id = (await api.get(f"/q/questionnaire/{questionnaire_id}")).json()["owner_application_id"]
     rule = {

@@ -137,7 +137,7 @@ class TestRead:
         assert 2 == found.answer_count
 
     async def test_bounce(self, post: Post) -> None:
-        """Reports are marked as read too; one about nothing the organization changes nothing."""
+        """Reports are marked as read too; one about nothing of the organization changes nothing."""
         post.server.deliver(
             b"From: MAILER-DAEMON@shop.example\r\nSubject: Undelivered\r\nMIME-Version: 1.0\r\n"
             b'Content-Type: multipart/report; report-type=delivery-status; boundary="b"\r\n\r\n--b\r\n'

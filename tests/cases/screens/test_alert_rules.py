@@ -68,7 +68,7 @@ async def test_change(office: Desk, owner: httpx2.AsyncClient) -> None:
     await office.execute("update alert_instance set created_time = now() - interval '6 hours'")
     listed = (await owner.get(PATH)).text
     assert "Unhappy &lt;b&gt;" in listed
-    assert " is at most 2 · Normal severity" in listed
+    assert " is 1 to 2 (dissatisfied) · Normal severity" in listed
     assert "2 open cases stay" in (await owner.get(f"{path}/removal")).text
     form = {**FORM, "seen": seen((await owner.get(path)).text)}
     for changes in ({"escalation_hours": "721"}, {"due_hours": "x"}, {"severity": "worst"}, {"title": ""}):
@@ -124,7 +124,7 @@ NESTED = {
 )
 def test_placed(form: dict[str, list[str]], pointer: str, place: str) -> None:
     draft = typed_draft(Form(form))
-    assert {"question:q"} == {row.subject for _, members in draft.shown_rows for _, row in members if row.subject}
+    assert {"question:q"} == {row.subject for row in draft.condition.rows if row.subject}
     found = placed(errors.Invalid.at(pointer, "required", "Wrong."), draft)
     assert [place] == [one.pointer for one in found.errors]
 

@@ -19,6 +19,7 @@ from afterword.listening.responses import rows
 from afterword.listening.responses import rows as responses_rows
 from tests.cases.conftest import Desk
 from tests.cases.messages.test_messages import answer, case_of_ann
+from tests.console.test_undo import undo_of
 from tests.contract.alerting import read_all
 from tests.sending.queue.conftest import Queue
 from tests.tenants.logins.conftest import browser_of, log_in
@@ -89,7 +90,7 @@ async def test_assigned_commented_and_closed(office: Desk, agent: httpx2.AsyncCl
     assert ben is not None
     assert closing is not None
     saved = await agent.post(path, data=fields_of(page, assigned_user_id=ben[1], body="I call her."))
-    assert f"{path}?done=saved" == saved.headers["location"]
+    assert f"{path}?done=changed" == saved.headers["location"]
     page = (await agent.get(path)).text
     assert "I call her." in page
     assert 1 == len(links_of(await agent.get("/console/cases?tab=mine")))
@@ -98,6 +99,15 @@ async def test_assigned_commented_and_closed(office: Desk, agent: httpx2.AsyncCl
     assert [path] == links_of(await agent.get("/console/cases?tab=closed"))
     assert 1 == len(links_of(await agent.get("/console/cases")))
     assert ["read"] == await noted(office, "responder")
+    undo = undo_of((await agent.get(closed.headers["location"])).text)
+    opened = await agent.post(undo.action, data=undo.fields)
+    assert f"{path}?done=undone" == opened.headers["location"]
+    assert [] == links_of(await agent.get("/console/cases?tab=closed"))
+    late = await agent.post(undo.action, data=undo.fields)  # the case has another version since
+    assert (412, True) == (late.status_code, "Somebody changed this case in the meantime." in late.text)
+    same = await agent.post(path, data=fields_of((await agent.get(path)).text, assigned_user_id=ben[1]))
+    assert f"{path}?done=saved" == same.headers["location"]
+    assert "Undo" not in (await agent.get(same.headers["location"])).text
 
 
 async def test_taken(office: Desk) -> None:
@@ -110,6 +120,8 @@ async def test_taken(office: Desk) -> None:
         taken = await ben.post(f"{path}/owner", data={"version": version})
         assert f"{path}?done=assigned" == taken.headers["location"]
         page = (await ben.get(path)).text
+        undo = undo_of((await ben.get(taken.headers["location"])).text)
+        assert ("", "1") == (undo.fields["assigned_user_id"], undo.fields["status_id"])
         assert "Assign to me" not in page
         assert "Status: \u2068In progress" in page
         assert [path] == links_of(await ben.get("/console/cases?tab=mine"))

@@ -1,4 +1,4 @@
-"""Statuses of cases in the console: those built in stay as they are."""
+"""Statuses of cases in the console: those of the product stay as they are."""
 
 import httpx2
 import pytest

@@ -1,4 +1,4 @@
-"""All nouns built in."""
+"""All nouns of the product."""
 
 import importlib
 import pkgutil

@@ -113,7 +113,7 @@ async def decided(queue: Queue, item: QueueItemRecord) -> tuple[int, str | None]
 
 @pytest.fixture
 async def other(queue: Queue) -> Queue:
-    """A second pipeline the organization, before the first one where they compete."""
+    """A second pipeline of the organization, before the first one where they compete."""
     return await queue.pipeline(title="After delivery", priority=1)
 
 

@@ -7,6 +7,7 @@ from html import unescape
 import httpx2
 
 from afterword.kit.transport.base import Sent
+from tests.console.test_undo import undo_of
 from tests.dates import YEAR
 from tests.sending.queue.conftest import Client
 from tests.sending.screens.conftest import plain
@@ -95,7 +96,28 @@ async def test_figures_lead_to_their_messages(client: Client, browser: httpx2.As
     assert "capped@example.com" in listed
     assert "sent@example.com" not in listed
     assert "one pipeline" in listed
-    assert "1 message that waits stays until" in plain((await browser.get(f"{path_of(client)}/switch")).text)
+
+
+async def test_switched_off_at_once_and_back(client: Client, browser: httpx2.AsyncClient) -> None:
+    """The way back is refused once somebody changed the pipeline; switching on says first how many messages leave."""
+    path, switch = path_of(client), f"{path_of(client)}/switch"
+    await client.create(responder_channel_identifier="later@example.com", send_time=f"{YEAR}-05-02T10:00:00+00:00")
+    assert path == (await browser.get(switch)).headers["location"]
+    off = await browser.post(switch, data={"paused": "1"})
+    assert f"{path}?done=switched_off" == off.headers["location"]
+    page = (await browser.get(off.headers["location"])).text
+    assert ">Off<" in page
+    undo = undo_of(page)
+    assert (switch, "") == (undo.action, undo.fields["paused"])
+    late = {**undo.fields, "version": str(int(undo.fields["version"]) - 1)}
+    refused = await browser.post(undo.action, data=late)
+    assert (412, True) == (refused.status_code, "Somebody changed this in the meantime" in refused.text)
+    back = await browser.post(undo.action, data=undo.fields)
+    assert f"{path}?done=undone" == back.headers["location"]
+    page = (await browser.get(back.headers["location"])).text
+    assert (True, True, False) == (">On<" in page, "It is as it was before." in page, 'name="undo"' in page)
+    await browser.post(switch, data={"paused": "1"})
+    assert "1 waiting message will be sent" in plain((await browser.get(switch)).text)
 
 
 async def test_others_that_write_to_the_same_people(client: Client, browser: httpx2.AsyncClient) -> None:

@@ -66,7 +66,7 @@ class Desk:
         return await make_token(self.pool, self.house.organization_id, scopes=scopes, user_id=user_id, **options)
 
     async def application(self, name: str = "Second") -> str:
-        """Another application the organization."""
+        """Another application of the organization."""
         return await make_application(self.pool, self.house.organization_id, name)
 
     async def execute(self, statement: Any, *values: object) -> None:
@@ -79,7 +79,7 @@ class Desk:
         self.pool.clock.set(self.pool.clock.now() + timedelta(seconds=seconds), monotonic=time.monotonic())
 
     async def told(self, prefix: str) -> list[str]:
-        """The types the organization's events, in order."""
+        """The types of the organization's events, in order."""
         async with db.connection(self.pool) as database:
             found = await list_events(database, organization_id=self.house.organization_id)
         return [event.type for event in found if event.type.startswith(prefix)]

@@ -81,7 +81,7 @@ class TestCannotLogIn:
 
 class TestTokens:
     async def test_refused(self, desk: Desk, neighbour: Any) -> None:
-        """Of a person, of another organization, and by people who may not make tokens the organization."""
+        """Of a person, of another organization, and by people who may not make tokens of the organization."""
         account = await made(desk)
         person, _ = await desk.person("agent")
         for user_id in (person, neighbour.user_id, "z" * 22):

@@ -1,4 +1,4 @@
-"""The people the organization: their roles, invitations, removal."""
+"""The people of the organization: their roles, invitations, removal."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""Settings the organization and its applications: kept as typed, refused at their field, nobody is overwritten."""
+"""Settings of the organization and its applications: kept as typed, refused at their field, nobody is overwritten."""
 
 import re
 

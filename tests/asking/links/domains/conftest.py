@@ -50,7 +50,7 @@ class Place:
         return response.json()
 
     async def active(self, shop: Shop, host: str = HOST) -> dict[str, Any]:
-        """The domain the organization, proven and reached over the port."""
+        """The domain of the organization, proven and reached over the port."""
         self.publish(await self.claimed(shop, host))
         async with self.open():
             found = await self.checked(shop)

@@ -1,4 +1,4 @@
-"""Guards built in, broken on purpose in one process: so a fault test can show that it would notice.
+"""Guards of the product, broken on purpose in one process: so a fault test can show that it would notice.
 
 `AFTERWORD_TEST_MUTANT="begin is not fenced" pytest tests/run/worker/faults -k zombies` must fail;
 test_teeth.py runs all pairs of RED at full size. Nothing in the product knows of this.
@@ -31,7 +31,7 @@ def mutate() -> None:
 
 
 def arguments(command: str) -> list[str]:
-    """Python's arguments for a command built in, mutated or not."""
+    """Python's arguments for a command of the product, mutated or not."""
     return ["-m", "tests.run.worker.faults.mutants" if os.environ.get(VARIABLE) else "afterword", command]
 
 
