@@ -1964,7 +1964,7 @@ class ReportDigestRequest(Struct, kw_only=True):
     day: int
     report_id: str | None | UnsetType = UNSET
     hour: int | UnsetType = 8
-    locale: Literal["el", "en"] | UnsetType = "en"
+    locale: Literal["de", "el", "en", "es", "fr", "it"] | UnsetType = "en"
     recipient: str | None | UnsetType = UNSET
     comments: bool | UnsetType = False
 
