@@ -46,7 +46,7 @@ OF_OURS: Final = (
     "list_response_page", "list_doubtful", "count_doubtful", "count_tabs", "list_counted", "list_bounds",
     "list_options", "count_newer", "count_facets", "list_closed", "list_batches", "list_captured", "get_seconds",
     "update_seconds", "count_waiting", "update_due_times", "update_sent_times", "list_lists", "get_attention",
-    "get_first_steps", "update_first_steps",
+    "get_first_steps", "update_first_steps", "list_only_names",
     "get_has_organization", "list_runs", "get_time_zone", "update_to_frozen",
 )  # fmt: skip
 OF_US_ALONE: Final = {

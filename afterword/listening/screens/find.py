@@ -41,7 +41,7 @@ async def find(visit: Visit) -> Response:
     return visit.page("find.html", title=words("Find"), text=text, pages=pages, groups=groups)
 
 
-@routes.get(f"{FIND}/pages")
+@routes.get(f"{FIND}/pages", for_limited="free")
 async def find_pages(visit: Visit) -> Response:
     """All pages that the role opens, for the palette."""
     pages = settings.found(visit.words, visit.may_open, "")
