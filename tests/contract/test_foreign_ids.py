@@ -232,7 +232,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "keys": [theirs["pool_key"]],
         **(reporting.arguments(theirs) if module.startswith(REPORTING) else {}),
         **(ways.arguments() if ".intake." in module or ".recovery_" in module else {}),
-        "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),
+        "chosen": Filter(only=None, questionnaire_id=theirs["questionnaire_id"]),
         **(
             {
                 "chosen": QueueFilter(pipeline_ids=[theirs["pipeline_id"]]),

@@ -1,5 +1,7 @@
 """A caller who sees one branch alone: each route and screen is closed, shows that branch, or shows no data."""
 
+import html
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Final
@@ -119,6 +121,54 @@ async def test_screen(branches: Branches, screen: Screen) -> None:
     else:
         assert reply.status_code < 500
         assert 403 != reply.status_code
+
+
+class TestTeeth:
+    """The one whose branch it is sees it: what the other one does not see is no empty page."""
+
+    async def test_routes(self, branches: Branches) -> None:
+        found: list[str] = []
+        for route in ROUTES:
+            if route.for_limited == "part" and route.method == "GET":
+                reply = await branches.ask(route, HERE)
+                found += [] if reply.status == 200 else [f"{name_of(route)}: {reply.status}"]
+        assert [] == found
+
+    async def test_counts(self, branches: Branches) -> None:
+        for branch, is_there in ((HERE, True), (ELSEWHERE, False)):
+            token = branches.tokens[branch]
+            counted = await branches.world.ask("GET", "/v3.2/q/response/count", token=token)
+            assert is_there == bool(counted.document["count"])
+            assert is_there == any(counted.document["bands"].values() or counted.document["channels"].values())
+            body = {"document": {"limit": 10}}
+            found = await branches.world.ask("POST", "/v3.2/q/response/search", token=token, **body)
+            assert is_there == bool(found.document["results"])
+
+    async def test_screens(self, branches: Branches) -> None:
+        ids, found = await ids_of(branches.world), list[str]()
+        for screen in SCREENS:
+            if screen.for_limited == "part" and screen.method == "GET":
+                path = screen.path.format_map(ids)
+                reply = await branches.browsers[HERE].get(path)
+                found += [] if reply.status_code == 200 else [f"{path}: {reply.status_code}"]
+        assert [] == found
+
+    async def test_no_link_leads_to_a_refusal(self, branches: Branches) -> None:
+        """Of the pages that are open, with data and without."""
+        ids, found = await ids_of(branches.world), set[str]()
+        for screen in SCREENS:
+            if screen.for_limited != "refused" and screen.method == "GET" and "{passkey_id}" not in screen.path:
+                page = await branches.browsers[HERE].get(screen.path.format_map(ids))
+                links = re.findall(r'(?:href|action)="(/console[^"]*)"', html.unescape(page.text))
+                found |= {f"{link} of {screen.path}" for link in links if is_refused(link)}
+        assert set() == found
+
+
+def is_refused(link: str) -> bool:
+    path = link.partition("?")[0].partition("#")[0].rstrip("/")
+    fitting = [one for one in console.screens() if re.fullmatch(NAMES.sub("[^/]+", one.path), path)]
+    exact = [one for one in fitting if one.path == path] or fitting
+    return bool(exact) and path != HOME and all(one.for_limited == "refused" and not one.is_open for one in exact)
 
 
 async def test_the_first_page_leads_to_one_that_is_open(branches: Branches) -> None:

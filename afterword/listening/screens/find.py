@@ -27,7 +27,7 @@ PAGES: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-@routes.get(FIND)
+@routes.get(FIND, for_limited="part")
 async def find(visit: Visit) -> Response:
     words, text = visit.words, visit.query.get("q", "").strip()
     async with visit.read() as db:

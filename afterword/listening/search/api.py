@@ -27,6 +27,7 @@ LOOKED_AT_MAX: Final = 1_000  # questionnaires and alerts, the newest
 
 Kind = Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"]
 FOUND_MAX: Final = 5  # of each kind
+OF_LIMITED: Final = frozenset({"Questionnaire Instance.Read"})  # kinds of which a limited caller sees its part
 CHARACTERS_MIN: Final = 3
 CHARACTERS_MAX: Final = 200
 COMMENT_CHARACTERS_MAX: Final = 200
@@ -48,7 +49,7 @@ async def find(db: Database, *, caller: Caller, text: str, secret: bytes, now: d
     text = text.strip()
     if not CHARACTERS_MIN <= len(text) <= CHARACTERS_MAX:
         return []
-    scopes = caller.scopes
+    scopes = caller.scopes if caller.limit is None else caller.scopes & OF_LIMITED
     people = await _people(db, caller, text, now) if "Responder.Read" in scopes else []
     answered = await _responses(db, caller, text) if "Questionnaire Instance.Read" in scopes else []
     waiting = await _items(db, caller, text, secret) if "Queue.Read" in scopes else []
@@ -79,7 +80,7 @@ async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
     search = responses.search_of(caller, read_query(text))
     if search is None:
         return []
-    chosen = Filter(search=search, test=caller.test)
+    chosen = Filter(only=caller.only, search=search, test=caller.test)
     found = await responses.find(
         db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=FOUND_MAX
     )
@@ -197,6 +198,7 @@ class SearchResult(fields.Answer):
 @routes.get(
     "/search",
     scope="Questionnaire.Read",
+    for_limited="part",
     answer=SearchResult,
     query=SearchQuery,
     summary="Search everything",
