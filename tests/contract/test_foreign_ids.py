@@ -157,7 +157,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1, "networks": ("203.0.113.0/24",),
-    "kept_names": (), "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
+    "kept_names": (), "only": None, "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
     "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {

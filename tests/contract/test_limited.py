@@ -17,7 +17,7 @@ from afterword.kit.web.operations import Route
 from afterword.run import console
 from afterword.tenants.organizations import service as accounts
 from tests.contract.findings import good_body
-from tests.contract.test_screens import FORM, NAMES, ids_of
+from tests.contract.test_screens import FORM, LACKING, NAMES, ids_of
 from tests.contract.wire import Reply
 from tests.contract.world import ROUTES, World, name_of
 from tests.tenants.logins.conftest import Office, browser_of, log_in
@@ -147,7 +147,7 @@ class TestTeeth:
     async def test_screens(self, branches: Branches) -> None:
         ids, found = await ids_of(branches.world), list[str]()
         for screen in SCREENS:
-            if screen.for_limited == "part" and screen.method == "GET":
+            if screen.for_limited == "part" and screen.method == "GET" and screen.path not in LACKING:
                 path = screen.path.format_map(ids)
                 reply = await branches.browsers[HERE].get(path)
                 found += [] if reply.status_code == 200 else [f"{path}: {reply.status_code}"]

@@ -65,7 +65,9 @@ class TooManyToMove(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
-    case = await store.get_case(db, **caller.reach, alert_instance_id=alert_instance_id, is_locked=is_locked)
+    case = await store.get_case(
+        db, **caller.reach, only=caller.only, alert_instance_id=alert_instance_id, is_locked=is_locked
+    )
     return errors.found(case, NO_CASE)
 
 

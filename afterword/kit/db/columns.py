@@ -43,8 +43,8 @@ def within(instance_id: LiteralString, only: LiteralString) -> LiteralString:
     It looks at one row by its id. In a list it stands behind the limit of the rows that are looked at.
     """
     return f"""({only}::text[] is null or (
-      select i.metadata ->> ({only}::text[])[1] from questionnaire_instance i
-      where i.organization_id = $1 and i.instance_id = {instance_id}) = any(({only}::text[])[2:]))"""
+      select within.metadata ->> ({only}::text[])[1] from questionnaire_instance within
+      where within.organization_id = $1 and within.instance_id = {instance_id}) = any(({only}::text[])[2:]))"""
 
 
 def assigned(columns: LiteralString, alias: LiteralString) -> LiteralString:

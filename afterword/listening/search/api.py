@@ -13,6 +13,7 @@ from afterword.core.questionnaires.metadata import name_of
 from afterword.core.text.words import read_query
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
+from afterword.kit.db.columns import within
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service as responses
@@ -27,7 +28,9 @@ LOOKED_AT_MAX: Final = 1_000  # questionnaires and alerts, the newest
 
 Kind = Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"]
 FOUND_MAX: Final = 5  # of each kind
-OF_LIMITED: Final = frozenset({"Questionnaire Instance.Read"})  # kinds of which a limited caller sees its part
+OF_LIMITED: Final = frozenset(
+    {"Questionnaire Instance.Read", "Alert Instance.Read"}
+)  # kinds of which a limited caller sees its part
 CHARACTERS_MIN: Final = 3
 CHARACTERS_MAX: Final = 200
 COMMENT_CHARACTERS_MAX: Final = 200
@@ -118,7 +121,7 @@ async def _items(db: Database, caller: Caller, text: str, secret: bytes) -> list
 async def _list_cases(db: Database, caller: Caller, text: str, hits: Sequence[Hit]) -> list[Hit]:
     """The newest cases of these people, of these responses, and of alerts with such a title."""
     rows = await db.fetch(
-        """with found as (
+        f"""with found as (
              select alert_instance_id from alert_instance where organization_id = $1 and responder_id = any($4::text[])
              union
              select alert_instance_id from alert_instance where organization_id = $1 and instance_id = any($5::text[])
@@ -134,11 +137,12 @@ async def _list_cases(db: Database, caller: Caller, text: str, hits: Sequence[Hi
              join alert a on a.organization_id = $1 and a.alert_id = c.alert_id
              left join questionnaire q on q.organization_id = $1 and q.questionnaire_id = c.questionnaire_id
            where not $3::boolean and (cardinality($2::text[]) = 0 or a.application_id = any($2))
+             and {within("c.instance_id", "$9")}
            order by c.created_time desc, c.alert_instance_id limit $7""",
         *(caller.organization_id, list(caller.application_ids), caller.test),
         [hit.id for hit in hits if hit.kind == "responder"],
         [hit.id for hit in hits if hit.kind == "questionnaire_instance"],
-        *(_pattern(text), FOUND_MAX, LOOKED_AT_MAX),
+        *(_pattern(text), FOUND_MAX, LOOKED_AT_MAX, caller.only),
     )
     return [Hit(kind="alert_instance", **row) for row in rows]
 
