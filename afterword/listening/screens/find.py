@@ -49,9 +49,11 @@ async def find_pages(visit: Visit) -> Response:
 
 
 def _row(visit: Visit, hit: Hit) -> dict[str, Any]:
+    results = results_url(hit.id) if hit.kind == "questionnaire" and visit.may_open(RESULTS) else ""
+    is_closed = hit.kind == "questionnaire" and not visit.is_open(RESULTS.removesuffix("/results"))
     return {
-        "url": f"{PAGES[hit.kind]}{hit.id}",
+        "url": results if is_closed else f"{PAGES[hit.kind]}{hit.id}",
         "hit": hit,
-        "results_url": results_url(hit.id) if hit.kind == "questionnaire" and visit.may_open(RESULTS) else "",
+        "results_url": "" if is_closed else results,
         "when": visit.words.moment(hit.time, time_zone=visit.zone) if hit.time else "",
     }

@@ -24,6 +24,7 @@ from afterword.listening.responses import reads
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.views import SHOWN_MAX
 from afterword.listening.screens import saved_views
+from afterword.listening.screens.questionnaire_results import RESULTS, results_url
 from afterword.listening.screens.spam import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
 from afterword.listening.screens.taggings import TAGGINGS, actions_of
 from afterword.people.screens.people import timeline_rows
@@ -34,6 +35,7 @@ PERSON: Final = "/console/people/{responder_id}"
 ITEM: Final = "/console/sending/{item_id}"
 ONE: Final = f"{RESPONSES}/{{instance_id}}"
 STORY_ROWS: Final = 5  # of the person beside a response
+RESULTS_MAX: Final = 10  # links to the results of the newest questionnaires, where the list of these is closed
 TAGS_OF_ROW: Final = 20  # that a row of the list has at most
 
 
@@ -55,6 +57,9 @@ async def list_responses(visit: Visit) -> Response:
         views=saved_views.shown(visit, options.views, choice) if visit.caller.limit is None else [],
         may_tag_many=visit.may_open(TAGGINGS),
         actions=actions_of(visit.words),
+        results=[(name, results_url(one_id)) for one_id, name in options.questionnaires.items()][:RESULTS_MAX]
+        if visit.caller.limit is not None and visit.may_open(RESULTS)
+        else [],
         **values,
     )
 

@@ -28,9 +28,8 @@ LOOKED_AT_MAX: Final = 1_000  # questionnaires and alerts, the newest
 
 Kind = Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"]
 FOUND_MAX: Final = 5  # of each kind
-OF_LIMITED: Final = frozenset(
-    {"Questionnaire Instance.Read", "Alert Instance.Read"}
-)  # kinds of which a limited caller sees its part
+# Kinds without data, and those of which a limited caller sees its part.
+OF_LIMITED: Final = frozenset({"Questionnaire Instance.Read", "Alert Instance.Read", "Questionnaire.Read"})
 CHARACTERS_MIN: Final = 3
 CHARACTERS_MAX: Final = 200
 COMMENT_CHARACTERS_MAX: Final = 200
