@@ -334,7 +334,11 @@ def _seconds(span: timedelta) -> int:
 
 async def _require_user(db: Database, case: Case, user_id: str, *, application_id: str) -> None:
     known = await rules.list_user_ids(
-        db, organization_id=case.organization_id, application_id=application_id, among=[user_id]
+        db,
+        organization_id=case.organization_id,
+        application_id=application_id,
+        among=[user_id],
+        instance_id=case.instance_id or "",
     )
     if not known:
         message = "There is no such user, or this case is not one that the user may see."

@@ -464,6 +464,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             organization_id=organization_id,
             application_id=item.application_id,
             application_ids=(),
+            instance_id=item.instance_id or "",
             page=Page.first(USERS, limit=USERS_MAX),
         )
         settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
