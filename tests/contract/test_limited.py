@@ -30,9 +30,20 @@ IN_BRANCH: Final = (
        where organization_id = $1""",
 )
 # Ids of the data of people; other ids are of settings.
-DATA: Final = ("instance_id", "responder_id", "item_id", "alert_instance_id", "comment_id", "file_id", "code", "tag")
+DATA: Final = (
+    "instance_id",
+    "responder_id",
+    "item_id",
+    "alert_instance_id",
+    "comment_id",
+    "file_id",
+    "code",
+    "tag",
+    "export_id",
+)
 NOTHING: Final = frozenset({404, 410, 422})
 SCREENS: Final = [one for one in console.screens() if not one.is_open and one.path not in {HOME, "/console/logout"}]
+OF_ALL: Final = [one.path for one in SCREENS if "{export_id}" in one.path]  # the world's export has all branches
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -91,7 +102,8 @@ async def branches(world: World) -> AsyncGenerator[Branches]:
 @pytest.mark.parametrize("route", ROUTES, ids=name_of)
 async def test_route(branches: Branches, route: Route) -> None:
     await branches.world.ready(route)
-    is_writing = route.for_limited == "part" and route.method != "GET"
+    is_of_data = bool(set(DATA).intersection(route.parameters))
+    is_writing = route.for_limited == "part" and route.method != "GET" and is_of_data
     before = await branches.world.digests_of(branches.world.ours) if is_writing else {}
     reply = await branches.ask(route, ELSEWHERE)
     sent = branches.world.ours.path(route) + str(good_body(branches.world, route))
@@ -101,7 +113,7 @@ async def test_route(branches: Branches, route: Route) -> None:
         assert ELSEWHERE in reply.document["detail"]
     elif route.for_limited == "free":
         assert 200 == reply.status
-    elif set(DATA).intersection(route.parameters):
+    elif is_of_data:
         assert 404 == reply.status
     if is_writing:
         assert before == await branches.world.digests_of(branches.world.ours)
@@ -129,7 +141,7 @@ class TestTeeth:
     async def test_routes(self, branches: Branches) -> None:
         found: list[str] = []
         for route in ROUTES:
-            if route.for_limited == "part" and route.method == "GET":
+            if route.for_limited == "part" and route.method == "GET" and "export_id" not in route.parameters:
                 reply = await branches.ask(route, HERE)
                 found += [] if reply.status == 200 else [f"{name_of(route)}: {reply.status}"]
         assert [] == found
@@ -144,10 +156,26 @@ class TestTeeth:
             found = await branches.world.ask("POST", "/v3.2/q/response/search", token=token, **body)
             assert is_there == bool(found.document["results"])
 
+    async def test_exports(self, branches: Branches) -> None:
+        """A file holds one branch; people with another limit do not find it."""
+        made: dict[str, str] = {}
+        for branch, is_there in ((HERE, True), (ELSEWHERE, False)):
+            token, body = branches.tokens[branch], {"document": {"format": "csv"}}
+            reply = await branches.world.ask("POST", "/v3.2/q/response/export", token=token, **body)
+            assert (201, is_there) == (reply.status, bool(reply.document["selected_count"]))
+            made[branch] = reply.document["export_id"]
+        for branch, token in branches.tokens.items():
+            listed = await branches.world.ask("GET", "/v3.2/q/response/export", token=token)
+            assert [made[branch]] == [one["export_id"] for one in listed.document["results"]][:1]
+            for other, export_id in made.items():
+                found = await branches.world.ask("GET", f"/v3.2/q/export/{export_id}", token=token)
+                assert (200 if branch == other else 404) == found.status
+        assert 200 == (await branches.world.ask("GET", f"/v3.2/q/export/{made[HERE]}")).status
+
     async def test_screens(self, branches: Branches) -> None:
         ids, found = await ids_of(branches.world), list[str]()
         for screen in SCREENS:
-            if screen.for_limited == "part" and screen.method == "GET" and screen.path not in LACKING:
+            if screen.for_limited == "part" and screen.method == "GET" and screen.path not in {*LACKING, *OF_ALL}:
                 path = screen.path.format_map(ids)
                 reply = await branches.browsers[HERE].get(path)
                 found += [] if reply.status_code == 200 else [f"{path}: {reply.status_code}"]

@@ -881,6 +881,7 @@ CREATE TABLE export (
     questionnaire_ids text[],
     instance_ids text[],
     selected_count integer,
+    limited_to text[],
     CONSTRAINT export_check CHECK (((state = 'running'::text) = (owner IS NOT NULL))),
     CONSTRAINT export_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
     CONSTRAINT export_check2 CHECK (((from_time IS NULL) OR (to_time IS NULL) OR (from_time < to_time))),
