@@ -116,22 +116,9 @@ async def read(
     owners = {questionnaire_id: questionnaire.owner_application_id}
     findings = Findings(place=plans.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings, known=owners)
-    limit = caller.limit
-    if limit and not limit.values:
-        caller.refuse_limited(limit)
-    values = (
-        {limit.name: limit.values}
-        if limit
-        else await _list_values(
-            db,
-            organization_id=caller.organization_id,
-            questionnaire_id=questionnaire_id,
-            names=_names(context),
-            test_only=caller.test,
-        )
+    values, by, value = await _choose_group(
+        db, caller=caller, context=context, questionnaire_id=questionnaire_id, by=by, value=value
     )
-    by = by if by in values else next(iter(values), "")
-    value = value if value in values.get(by, ()) else limit.values[0] if limit else ""
     query = replace(query, compare="previous_period", group_by=(f"{METADATA}:{by}",) if by else ())
     run = plans.plan(query, context, now=now, findings=findings)
     asking = [one for one in context.questions.values() if one.is_answered]
@@ -166,11 +153,31 @@ async def read(
         value=value,
         may_read=may_read,
         outcome=outcome,
-        groups=counts.groups(outcome) if outcome and by and not limit else (),
+        groups=counts.groups(outcome) if outcome and by and not caller.limit else (),
         total=counts.figure(outcome) if outcome else None,
-        of_all=counts.of_all(outcome) if outcome and limit else None,
+        of_all=counts.of_all(outcome) if outcome and caller.limit else None,
         drivers=drivers,
     )
+
+
+async def _choose_group(
+    db: Database, *, caller: Caller, context: ReportContext, questionnaire_id: str, by: str, value: str
+) -> tuple[Mapping[str, Sequence[str]], str, str]:
+    """The values of each name by which groups are made, the name, and the value; of a limit always one of its own."""
+    limit = caller.limit
+    if limit:
+        if not limit.values:
+            caller.refuse_limited(limit)
+        return {limit.name: limit.values}, limit.name, value if value in limit.values else limit.values[0]
+    values = await _list_values(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        names=_names(context),
+        test_only=caller.test,
+    )
+    by = by if by in values else next(iter(values), "")
+    return values, by, value if value in values.get(by, ()) else ""
 
 
 def _names(context: ReportContext) -> Sequence[str]:
