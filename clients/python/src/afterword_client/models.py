@@ -2597,6 +2597,8 @@ class Token(Struct, kw_only=True):
     kind: str
     scopes: list[str]
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     networks: list[str]
     test: bool
     hint: str
@@ -2618,6 +2620,8 @@ class TokenRequest(Struct, kw_only=True):
     kind: Literal["organization", "user"] | None | UnsetType = UNSET
     user_id: str | None | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
+    only_where: str | None | UnsetType = UNSET
+    only_values: list[str] | UnsetType = UNSET
     networks: list[str] | UnsetType = UNSET
     expires_time: datetime | None | UnsetType = UNSET
     test: bool | UnsetType = False
@@ -2707,6 +2711,8 @@ class User(Struct, kw_only=True):
     time_zone: str | None
     role: str
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     active: bool
     service: bool
     invited_time: datetime
@@ -2740,6 +2746,8 @@ class UserRequest(Struct, kw_only=True):
     locale: str | None | UnsetType = UNSET
     time_zone: str | None | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
+    only_where: str | None | UnsetType = UNSET
+    only_values: list[str] | UnsetType = UNSET
     active: bool | UnsetType = True
     service: bool | UnsetType = False
 
@@ -2757,6 +2765,8 @@ class UserUpdate(Struct, kw_only=True):
     time_zone: str | None | UnsetType = UNSET
     role: Literal["admin", "agent", "owner", "reporting"] | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
+    only_where: str | None | UnsetType = UNSET
+    only_values: list[str] | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
@@ -3689,6 +3699,8 @@ class UserAccess(Struct, kw_only=True):
     time_zone: str | None
     role: str
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     active: bool
     service: bool
     invited_time: datetime
