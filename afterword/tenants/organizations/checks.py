@@ -51,8 +51,8 @@ def _calendar(row: Any) -> Calendar:
 
 APPLICATIONS_MAX = 100
 ONLY_VALUES_MAX: Final = 50
-OnlyWhere = Annotated[fields.Text100, Meta(examples=["store_id"])]
-OnlyValues = Annotated[list[fields.Text200], Meta(max_length=ONLY_VALUES_MAX, examples=[["7", "8"]])]
+OnlyWhere = fields.Text100  # no example: nobody limits themselves
+OnlyValues = Annotated[list[fields.Text200], Meta(max_length=ONLY_VALUES_MAX)]
 
 
 def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
