@@ -59,7 +59,9 @@ async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_
     return found.map(lambda case: alert_instances.visible(case, call.caller))
 
 
-@instance_routes.get(CASE, scope="Alert Instance.Read", answer=store.ALERT_INSTANCE, summary="Get Alert Instance")
+@instance_routes.get(
+    CASE, scope="Alert Instance.Read", for_limited="part", answer=store.ALERT_INSTANCE, summary="Get Alert Instance"
+)
 async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.Case:
     case = await alert_instances.get(db, caller=call.caller, **call.ids)
     return alert_instances.visible(case, call.caller)
@@ -68,6 +70,7 @@ async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.
 @instance_routes.patch(
     CASE,
     scope="Alert Instance.Update",
+    for_limited="part",
     body=AlertInstanceUpdate,
     answer=store.ALERT_INSTANCE,
     summary="Update Alert Instance",
@@ -88,6 +91,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
 @instance_routes.list(
     f"{CASE}/history",
     scope="Alert Instance.Read",
+    for_limited="part",
     answer=history.RESOURCE,
     listing=listing_of(history.RESOURCE, order=(("created_time", "asc"),)),
     summary="Get the history of an alert instance",
@@ -103,6 +107,7 @@ async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Ent
 @instance_routes.post(
     f"{CASE}/message",
     scope="Alert Instance.Update",
+    for_limited="part",
     body=AlertMessageRequest,
     answer=messages.RESOURCE,
     summary="Reply to the customer",
@@ -131,6 +136,7 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
 @instance_routes.list(
     f"{CASE}/comment",
     scope="Alert Instance.Read",
+    for_limited="part",
     answer=store.COMMENT,
     summary="Get all comments of an alert instance",
 )
@@ -144,6 +150,7 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[alert_inst
 @instance_routes.post(
     f"{CASE}/comment",
     scope="Alert Instance.Update",
+    for_limited="part",
     body=AlertCommentRequest,
     answer=store.COMMENT,
     summary="Create new comment",
@@ -155,6 +162,7 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
 @instance_routes.patch(
     COMMENT,
     scope="Alert Instance.Update",
+    for_limited="part",
     body=AlertCommentUpdate,
     answer=store.COMMENT,
     summary="Update comment",
@@ -172,7 +180,11 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
 
 
 @instance_routes.delete(
-    COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
+    COMMENT,
+    scope="Alert Instance.Update",
+    for_limited="part",
+    summary="Delete comment",
+    description="Only its author may.",
 )
 async def delete_alert_comment(call: Call[None], db: Database) -> None:
     await alert_instances.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)

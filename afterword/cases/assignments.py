@@ -9,7 +9,9 @@ import msgspec
 
 from afterword import errors
 from afterword.core.messaging import alerts as core_alerts
-from afterword.core.questionnaires.conditions import Facts
+from afterword.core.organizations.access import Limit, limit_of
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Facts, Leaf
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
@@ -35,9 +37,18 @@ RESOURCE: Final = shown_as("AlertAssignee", Assignee)
 
 
 async def list_assignees(
-    db: Database, *, organization_id: str, application_id: str | None, application_ids: Sequence[str], page: Page
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str | None,
+    application_ids: Sequence[str],
+    instance_id: str | None = None,
+    page: Page,
 ) -> Rows[Assignee]:
-    """The active people who may see the application (None: any), if it is one of these (none: any)."""
+    """The active people who may see the application (None: any), if it is one of these (none: any).
+
+    `instance_id`: of a case, as `rules.list_user_ids` takes it.
+    """
     rows = await db.fetch_list(
         """select u.user_id, u.email, u.display_name, u.created_time,
              (select count(*) from (
@@ -49,8 +60,11 @@ async def list_assignees(
              and (cardinality(u.application_ids) = 0 or $2::text = any(u.application_ids)
                or ($2 is null and (cardinality($3::text[]) = 0 or u.application_ids && $3)))
              and ($2 is null or (cardinality($3) = 0 or $2 = any($3)) and exists (
-               select from application a where a.organization_id = $1 and a.application_id = $2))""",
-        *(organization_id, application_id, list(application_ids), OPEN_CASES_MAX),
+               select from application a where a.organization_id = $1 and a.application_id = $2))
+             and ($5::text is null or u.only_where is null or (
+               select i.metadata ->> u.only_where from questionnaire_instance i
+               where i.organization_id = $1 and i.instance_id = $5) = any(u.only_values))""",
+        *(organization_id, application_id, list(application_ids), OPEN_CASES_MAX, instance_id),
         page=page,
     )
     return rows.map(lambda row: Assignee(**row))
@@ -58,14 +72,14 @@ async def list_assignees(
 
 async def _list_open_cases(  # any tenant: a batch of events serves many organizations
     db: Database, *, candidates: Sequence[tuple[str, str, str]]
-) -> dict[tuple[str, str, str], int]:
-    """The open cases of each candidate (organization, application, user); those who may take none are left out."""
+) -> dict[tuple[str, str, str], tuple[int, Limit | None]]:
+    """The open cases and the limit of each candidate (organization, application, user) who may take some."""
     rows = await db.fetch(
         """select b.organization_id, b.application_id, b.user_id,
              (select count(*) from (
                 select from alert_instance c
                 where c.organization_id = b.organization_id and c.assigned_user_id = b.user_id
-                  and c.resolved_time is null limit $4) c)::integer as open_cases
+                  and c.resolved_time is null limit $4) c)::integer as open_cases, u.only_where, u.only_values
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, application_id, user_id)
              join organization_user u on u.organization_id = b.organization_id and u.user_id = b.user_id
            where u.active and u.removed_time is null and not u.service
@@ -73,7 +87,13 @@ async def _list_open_cases(  # any tenant: a batch of events serves many organiz
         *arrays(candidates, 3),
         OPEN_CASES_MAX,
     )
-    return {(row["organization_id"], row["application_id"], row["user_id"]): row["open_cases"] for row in rows}
+    return {
+        (row["organization_id"], row["application_id"], row["user_id"]): (
+            row["open_cases"],
+            limit_of(row["only_where"], row["only_values"]),
+        )
+        for row in rows
+    }
 
 
 class Assigning(Protocol):
@@ -87,21 +107,36 @@ class Assigning(Protocol):
 
 @dataclass
 class Assigner:
-    """Open cases by organization, application and user; each assignment counts for those after it."""
+    """Open cases by organization, application and user; each assignment counts for those after it.
+
+    `limits`: of users who see some branches alone. They get the cases of these.
+    """
 
     open_cases: dict[tuple[str, str, str], int] = field(default_factory=dict[tuple[str, str, str], int])
+    limits: dict[tuple[str, str], Limit] = field(default_factory=dict[tuple[str, str], Limit])
 
     def owner_of(self, alert: Assigning, facts: Facts) -> str | None:
         """The owner of a new case; the one whom the rule names, where no candidate may take it."""
         if alert.assignment is None:
             return alert.assigned_user_id
         place = alert.organization_id, alert.application_id
-        loads = {user_id: count for (*known, user_id), count in self.open_cases.items() if tuple(known) == place}
+        loads = {
+            user_id: count
+            for (*known, user_id), count in self.open_cases.items()
+            if tuple(known) == place and _sees(self.limits.get((alert.organization_id, user_id)), facts)
+        }
         chosen, others = core_alerts.candidates_of(alert.assignment, facts)
         owner = core_alerts.least_loaded(chosen, loads) or core_alerts.least_loaded(others, loads)
         for key in [key for key in self.open_cases if (key[0], key[2]) == (alert.organization_id, owner)]:
             self.open_cases[key] += 1
         return owner or alert.assigned_user_id
+
+
+def _sees(limit: Limit | None, facts: Facts) -> bool:
+    return limit is None or any(
+        conditions.evaluate(Leaf(f"questionnaire_metadata:{limit.name}", "equal", value), facts).matches
+        for value in limit.values
+    )
 
 
 async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner:
@@ -111,7 +146,9 @@ async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner
         if alert.assignment is not None
         for user_id in core_alerts.users_of(alert.assignment)
     }
-    return Assigner(await _list_open_cases(db, candidates=sorted(candidates)) if candidates else {})
+    found = await _list_open_cases(db, candidates=sorted(candidates)) if candidates else {}
+    limits = {(key[0], key[2]): limit for key, (_, limit) in found.items() if limit is not None}
+    return Assigner({key: count for key, (count, _) in found.items()}, limits)
 
 
 PATH: Final = "/alert/assignee"

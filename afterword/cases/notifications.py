@@ -305,7 +305,7 @@ async def _list_recipients(  # any tenant: a batch of events serves many organiz
              coalesce(s.types, '{}') as types, coalesce(s.digest, 'none') as digest
            from recipient t
              join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id and u.active
-               and not u.service
+               and not u.service and u.only_where is null
              join organization o on o.organization_id = u.organization_id
              left join notification_subscription s on s.organization_id = u.organization_id and s.user_id = u.user_id
            order by t.position, u.user_id""",

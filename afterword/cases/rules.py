@@ -364,13 +364,21 @@ async def _list_question_versions(
     return [row["version_id"] for row in rows]
 
 
-async def list_user_ids(db: Database, *, organization_id: str, application_id: str, among: Sequence[str]) -> set[str]:
-    """The active people who may see the application among `among`."""
+async def list_user_ids(
+    db: Database, *, organization_id: str, application_id: str, among: Sequence[str], instance_id: str | None = None
+) -> set[str]:
+    """The active people who may see the application among `among`.
+
+    `instance_id`: of a case, empty where it has none; people who see other branches alone are left out then.
+    """
     rows = await db.fetch(
-        """select user_id from organization_user
-           where organization_id = $1 and user_id = any($3::text[]) and active and not service
-             and (cardinality(application_ids) = 0 or $2 = any(application_ids))""",
-        *(organization_id, application_id, list(among)),
+        """select u.user_id from organization_user u
+           where u.organization_id = $1 and u.user_id = any($3::text[]) and u.active and not u.service
+             and (cardinality(u.application_ids) = 0 or $2 = any(u.application_ids))
+             and ($4::text is null or u.only_where is null or (
+               select i.metadata ->> u.only_where from questionnaire_instance i
+               where i.organization_id = $1 and i.instance_id = $4) = any(u.only_values))""",
+        *(organization_id, application_id, list(among), instance_id),
     )
     return {row["user_id"] for row in rows}
 

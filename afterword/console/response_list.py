@@ -23,6 +23,7 @@ from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import CHANNELS, OF_LINK, Filter, ResponseRow, Tab
 
 RESPONSES: Final = "/console/responses"
+CASE: Final = "/console/cases/{alert_instance_id}"
 TABS: Final[Mapping[Tab, Marked]] = {
     "all": "All", "unread": "Unread", "comment": "With a comment", "unhappy": "Unhappy", "mine": "Mine",
 }  # fmt: skip
@@ -114,6 +115,7 @@ class ResponseFilter(PeriodFilter):
     def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
         first, last = self.bounds(visit)
         return Filter(
+            only=visit.caller.only,
             tab=tab or self.tab,
             questionnaire_id=self.questionnaire_id or None,
             from_time=first,
@@ -184,7 +186,7 @@ async def list_of(
         "first_url": choice.url() if choice.after else "",
         "read_url": choice.url("read"),
         "taggings_url": choice.url("taggings"),
-        "export_url": choice.url("export") if "Questionnaire Export.Create" in visit.caller.scopes else "",
+        "export_url": choice.url("export") if visit.may_open(f"{RESPONSES}/export") else "",
         "views_url": choice.url("views"),
         "is_filtered": choice.url() != RESPONSES,
         "test_url": choice.url(test="1"),
@@ -262,7 +264,7 @@ def row_of(visit: Visit, row: ResponseRow, choice: ResponseFilter) -> dict[str, 
         "band_text": words(BANDS[band]) if band else "",
         "when": near_moment(words, row.submitted_time, now=visit.now, zone=visit.zone),
         "channel": words(CHANNELS.get(row.channel_id, "Link")),
-        "case_url": f"/console/cases/{row.alert_instance_id}" if row.alert_instance_id else "",
+        "case_url": f"/console/cases/{row.alert_instance_id}" if row.alert_instance_id and visit.is_open(CASE) else "",
         "is_unread": row.is_unread,
         "comment": excerpt(row.comment or "", choice.marked) if choice.marked else _cut(row.comment or ""),
         "person": _shown(row.person or "", choice.words),

@@ -18,7 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from afterword import errors
 from afterword.console import settings
 from afterword.core.messaging.networks import is_inside, networks_of
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, ForLimited
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
@@ -244,9 +244,9 @@ class Visit(Guest):
     def sections(self) -> list[dict[str, str]]:
         """Those that the scopes of the role open."""
         return [
-            {"url": f"{HOME}/{name}".rstrip("/"), "text": self.words(text), "key": key, "name": name}
+            {"url": url, "text": self.words(text), "key": key, "name": name}
             for name, text, scope, key in SECTIONS
-            if scope is None or scope in self.caller.scopes
+            if (scope is None or scope in self.caller.scopes) and self.is_open(url := f"{HOME}/{name}".rstrip("/"))
         ]
 
     @property
@@ -266,11 +266,15 @@ class Visit(Guest):
             self.set_cookie(response, UNDO_COOKIE, value if len(value) <= UNDO_BYTES_MAX else "", seconds=UNDO_SECONDS)
         return response
 
+    def is_open(self, path: str) -> bool:
+        """Whether a limit to some values of metadata leaves this address open."""
+        return self.caller.limit is None or _FOR_LIMITED.get(path, "refused") != "refused"
+
     def may_open(self, path: str) -> bool:
         """Whether the role opens this address, for links that lead there."""
         scope = _SCOPES.get(path)
         is_reached = path not in _OF_OWNERS or self.caller.role == "owner"
-        return is_reached and (scope is None or scope in self.caller.scopes)
+        return is_reached and (scope is None or scope in self.caller.scopes) and self.is_open(path)
 
     def confirm(
         self,
@@ -306,10 +310,12 @@ class Screen:
     scope: str | None
     is_open: bool
     needs_proof: bool
+    for_limited: ForLimited
     handler: Any
 
 
 _SCOPES: Final[dict[str, str | None]] = {}  # of the addresses without parameters that are read
+_FOR_LIMITED: Final[dict[str, ForLimited]] = {}  # likewise
 _OF_OWNERS: Final[set[str]] = set()  # addresses whose service refuses all other roles
 
 
@@ -321,15 +327,23 @@ class Screens:
         self.pages = Pages()
 
     def get(
-        self, path: str, *, scope: str | None = None, proof: bool = False, of_owners: bool = False
+        self,
+        path: str,
+        *,
+        scope: str | None = None,
+        proof: bool = False,
+        of_owners: bool = False,
+        for_limited: ForLimited = "refused",
     ) -> Callable[[Handler], Handler]:
         if of_owners:
             _OF_OWNERS.add(path)
-        return self._add("GET", path, scope=scope, needs_proof=proof)
+        return self._add("GET", path, scope=scope, needs_proof=proof, for_limited=for_limited)
 
-    def post(self, path: str, *, scope: str | None = None, proof: bool = False) -> Callable[[Handler], Handler]:
+    def post(
+        self, path: str, *, scope: str | None = None, proof: bool = False, for_limited: ForLimited = "refused"
+    ) -> Callable[[Handler], Handler]:
         """Declare a form's target. `proof`: the password must have been given lately."""
-        return self._add("POST", path, scope=scope, needs_proof=proof)
+        return self._add("POST", path, scope=scope, needs_proof=proof, for_limited=for_limited)
 
     def open_get(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
         return self._add("GET", path, is_open=True)
@@ -338,13 +352,20 @@ class Screens:
         return self._add("POST", path, is_open=True)
 
     def _add(
-        self, method: str, path: str, *, scope: str | None = None, is_open: bool = False, needs_proof: bool = False
+        self,
+        method: str,
+        path: str,
+        *,
+        scope: str | None = None,
+        is_open: bool = False,
+        needs_proof: bool = False,
+        for_limited: ForLimited = "refused",
     ) -> Callable[[Any], Any]:
         def declare(handler: Any) -> Any:
-            screen = Screen(method, path, scope, is_open, needs_proof, handler)
+            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, handler)
             self.all.append(screen)
             if method == "GET":
-                _SCOPES[path] = scope
+                _SCOPES[path], _FOR_LIMITED[path] = scope, for_limited
 
             async def answer(request: Request) -> Response:
                 return await _run(screen, request)
@@ -377,6 +398,7 @@ async def _run(screen: Screen, request: Request) -> Response:
             return confined
         if screen.scope is not None:
             visit.caller.require(screen.scope)
+        visit.caller.require_open(screen.for_limited)
         if screen.needs_proof and not visit.is_proven:
             return html.redirect(f"/console/proof?next={quote(back_of(request), safe='')}")
         response = await screen.handler(visit)
@@ -401,6 +423,8 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
         sentence = words("{organization} requires you to log in there.", organization=session.organization_name)
     elif session.needs_second_factor and not screen.path.startswith(OWN_FACTORS):
         return html.redirect(f"{OWN_FACTORS[0]}?done=second_factor")
+    elif screen.path == HOME and visit.caller.limit is not None:
+        return html.redirect(visit.sections[0]["url"])  # the figures of the first page are of all
     else:
         return None
     async with visit.read() as database:

@@ -1,5 +1,6 @@
 """Cases and their comments: resolved, assigned, found, told, and seen by callers of some applications."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -231,13 +232,46 @@ async def test_closed(desk: Desk) -> None:
     await desk.execute("update alert_instance set resolved_time = $1", now)
     assert [] == await listed(desk)
     async with db.connection(desk.pool) as database:
-        given: dict[str, Any] = {**desk.house.caller.reach, "since": now - timedelta(days=1), "limit": 5}
+        given: dict[str, Any] = {**desk.house.caller.reach, "since": now - timedelta(days=1), "limit": 5, "only": None}
         found = await store.list_closed(database, **given, before=now + timedelta(seconds=1))
         assert [case["alert_instance_id"]] == [one.alert_instance_id for one in found]
         assert [] == await store.list_closed(database, **given, before=now)
+        given["only"] = ["store_id", "station"]
+        assert [] == await store.list_closed(database, **given, before=now + timedelta(seconds=1))
 
 
-async def listed(desk: Desk, *, tab: str = "open", after: tuple[datetime, str] | None = None) -> list[WorkItem]:
-    return await desk.run(
-        store.list_work, **desk.house.caller.reach, tab=tab, user_id=None, now=await desk.now(), after=after, limit=10
+async def test_one_branch(desk: Desk) -> None:
+    """Nobody sees the cases of another branch, nor those that a daily figure opened: no branch has them."""
+    await desk.alert()
+    for _ in range(3):
+        await desk.raised()
+    cases = [case["alert_instance_id"] for case in await desk.cases()]
+    for case_id, branch in zip(cases[:2], ("harbour", "station"), strict=True):
+        await desk.execute(
+            """update questionnaire_instance i set metadata = jsonb_build_object('store_id', $2::text)
+               from alert_instance c where c.alert_instance_id = $1 and i.instance_id = c.instance_id""",
+            *(case_id, branch),
+        )
+    await desk.execute(
+        """update alert_instance set instance_id = null, questionnaire_id = null, responder_id = null
+           where alert_instance_id = $1""",
+        cases[2],
     )
+    assert set(cases) == {one.alert_instance_id for one in await listed(desk)}
+    for values, seen in ((["harbour"], cases[:1]), (["harbour", "station"], cases[:2]), (["nowhere"], []), ([], [])):
+        only = ["store_id", *values]
+        assert set(seen) == {one.alert_instance_id for one in await listed(desk, only=only)}
+        given = {"only": only, "user_id": None, "now": await desk.now()}
+        counts = await desk.run(store.count_cases, **desk.house.caller.reach, **given)
+        assert len(seen) == counts["open"] == counts["unassigned"]
+
+
+async def listed(
+    desk: Desk,
+    *,
+    tab: str = "open",
+    after: tuple[datetime, str] | None = None,
+    only: Sequence[str] | None = None,
+) -> list[WorkItem]:
+    given = {"tab": tab, "user_id": None, "now": await desk.now(), "after": after, "limit": 10}
+    return await desk.run(store.list_work, **desk.house.caller.reach, only=only, **given)

@@ -79,6 +79,8 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "sending/queue/service.py",
     "sending/queue/traces.py",
     "kit/web/fields.py",
+    "core/organizations/access.py",
+    "tenants/organizations/checks.py",
 )
 DESCRIPTIONS = {"summary", "description", "about", "about_create", "about_update"}
 QUERY = re.compile(r"\bdb\.(?:fetch|execute)")

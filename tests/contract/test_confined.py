@@ -28,7 +28,7 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /q/metadata/questionnaire/{metadata_id}": "declared for the organization",
     "GET /q/metadata/responder/{metadata_id}": "declared for the organization",
     "GET /q/organization/{organization_id}/instance": "a list, which has nothing for it",
-    "GET /alert/status/{status_id}": "of the organization",
+    "GET /alert/status/{status_id}": "the organization",
     "GET /asset/{asset_id}": "pictures of the organization",
     "POST /asset": "pictures of the organization",
     "GET /library/{library_name}": "the product's",

@@ -46,7 +46,7 @@ OF_OURS: Final = (
     "list_response_page", "list_doubtful", "count_doubtful", "count_tabs", "list_counted", "list_bounds",
     "list_options", "count_newer", "count_facets", "list_closed", "list_batches", "list_captured", "get_seconds",
     "update_seconds", "count_waiting", "update_due_times", "update_sent_times", "list_lists", "get_attention",
-    "get_first_steps", "update_first_steps",
+    "get_first_steps", "update_first_steps", "list_only_names",
     "get_has_organization", "list_runs", "get_time_zone", "update_to_frozen",
 )  # fmt: skip
 OF_US_ALONE: Final = {
@@ -159,7 +159,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1, "networks": ("203.0.113.0/24",),
-    "kept_names": (), "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
+    "kept_names": (), "only": None, "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
     "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
@@ -234,7 +234,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "keys": [theirs["pool_key"]],
         **(reporting.arguments(theirs) if module.startswith(REPORTING) else {}),
         **(ways.arguments() if ".intake." in module or ".recovery_" in module else {}),
-        "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),
+        "chosen": Filter(only=None, questionnaire_id=theirs["questionnaire_id"]),
         **(
             {
                 "chosen": QueueFilter(pipeline_ids=[theirs["pipeline_id"]]),

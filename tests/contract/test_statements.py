@@ -32,7 +32,7 @@ QUERIES: Final = frozenset(
     {"fetch", "fetch_row", "fetch_one", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"}
 )
 OF_COLUMNS: Final = frozenset(
-    {"qualified", "as_document", "suffixed", "assigned"}
+    {"qualified", "as_document", "suffixed", "assigned", "within"}
 )  # of db.columns: they make a literal of literals
 HELD: Final = "organization_id = $1"  # how the condition of db.leases begins
 EXCUSE: Final = "# any tenant:"

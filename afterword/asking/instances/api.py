@@ -228,13 +228,14 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
 @simplified.get(
     "/q/instance/{instance_id}",
     scope="Questionnaire Instance.Read",
+    for_limited="part",
     answer=QuestionnaireInstance,
     gathers=True,
     summary="Get Questionnaire Instance",
 )
 async def get_instance(call: Call[None], db: Database) -> Answer:
     caller = call.caller
-    row = await store.get_shown_instance(db, **caller.reach, **call.ids)
+    row = await store.get_shown_instance(db, **caller.reach, only=caller.only, **call.ids)
     if row is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     return Answer(shown_of(row, call.site.pages(caller.organization_id), call.zone), version=row["version"])
@@ -288,6 +289,7 @@ async def get_instance_url(call: Call[None], db: Database) -> Answer:
 @simplified.get(
     "/q/instance/{instance_id}/content",
     scope="Questionnaire Instance.Read",
+    for_limited="part",
     answer=InstanceContent,
     summary="Get Questionnaire Instance Content",
 )
@@ -328,6 +330,7 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
 @simplified.get(
     "/q/instance/{instance_id}/response/content",
     scope="Questionnaire Instance.Read",
+    for_limited="part",
     answer=ResponseContent,
     summary="Get Questionnaire Instance Response Content",
     description="Values of metadata need Questionnaire Value.Read and Responder Value.Read, else their maps are empty.",
@@ -341,6 +344,7 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
 @simplified.get(
     "/q/instance/{instance_id}/file/{file_id}",
     scope="Questionnaire Instance.Read",
+    for_limited="part",
     answer=None,
     media_types=tuple(EXTENSIONS),
     summary="Get file of a response",

@@ -126,9 +126,10 @@ OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exist
     and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))"""
 
 INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+_ONLY: Final[LiteralString] = """($5::text[] is null or i.metadata ->> ($5::text[])[1] = any(($5::text[])[2:]))"""
 _REACHED: Final[LiteralString] = f"""from questionnaire_instance i
   where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
-    and {OF_APPLICATIONS}"""
+    and {OF_APPLICATIONS} and {_ONLY}"""
 _PUBLIC_INSTANCE: Final[LiteralString] = f"""{INSTANCE_COLUMNS} from questionnaire_instance
   where instance_id = $1 and deleted_time is null order by created_time limit 1"""
 TimeKind = Literal["sent", "delivered", "bounced", "processed", "flow"]
@@ -176,17 +177,25 @@ async def get_instance(
     instance_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    only: Sequence[str] | None = None,
     is_locked: bool = False,
 ) -> Instance | None:
     lock: LiteralString = "for update of i" if is_locked else ""
     row = await db.fetch_row(
-        f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}", organization_id, instance_id, list(application_ids), test_only
+        f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}",
+        *(organization_id, instance_id, list(application_ids), test_only, only),
     )
     return _found(row)
 
 
 async def get_shown_instance(
-    db: Database, *, organization_id: str, instance_id: str, application_ids: Sequence[str], test_only: bool
+    db: Database,
+    *,
+    organization_id: str,
+    instance_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    only: Sequence[str] | None = None,
 ) -> Row | None:
     """The members of `resources.QuestionnaireInstance` in their order, and the version: the most frequent read.
 
@@ -201,9 +210,10 @@ async def get_shown_instance(
                   i.flow_time::timestamp, i.created_by, i.updated_by, i.full_quota_id, i.anonymity,
                   i.short_code as collection_url_short, null as collection_url_long, i.version
            from questionnaire_instance i
-           where i.organization_id = $1 and i.instance_id = any($4::text[]) and i.deleted_time is null
-             and (i.test or not $2) and {OF_APPLICATIONS}""",
-        *(organization_id, test_only, tuple(application_ids)),
+           where i.organization_id = $1 and i.instance_id = any($5::text[]) and i.deleted_time is null
+             and (i.test or not $2) and {OF_APPLICATIONS}
+             and ($4::text[] is null or i.metadata ->> ($4::text[])[1] = any(($4::text[])[2:]))""",
+        *(organization_id, test_only, tuple(application_ids), only and tuple(only)),
         id=instance_id,
     )
 

@@ -317,6 +317,7 @@ class Tag(fields.Resource):
 @routes.list(
     PATH,
     scope="Tag.Read",
+    for_limited="part",
     answer=Tag,
     shape="array",
     listing=fields.listing_of(Tag, id="tag_key"),
@@ -332,6 +333,7 @@ async def list_tags(call: Call[None], db: Database) -> Rows[TagRecord]:
 @routes.post(
     PATH,
     scope="Tag.Create",
+    for_limited="part",
     body=TagRequest,
     answer=Tag,
     summary="Add tag",
@@ -343,7 +345,7 @@ async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
     return Answer(Tag.of(tag, call.zone), version=VERSION, location=location)
 
 
-@routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", texts=("tag",), summary="Remove tag")
+@routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", for_limited="part", texts=("tag",), summary="Remove tag")
 async def remove_tag(call: Call[None], db: Database) -> None:
     await remove(
         db,

@@ -132,6 +132,7 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
 @routes.list(
     "/q/instance/{instance_id}/value",
     scope="Questionnaire Value.Read",
+    for_limited="part",
     answer=QuestionnaireValue,
     shape="array",
     listing=QUESTIONNAIRE_VALUES,

@@ -65,7 +65,9 @@ class TooManyToMove(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
-    case = await store.get_case(db, **caller.reach, alert_instance_id=alert_instance_id, is_locked=is_locked)
+    case = await store.get_case(
+        db, **caller.reach, only=caller.only, alert_instance_id=alert_instance_id, is_locked=is_locked
+    )
     return errors.found(case, NO_CASE)
 
 
@@ -332,7 +334,11 @@ def _seconds(span: timedelta) -> int:
 
 async def _require_user(db: Database, case: Case, user_id: str, *, application_id: str) -> None:
     known = await rules.list_user_ids(
-        db, organization_id=case.organization_id, application_id=application_id, among=[user_id]
+        db,
+        organization_id=case.organization_id,
+        application_id=application_id,
+        among=[user_id],
+        instance_id=case.instance_id or "",
     )
     if not known:
         message = "There is no such user, or this case is not one that the user may see."

@@ -11,7 +11,7 @@ from afterword.asking.instances.resources import LeafResult
 from afterword.cases.resources import Severity
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import arrays, assigned, columns_of, qualified
+from afterword.kit.db.columns import arrays, assigned, columns_of, qualified, within
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
@@ -94,11 +94,11 @@ _VISIBLE: Final[LiteralString] = f"""select {_SHOWN} from alert_instance i
     select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
       and a.application_id = any($2)))"""
 # The open cases by how they stand, for the user $4 at $5.
-OPEN_COUNTS: Final[LiteralString] = f"""select count(*) as open, count(*) filter (where due_time < $5) as overdue,
+_SUMS: Final[LiteralString] = """count(*) as open, count(*) filter (where due_time < $5) as overdue,
     count(*) filter (where assigned_user_id is null) as unassigned,
     count(*) filter (where assigned_user_id = $4) as mine, count(waiting_since) as waiting,
-    count(call_back_time) as call_back
-  from ({_VISIBLE} and i.resolved_time is null) c"""
+    count(call_back_time) as call_back"""
+OPEN_COUNTS: Final[LiteralString] = f"select {_SUMS} from ({_VISIBLE} and i.resolved_time is null) c"
 
 
 class Comment(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,13 +128,14 @@ async def get_case(
     alert_instance_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    only: Sequence[str] | None = None,
     is_locked: bool = False,
 ) -> Case | None:
     """Test data have no cases."""
-    query: LiteralString = f"{_VISIBLE} and i.alert_instance_id = $4"
+    query: LiteralString = f"{_VISIBLE} and i.alert_instance_id = $4 and {within('i.instance_id', '$5')}"
     row = await db.fetch_row(
         f"{query} for no key update of i" if is_locked else query,
-        *(organization_id, list(application_ids), test_only, alert_instance_id),
+        *(organization_id, list(application_ids), test_only, alert_instance_id, only),
     )
     return Case.of(row) if row else None
 
@@ -159,11 +160,15 @@ async def count_cases(
     organization_id: str,
     application_ids: Sequence[str],
     test_only: bool,
+    only: Sequence[str] | None,
     user_id: str | None,
     now: datetime,
 ) -> dict[str, int]:
     """The open cases by `open`, `overdue`, `unassigned`, `mine`, `waiting` and `call_back`."""
-    row = await db.fetch_one(OPEN_COUNTS, *(organization_id, list(application_ids), test_only, user_id, now))
+    row = await db.fetch_one(
+        f"select {_SUMS} from ({_VISIBLE} and i.resolved_time is null and {within('i.instance_id', '$6')}) c",
+        *(organization_id, list(application_ids), test_only, user_id, now, only),
+    )
     return dict(row)
 
 
@@ -547,6 +552,7 @@ async def list_work(
     organization_id: str,
     application_ids: Sequence[str],
     test_only: bool,
+    only: Sequence[str] | None,
     tab: str,
     user_id: str | None,
     now: datetime,
@@ -563,9 +569,9 @@ async def list_work(
              when 'overdue' then c.due_time < $5 when 'mine' then c.assigned_user_id = $6
              when 'unassigned' then c.assigned_user_id is null when 'waiting' then c.waiting_since is not null
              when 'call_back' then c.call_back_time is not null else true end
-             and ({_DUE}, c.alert_instance_id) > ($7::timestamptz, $8)
+             and ({_DUE}, c.alert_instance_id) > ($7::timestamptz, $8) and {within("c.instance_id", "$10")}
            order by {_DUE}, c.alert_instance_id limit $9""",
-        *(organization_id, list(application_ids), test_only, tab, now, user_id, due, key, limit),
+        *(organization_id, list(application_ids), test_only, tab, now, user_id, due, key, limit, only),
     )
     return [WorkItem(**row) for row in rows]
 
@@ -576,22 +582,30 @@ async def list_closed(
     organization_id: str,
     application_ids: Sequence[str],
     test_only: bool,
+    only: Sequence[str] | None,
     before: datetime,
     since: datetime,
     limit: int,
 ) -> list[WorkItem]:
     rows = await db.fetch(
-        f"""{_WORK} and c.resolved_time < $4 and c.created_time >= $5
+        f"""{_WORK} and c.resolved_time < $4 and c.created_time >= $5 and {within("c.instance_id", "$7")}
            order by c.resolved_time desc, c.alert_instance_id limit $6""",
-        *(organization_id, list(application_ids), test_only, before, since, limit),
+        *(organization_id, list(application_ids), test_only, before, since, limit, only),
     )
     return [WorkItem(**row) for row in rows]
 
 
 async def get_work(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, alert_instance_id: str
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    only: Sequence[str] | None,
+    alert_instance_id: str,
 ) -> WorkItem | None:
     row = await db.fetch_row(
-        f"{_WORK} and c.alert_instance_id = $4", *(organization_id, list(application_ids), test_only, alert_instance_id)
+        f"{_WORK} and c.alert_instance_id = $4 and {within('c.instance_id', '$5')}",
+        *(organization_id, list(application_ids), test_only, alert_instance_id, only),
     )
     return WorkItem(**row) if row else None

@@ -247,7 +247,7 @@ CHANGED: Final[Marked] = (
 )
 
 
-@routes.get(CASES, scope="Alert Instance.Read")
+@routes.get(CASES, scope="Alert Instance.Read", for_limited="part")
 async def list_cases(visit: Visit) -> Response:
     tab = visit.query.get("tab", "")
     tab, application = tab if tab in TABS else "open", visit.query.get("application", "")[:ID_CHARACTERS_MAX]
@@ -256,9 +256,12 @@ async def list_cases(visit: Visit) -> Response:
         own = reach["application_ids"]
         reach["application_ids"] = [application if not own or application in own else ""]
     async with visit.read() as db:
-        counts = await store.count_cases(db, **reach, user_id=visit.caller.user_id, now=visit.now)
+        counts = await store.count_cases(
+            db, **reach, only=visit.caller.only, user_id=visit.caller.user_id, now=visit.now
+        )
         found = await _listed(visit, db, tab, reach)
-        figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None)
+        has_figures = visit.may_open(case_figures.FIGURES)
+        figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None) if has_figures else None
     rows = [row_of(visit, one) for one in found[:ROWS]]
     last = found[ROWS - 1] if len(found) > ROWS else None
     return visit.page(
@@ -279,13 +282,13 @@ async def list_cases(visit: Visit) -> Response:
         first_url=address(CASES, tab=tab, application=application) if "after" in visit.query else "",
         closed_days=store.CLOSED_DAYS,
         tab=tab,
-        figures=case_figures.short(visit, figures),
+        figures=case_figures.short(visit, figures) if figures else [],
         figures_url=case_figures.FIGURES,
         figures_days=FIGURES_DAYS,
     )
 
 
-@routes.get("/console/cases/{alert_instance_id}/mail/{message_id}", scope="Alert Instance.Read")
+@routes.get("/console/cases/{alert_instance_id}/mail/{message_id}", scope="Alert Instance.Read", for_limited="part")
 async def mail_page(visit: Visit) -> Response:
     """All of a mail, with what the mail program of the customer quoted."""
     async with visit.read() as db:
@@ -302,7 +305,7 @@ async def mail_page(visit: Visit) -> Response:
     )
 
 
-@routes.post("/console/cases/{alert_instance_id}", scope="Alert Instance.Update")
+@routes.post("/console/cases/{alert_instance_id}", scope="Alert Instance.Update", for_limited="part")
 async def change_case(visit: Visit) -> Response:
     """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
     form = visit.form
@@ -333,7 +336,7 @@ def _undo(before: WorkItem, version: int) -> Undo:
     return Undo(f"{CASES}/{before.alert_instance_id}", fields)
 
 
-@routes.post("/console/cases/{alert_instance_id}/owner", scope="Alert Instance.Update")
+@routes.post("/console/cases/{alert_instance_id}/owner", scope="Alert Instance.Update", for_limited="part")
 async def take_case(visit: Visit) -> Response:
     """Make the case one's own, unless somebody else was faster; work on a new one has begun then."""
     async with visit.read() as db:
@@ -349,7 +352,7 @@ async def take_case(visit: Visit) -> Response:
     return visit.did(f"{CASES}/{case.alert_instance_id}", "assigned", _undo(item, case.version))
 
 
-@routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update")
+@routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update", for_limited="part")
 async def wait(visit: Visit) -> Response:
     waits = visit.form.text("waiting") == "true"
     async with visit.write() as db:
@@ -357,7 +360,7 @@ async def wait(visit: Visit) -> Response:
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
 
 
-@routes.post("/console/cases/{alert_instance_id}/call-back", scope="Alert Instance.Update")
+@routes.post("/console/cases/{alert_instance_id}/call-back", scope="Alert Instance.Update", for_limited="part")
 async def call_back(visit: Visit) -> Response:
     """Note when to call which number; without a time the call is done."""
     form, moment = visit.form, None
@@ -373,7 +376,7 @@ async def call_back(visit: Visit) -> Response:
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
 
 
-@routes.post("/console/cases/{alert_instance_id}/message", scope="Alert Instance.Update")
+@routes.post("/console/cases/{alert_instance_id}/message", scope="Alert Instance.Update", for_limited="part")
 async def reply(visit: Visit) -> Response:
     """Write to the customer; a form that was sent twice sends one mail."""
     form = visit.form
@@ -406,7 +409,7 @@ async def reply(visit: Visit) -> Response:
     return html.redirect(f"{CASES}/{message.alert_instance_id}?done={done}")
 
 
-@routes.post("/console/cases/{alert_instance_id}/comment", scope="Alert Instance.Update")
+@routes.post("/console/cases/{alert_instance_id}/comment", scope="Alert Instance.Update", for_limited="part")
 async def comment(visit: Visit) -> Response:
     body = visit.form.text("body")
     if not 0 < len(body) <= BODY_CHARACTERS_MAX:
@@ -433,10 +436,11 @@ async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[Wo
     key = read_key(visit.query.get("after", ""))
     if tab == "closed":
         before, since = key[0] if key else visit.now, visit.now - CLOSED
-        return await store.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
+        return await store.list_closed(db, **reach, only=visit.caller.only, before=before, since=since, limit=ROWS + 1)
     return await store.list_work(
         db,
         **reach,
+        only=visit.caller.only,
         tab=tab,
         user_id=visit.caller.user_id,
         now=visit.now,
@@ -451,11 +455,12 @@ def _key_of(item: WorkItem, tab: str) -> str:
 
 
 async def _item(visit: Visit, db: Database) -> WorkItem:
-    item = await store.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
+    caller = visit.caller
+    item = await store.get_work(db, **caller.reach, only=caller.only, alert_instance_id=visit.id("alert_instance_id"))
     return errors.found(item, "There is no such case.")
 
 
-@routes.get("/console/cases/{alert_instance_id}", scope="Alert Instance.Read")
+@routes.get("/console/cases/{alert_instance_id}", scope="Alert Instance.Read", for_limited="part")
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
     async with visit.read() as db:
@@ -469,6 +474,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             organization_id=organization_id,
             application_id=item.application_id,
             application_ids=(),
+            instance_id=item.instance_id or "",
             page=Page.first(USERS, limit=USERS_MAX),
         )
         settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
@@ -513,6 +519,8 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             "cause": form.text("cause") or item.cause or "",
             "remedy": form.text("remedy") or item.remedy or "",
         },
+        may_ask_again=visit.is_open(f"{CASES}/{{alert_instance_id}}/recovery"),
+        person_url=f"/console/people/{item.responder_id}" if visit.is_open("/console/people/{responder_id}") else "",
         may_change="Alert Instance.Update" in visit.caller.scopes,
         refusal=refusal,
     )
@@ -530,8 +538,16 @@ def _facts(visit: Visit, item: WorkItem, response: ShownResponse) -> list[tuple[
 
 
 def _owners(visit: Visit, item: WorkItem, assignees: Sequence[Assignee]) -> list[tuple[str, str]]:
-    """Users who may take the case, each with the number of their open cases, and its owner even if no longer one."""
-    found = [(one.user_id, with_load(visit.words, one.display_name or one.email, one.open_cases)) for one in assignees]
+    """Users who may take the case, each with the number of their open cases, and its owner even if no longer one.
+
+    The numbers are of all branches: a reader of some sees names alone.
+    """
+    found = [
+        (one.user_id, with_load(visit.words, one.display_name or one.email, one.open_cases))
+        if visit.caller.limit is None
+        else (one.user_id, one.display_name or one.email)
+        for one in assignees
+    ]
     owner = item.assigned_user_id
     if owner and owner not in dict(found):
         found.append((owner, item.owner_name or visit.words("somebody")))

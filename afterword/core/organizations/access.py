@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, TypedDict, final
+from typing import Final, Literal, NoReturn, TypedDict, final
 
 from afterword import errors
 
@@ -44,6 +44,22 @@ ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 )
 
 
+ForLimited = Literal["refused", "part", "free"]
+"""A route or screen for callers with a Limit: closed, which is the default; shows their part; shows no data."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The data that somebody sees: with one of these values of the metadata `name`. Without values it is nothing."""
+
+    name: str
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(self.values)
+
+
 class Part(TypedDict):
     """The part of an organization that a caller sees, as stores take it: that of these applications (none: all)."""
 
@@ -78,6 +94,7 @@ class Caller:
     ends_time: datetime | None = None  # of the token
     is_access: bool = False  # it came by OAuth, for an hour
     networks: tuple[str, ...] = ()  # of the token; empty: from anywhere
+    limit: Limit | None = None  # None: all data of its applications
     reach: Reach = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +104,11 @@ class Caller:
     @property
     def part(self) -> Part:
         return Part(organization_id=self.organization_id, application_ids=self.application_ids)
+
+    @property
+    def only(self) -> list[str] | None:
+        """The limit as `kit.db.columns.within` compares it: the name of the metadata, then its values."""
+        return None if self.limit is None else [self.limit.name, *self.limit.values]
 
     @property
     def reads_answers(self) -> bool:
@@ -125,6 +147,15 @@ class Caller:
         if self.application_ids:
             raise errors.Forbidden("This concerns the whole organization, and you have some applications of it.")
 
+    def require_open(self, for_limited: ForLimited) -> None:
+        """Raise Forbidden for a caller with a limit, where a route or screen is not for such callers."""
+        if self.limit is not None and for_limited == "refused":
+            self.refuse_limited(self.limit)
+
+    def refuse_limited(self, limit: Limit) -> NoReturn:
+        text = "You see only data where {name} is {values}, and this page or operation cannot be limited to it."
+        raise errors.Forbidden(errors.Sentence(text, name=limit.name, values=str(limit)))
+
     def require_real(self) -> None:
         """Raise Forbidden for a test token, where real people are concerned."""
         if self.test:
@@ -132,8 +163,20 @@ class Caller:
 
     @property
     def is_limited(self) -> bool:
-        """Whether a part of the organization's people is out of reach: other applications', or all but tests."""
-        return bool(self.application_ids) or self.test
+        """Whether a part of the organization's people is out of reach, such as that of other applications."""
+        return bool(self.application_ids) or self.test or self.limit is not None
+
+
+def limit_of(name: str | None, values: Sequence[str]) -> Limit | None:
+    return None if name is None else Limit(name, tuple(values))
+
+
+def both_limits(first: Limit | None, second: Limit | None) -> Limit | None:
+    """The limit that has only values of both; of two names it has none."""
+    if first is None or second is None:
+        return first or second
+    common = (one for one in first.values if first.name == second.name and one in second.values)
+    return Limit(first.name, tuple(common))
 
 
 def installation(organization_id: str) -> Caller:

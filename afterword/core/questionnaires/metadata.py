@@ -34,7 +34,7 @@ KINDS: Final[tuple[Kind, ...]] = ("questionnaire", "responder")
 # Names that lead to the order or the stay, and from there to the person, whoever declared them.
 POINTERS: Final = frozenset({"transaction_id", "booking_no", "case_id"})
 
-_NOT: Final[Mapping[Type, str]] = {
+NOT_TYPED: Final[Mapping[Type, str]] = {
     "text": "This is not a text.",
     "number": "This is not a number.",
     "date": "This is not a date.",
@@ -276,7 +276,7 @@ def _sentence(type_name: Type, text: str) -> str:
         structs.read(text if type_name == "number" else "")
     except structs.Ambiguous:
         return "This number has two readings. Write it without a separator of thousands, such as 1234.5."
-    return _NOT[type_name]
+    return NOT_TYPED[type_name]
 
 
 def _number(text: str) -> Decimal | None:

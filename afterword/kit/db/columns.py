@@ -37,6 +37,16 @@ def suffixed(columns: LiteralString, suffix: LiteralString) -> LiteralString:
     return ", ".join(f"{name.strip()} {suffix}" for name in columns.split(","))
 
 
+def within(instance_id: LiteralString, only: LiteralString) -> LiteralString:
+    """Whether a caller sees this instance, who is limited to `only` (`Caller.only`), the parameter of a query.
+
+    It looks at one row by its id. In a list it stands behind the limit of the rows that are looked at.
+    """
+    return f"""({only}::text[] is null or (
+      select within.metadata ->> ({only}::text[])[1] from questionnaire_instance within
+      where within.organization_id = $1 and within.instance_id = {instance_id}) = any(({only}::text[])[2:]))"""
+
+
 def assigned(columns: LiteralString, alias: LiteralString) -> LiteralString:
     """The columns as an update sets them: `a, b` from `d` are `a = d.a, b = d.b`."""
     return ", ".join(f"{name.strip()} = {alias}.{name.strip()}" for name in columns.split(","))

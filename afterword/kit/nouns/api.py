@@ -53,6 +53,7 @@ def route_of(noun: Noun[R], operation: Operation) -> Route:
         answer=None if operation == "delete" else resource,
         texts=(noun.key,) if is_one and noun.has_number else (),
         refusals=noun.refusals.get(operation, ()),
+        for_limited=noun.for_limited if method == "GET" else "refused",
         name=noun.names.get(operation) or f"{operation}_{(noun.many if is_list else noun.one).replace(' ', '_')}",
         **options,
     )

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Generic, Literal, LiteralString, TypeV
 import msgspec
 
 from afterword import errors, ids
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, ForLimited
 from afterword.core.wire.lists import Direction
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
@@ -249,6 +249,8 @@ class Noun(Generic[R]):
     change a row. `allow` raises what this caller gets instead; updates and deletions ask it for "get". `conflict`: the
     refusal where a key of the table refuses what is written.
 
+    `for_limited`: of its reads, as of a Route.
+
     `is_single`: an organization has one, whose key is that of the organization; its path has no other. Its operation
     "replace" is a PUT of the whole: members that are left out have their defaults. `hides`: members of every record
     that answers leave out. `rights`: those of operations that need others than their own.
@@ -275,6 +277,7 @@ class Noun(Generic[R]):
     shows_organization: bool = False
     hides: tuple[str, ...] = ()
     rights: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
+    for_limited: ForLimited = "refused"
     parent: LiteralString = ""
     visible: LiteralString = ""
     is_personal: bool = False

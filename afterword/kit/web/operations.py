@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, Required, TypedDict, TypeVar, Unpack, 
 import msgspec
 
 from afterword import errors
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, ForLimited
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit.db import Database, Pool
@@ -115,6 +115,7 @@ class Options(TypedDict, total=False):
     refusals: tuple[str, ...]  # codes of 409 and 422 of its own; those of every route are known
     more_scopes: tuple[str, ...]  # needed besides `scope`
     texts: tuple[str, ...]  # path parameters that are no ids
+    for_limited: ForLimited  # whether callers see it who see some values of metadata alone
     own: Own  # callers that need no scope, by the path's parameters: for their own objects
     name: str  # of the operation, where it is not that of its handler
     status: int  # where it is not 200, 201 or 204 as the method has it
@@ -153,6 +154,7 @@ class Route:
     refusals: tuple[str, ...] = ()
     more_scopes: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    for_limited: ForLimited = "refused"
     own: Own | None = None
     other_statuses: tuple[int, ...] = ()
     depth_max: int = DEPTH_MAX

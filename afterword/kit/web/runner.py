@@ -133,6 +133,7 @@ class Operation:
             request = await self._begin(scope)
             if not self._scopes <= request.caller.scopes:
                 self._require_scopes(request)
+            request.caller.require_open(self.route.for_limited)
             if request.limit_state is not None and request.limit_state.is_over:
                 limits.check(request.limit_state)
             answer = self._answer_large if self._is_large else self._answer

@@ -120,6 +120,7 @@ async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
 @routes.list(
     OF_LISTS,
     scope="Questionnaire Export.Read",
+    for_limited="part",
     answer=Export,
     summary="Get exports of responses of all questionnaires",
     description="Those that the caller asked for.",
@@ -132,6 +133,7 @@ async def list_exports_of_lists(call: Call[None], db: Database) -> Answer:
 @routes.post(
     OF_LISTS,
     scope="Questionnaire Export.Create",
+    for_limited="part",
     more_scopes=("Questionnaire Instance.Read",),
     body=ListExportRequest,
     answer=Export,
@@ -155,7 +157,11 @@ async def create_export_of_list(call: Call[ListExportRequest], db: Database) -> 
 
 
 @routes.get(
-    "/q/export/{export_id}", scope="Questionnaire Export.Read", answer=Export, summary="Get Questionnaire Export"
+    "/q/export/{export_id}",
+    scope="Questionnaire Export.Read",
+    for_limited="part",
+    answer=Export,
+    summary="Get Questionnaire Export",
 )
 async def get_export(call: Call[None], db: Database) -> Answer:
     export = await service.get(db, caller=call.caller, **call.ids)
@@ -165,6 +171,7 @@ async def get_export(call: Call[None], db: Database) -> Answer:
 @routes.delete(
     "/q/export/{export_id}",
     scope="Questionnaire Export.Delete",
+    for_limited="part",
     summary="Delete Questionnaire Export",
     description="Cancels an export that is waiting or being written; one that has ended is removed with its file.",
 )
@@ -177,6 +184,7 @@ async def delete_export(call: Call[None], db: Database) -> None:
 @routes.get(
     "/q/export/{export_id}/file",
     scope="Questionnaire Export.Read",
+    for_limited="part",
     more_scopes=("Questionnaire Instance.Read",),
     answer=None,
     media_types=tuple(MEDIA_TYPES.values()),

@@ -142,19 +142,25 @@ async def create_of_list(
         "scopes": scopes,
         "questionnaire_ids": questionnaire_ids,
         "instance_ids": [instance_id for instance_id, _ in found],
+        "limited_to": caller.only,
     }
     return await _insert(db, caller=caller, request=request, now=now)
 
 
 async def list_of_lists(db: Database, *, caller: Caller, page: Page) -> Rows[Export]:
     return await store.list_exports_of_lists(
-        db, organization_id=caller.organization_id, created_by=caller.actor_id, test_only=caller.test, page=page
+        db,
+        organization_id=caller.organization_id,
+        created_by=caller.actor_id,
+        test_only=caller.test,
+        only=caller.only,
+        page=page,
     )
 
 
 async def get(db: Database, *, caller: Caller, export_id: str) -> Export:
     """An export that the caller may see. Raises NotFound."""
-    export = await store.get_export(db, **caller.part, export_id=export_id)
+    export = await store.get_export(db, **caller.part, only=caller.only, export_id=export_id)
     if export is None or (caller.test and not export.test):
         raise errors.NotFound("There is no such export.")
     return export

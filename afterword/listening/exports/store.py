@@ -60,6 +60,7 @@ class Export:
     created_by: fields.Id | None
     questionnaire_ids: Annotated[Sequence[str] | None, Hidden()] = None
     selected_count: int | None = None
+    limited_to: Annotated[Sequence[str] | None, Hidden()] = None  # `Caller.only` of whoever asked for it
 
     @property
     def metadata(self) -> tuple[bool, bool]:
@@ -101,18 +102,25 @@ class Scanned:
 
 
 async def get_export(
-    db: Database, *, organization_id: str, export_id: str, application_ids: Sequence[str] = ()
+    db: Database,
+    *,
+    organization_id: str,
+    export_id: str,
+    application_ids: Sequence[str] = (),
+    only: Sequence[str] | None = None,
 ) -> Export | None:
-    """The export, unless a questionnaire in it belongs to another application than these (none: any)."""
+    """The export, unless a questionnaire in it belongs to another application than these (none: any).
+
+    `only`: a caller with this limit sees those that were asked for under the same.
+    """
     row = await db.fetch_row(
         f"""select {_COLUMNS_E} from export e
            where e.organization_id = $1 and e.export_id = $2 and (cardinality($3::text[]) = 0 or not exists (
              select from questionnaire q where q.organization_id = e.organization_id
                and q.questionnaire_id = any(coalesce(e.questionnaire_ids, array[e.questionnaire_id]))
-               and q.owner_application_id <> all($3)))""",
-        organization_id,
-        export_id,
-        list(application_ids),
+               and q.owner_application_id <> all($3)))
+             and ($4::text[] is null or e.limited_to = $4)""",
+        *(organization_id, export_id, list(application_ids), only),
     )
     return None if row is None else _export(row)
 
@@ -133,12 +141,13 @@ async def list_exports(
 
 
 async def list_exports_of_lists(
-    db: Database, *, organization_id: str, created_by: str, test_only: bool, page: Page
+    db: Database, *, organization_id: str, created_by: str, test_only: bool, only: Sequence[str] | None, page: Page
 ) -> Rows[Export]:
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from export
-           where organization_id = $1 and questionnaire_id is null and created_by = $2 and (test or not $3)""",
-        *(organization_id, created_by, test_only),
+           where organization_id = $1 and questionnaire_id is null and created_by = $2 and (test or not $3)
+             and ($4::text[] is null or limited_to = $4)""",
+        *(organization_id, created_by, test_only, only),
         page=page,
     )
     return rows.map(_export)
@@ -151,11 +160,11 @@ async def insert_export(
         f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
              date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
              byte_order_mark, scopes, since_cursor, since_time, created_time, created_by, questionnaire_ids,
-             instance_ids, selected_count)
+             instance_ids, selected_count, limited_to)
            select $1, $2, s.questionnaire_id, s.test, s.format, s.from_time, s.to_time, s.date_basis, s.filter,
              s.locale, s.values_as, s.include_metadata, s.include_incomplete, s.include_recipient, s.byte_order_mark,
              s.scopes, s.since_cursor, s.since_time, $4, $5, s.questionnaire_ids,
-             s.instance_ids, cardinality(s.instance_ids)
+             s.instance_ids, cardinality(s.instance_ids), s.limited_to
            from jsonb_populate_record(null::export, $3::jsonb) s returning {_COLUMNS}""",
         *(organization_id, export_id, request, now, by),
     )

@@ -257,9 +257,18 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
 
 
 async def _reader(db: Database, digest: ReportDigest, organization: Organization) -> Caller | None:
-    """The user with the rights of this moment; None for one who may read no report any more, or has no address."""
+    """The user with the rights of this moment; None for one who may read no report any more, or has no address.
+
+    Figures cannot be limited to some values of metadata, so that a user with such a limit gets none.
+    """
     user = await users.get_user(db, organization_id=digest.organization_id, user_id=digest.user_id)
-    if user is None or not user.active or user.email is None or "Report.Read" not in ROLE_SCOPES[user.role]:
+    if (
+        user is None
+        or not user.active
+        or user.email is None
+        or user.only_where is not None
+        or "Report.Read" not in ROLE_SCOPES[user.role]
+    ):
         return None
     return Caller(
         organization_id=digest.organization_id,

@@ -74,6 +74,9 @@ class QuestionResult:
 class QuestionnaireResults:
     """`values`: of each name by which groups are made. `groups`: the outcome of each group, beside all others.
 
+    Of a caller with a limit `values` are those of the limit, one is always chosen, `groups` are empty, and `of_all` is
+    the outcome of all groups, if enough others are in it.
+
     `drivers`: None where there is no outcome, or where the reader sees figures alone. `may_read`: single answers.
     """
 
@@ -89,6 +92,7 @@ class QuestionnaireResults:
     outcome: Question | None = None
     groups: Sequence[Row] = ()
     total: Figure | None = None
+    of_all: Figure | None = None
     drivers: Sequence[Row] | None = None
 
 
@@ -112,15 +116,9 @@ async def read(
     owners = {questionnaire_id: questionnaire.owner_application_id}
     findings = Findings(place=plans.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings, known=owners)
-    values = await _list_values(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        names=_names(context),
-        test_only=caller.test,
+    values, by, value = await _choose_group(
+        db, caller=caller, context=context, questionnaire_id=questionnaire_id, by=by, value=value
     )
-    by = by if by in values else next(iter(values), "")
-    value = value if value in values.get(by, ()) else ""
     query = replace(query, compare="previous_period", group_by=(f"{METADATA}:{by}",) if by else ())
     run = plans.plan(query, context, now=now, findings=findings)
     asking = [one for one in context.questions.values() if one.is_answered]
@@ -155,10 +153,31 @@ async def read(
         value=value,
         may_read=may_read,
         outcome=outcome,
-        groups=counts.groups(outcome) if outcome and by else (),
+        groups=counts.groups(outcome) if outcome and by and not caller.limit else (),
         total=counts.figure(outcome) if outcome else None,
+        of_all=counts.of_all(outcome) if outcome and caller.limit else None,
         drivers=drivers,
     )
+
+
+async def _choose_group(
+    db: Database, *, caller: Caller, context: ReportContext, questionnaire_id: str, by: str, value: str
+) -> tuple[Mapping[str, Sequence[str]], str, str]:
+    """The values of each name by which groups are made, the name, and the value; of a limit always one of its own."""
+    limit = caller.limit
+    if limit:
+        if not limit.values:
+            caller.refuse_limited(limit)
+        return {limit.name: limit.values}, limit.name, value if value in limit.values else limit.values[0]
+    values = await _list_values(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        names=_names(context),
+        test_only=caller.test,
+    )
+    by = by if by in values else next(iter(values), "")
+    return values, by, value if value in values.get(by, ()) else ""
 
 
 def _names(context: ReportContext) -> Sequence[str]:
@@ -226,6 +245,11 @@ class _Page:
         """The score or mean of the chosen group."""
         request = self.counted[question.question_id].request
         return self._figure(question, lambda tally: core_reports.measure_of(request, tally, level=self.run.query.level))
+
+    def of_all(self, question: Question) -> Figure | None:
+        """The score of all groups; None where the others have so few answers that it would tell of them."""
+        own, whole = self.figure(question), replace(self, group=None).figure(question)
+        return whole if whole.measure.n - own.measure.n >= self.run.minimum and not whole.suppressed else None
 
     def groups(self, question: Question) -> Sequence[Row]:
         """The score of each group, with its difference from all others."""

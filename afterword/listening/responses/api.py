@@ -145,6 +145,7 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
 @routes.get(
     "/q/response/count",
     scope="Questionnaire Instance.Read",
+    for_limited="part",
     answer=ResponseCounts,
     query=ResponseQuery,
     summary="Count responses",
@@ -175,6 +176,7 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
 @routes.post(
     "/q/response/search",
     scope="Questionnaire Instance.Read",
+    for_limited="part",
     body=ResponseSearch,
     answer=FoundResponses,
     status=200,
@@ -234,6 +236,7 @@ async def check_filter(
 def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
     only: Tab = asked.only or "all"
     return Filter(
+        only=caller.only,
         tab=only,
         questionnaire_id=asked.questionnaire_id,
         from_time=asked.from_time.instant if asked.from_time else EVER,

@@ -37,7 +37,7 @@ async def count(db: Database, *, caller: Caller, questionnaire: Questionnaire, d
         db,
         organization_id=caller.organization_id,
         application_ids=[questionnaire.owner_application_id],
-        chosen=Filter(questionnaire_id=questionnaire.questionnaire_id, test=caller.test),
+        chosen=Filter(only=caller.only, questionnaire_id=questionnaire.questionnaire_id, test=caller.test),
         among=None,
         limit=RESPONSES_MAX,
     )

@@ -20,6 +20,7 @@ from afterword.core.text.locales import Marked
 from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import within
 from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -43,12 +44,15 @@ BOUNDED: Final[tuple[Tab, ...]] = ("all", "comment", "unhappy")  # whose counts 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """`search`: a tsquery; `band`, `score_kind`: of the score; `user_id`: the reader, for the tabs `unread`, `mine`.
+    """`only`: the limit of the caller, which no filter widens.
+
+    `search`: a tsquery; `band`, `score_kind`: of the score; `user_id`: the reader, for the tabs `unread`, `mine`.
 
     `channel_id`: LINK for none; `seen_time`: for a user who has read none yet, responses before it are read.
     `is_frequent`: whether many have the word or tag, as `count_tabs` tells; None: not known.
     """
 
+    only: Sequence[str] | None
     tab: Tab = "all"
     questionnaire_id: str | None = None
     from_time: datetime = EVER
@@ -68,7 +72,7 @@ class Filter:
     def is_plain(self) -> bool:
         """Whether nothing but the tab and the period decides."""
         chosen = (self.questionnaire_id, self.tag, self.band, self.score_kind, self.channel_id, self.search)
-        return not any(one is not None for one in (*chosen, self.link_id))
+        return not any(one is not None for one in (*chosen, self.link_id, self.only))
 
     @property
     def is_unfiltered(self) -> bool:
@@ -106,7 +110,7 @@ _WHOLE: Final[LiteralString] = """r.organization_id = $1 and $2::text[] is not n
     and r.submitted_time >= $5::timestamptz and r.submitted_time <= $6::timestamptz
     and (r.submitted_time < $6 or r.instance_id > $7::text)
     and num_nulls($4::text, $8::text, $9::text, $10::text, $11::smallint, $12::text, $13::text, $14::timestamptz,
-      $15::text) >= 0
+      $15::text, $16::text[]) >= 0
     """  # counted in an index alone; each statement has all values, though not each looks at all of them
 _REACHED: Final[LiteralString] = f"{_WHOLE} and (cardinality($2) = 0 or r.application_id = any($2))"
 _ORDER: Final[LiteralString] = "order by r.submitted_time desc, r.instance_id"
@@ -136,7 +140,7 @@ _TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from (
 # `offset 0`: by the index of words alone. A plan for any word would read the index of all rows of the tenant as well.
 _FOUND: Final[LiteralString] = f"""select {_COLUMNS} from (
     select {_COLUMNS} from response r where r.words @@ $12::text::tsquery offset 0) r where {_REACHED}"""
-_AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($17::text[])"
+_AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($18::text[])"
 _CASES_OF: Final[LiteralString] = """
     select distinct c.organization_id, c.instance_id from alert_instance c
     where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null"""
@@ -155,11 +159,12 @@ _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
     "mine": """r.instance_id in (select c.instance_id from alert_instance c
       where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null)""",
 }
-_FITS: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
+_FITS: Final[LiteralString] = f"""($4::text is null or r.questionnaire_id = $4)
     and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
     and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)
     and ($15::text is null or (select i.link_id from questionnaire_instance i
-      where i.organization_id = r.organization_id and i.instance_id = r.instance_id) = $15)"""
+      where i.organization_id = r.organization_id and i.instance_id = r.instance_id) = $15)
+    and {within("r.instance_id", "$16")}"""
 # No `exists`: the planner would read all rows of the tag first, however many it has.
 _HAS_TAG: Final[LiteralString] = """($8::text is null or (select true from instance_tag t
       where t.organization_id = r.organization_id and t.instance_id = r.instance_id and t.tag = $8))"""
@@ -179,11 +184,11 @@ _SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_
   ($13::text is not null and {_UNREAD}) as is_unread"""
 
 
-# The counts of all tabs without a filter, until $18 and up to $19, which those have whose bound the period includes.
+# The counts of all tabs without a filter, until $19 and up to $20, which those have whose bound the period includes.
 _COUNTED: Final[LiteralString] = """r.organization_id = $1 and r.test = $3::boolean
-    and r.submitted_time >= $5::timestamptz and r.submitted_time <= $18::timestamptz"""
+    and r.submitted_time >= $5::timestamptz and r.submitted_time <= $19::timestamptz"""
 _BOUNDS: Final[Mapping[Tab, LiteralString]] = {
-    "all": "$20::timestamptz", "comment": "$21::timestamptz", "unhappy": "$22::timestamptz",
+    "all": "$21::timestamptz", "comment": "$22::timestamptz", "unhappy": "$23::timestamptz",
 }  # fmt: skip
 _OF_APPLICATIONS: Final[LiteralString] = "(cardinality($2::text[]) = 0 or r.application_id = any($2))"
 
@@ -199,8 +204,8 @@ def _count(tab: Tab, counted: LiteralString) -> LiteralString:
         else "response r"
     )
     met: LiteralString = "true" if tab == "mine" else _OF_TABS[tab]
-    count: LiteralString = f"(select count(*) from (select from {rows} where {counted} and {met} limit $19) r)"
-    return f"case when $5 <= {_BOUNDS[tab]} then $19 else {count} end" if tab in _BOUNDS else count
+    count: LiteralString = f"(select count(*) from (select from {rows} where {counted} and {met} limit $20) r)"
+    return f"case when $5 <= {_BOUNDS[tab]} then $20 else {count} end" if tab in _BOUNDS else count
 
 
 def _source(chosen: Filter) -> LiteralString:
@@ -220,10 +225,10 @@ def _newest(chosen: Filter) -> LiteralString:
 
 
 def _by_time(chosen: Filter) -> LiteralString:
-    """The rows that are shown, of the newest $17."""
+    """The rows that are shown, of the newest $18."""
     return f"""select {_SHOWN} from (
-        select r.* from ({_newest(chosen)} {_ORDER} limit $17) r
-        where {"true" if chosen.is_plain else _MET} and {_tab(chosen)} {_ORDER} limit $16) r
+        select r.* from ({_newest(chosen)} {_ORDER} limit $18) r
+        where {"true" if chosen.is_plain else _MET} and {_tab(chosen)} {_ORDER} limit $17) r
       join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id"""
 
 
@@ -235,7 +240,7 @@ def _from_source(chosen: Filter) -> LiteralString:
     )  # fmt: skip
     return f"""select {_SHOWN} from (
         with found as materialized ({_source(chosen)})
-        select r.* from found r where {rest} and {_tab(chosen)} and $17::integer > 0 {_ORDER} limit $16) r
+        select r.* from found r where {rest} and {_tab(chosen)} and $18::integer > 0 {_ORDER} limit $17) r
       join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id"""
 
 
@@ -324,12 +329,12 @@ async def list_ids(
     Without them, a search or a tag, of the newest LISTED_MAX alone.
     """
     source: LiteralString = _AMONG if among is not None else _source(chosen)
-    kept: LiteralString = f"{_newest(chosen)} {_ORDER} limit $18"
+    kept: LiteralString = f"{_newest(chosen)} {_ORDER} limit $19"
     rows = await db.fetch(
         f"""select r.instance_id, r.questionnaire_id
             from ({source if bool(source) else kept}) r
-            where {_MET} and {_tab(chosen)} and cardinality($17::text[]) >= 0 and $18::integer > 0
-            {_ORDER} limit $16""",
+            where {_MET} and {_tab(chosen)} and cardinality($18::text[]) >= 0 and $19::integer > 0
+            {_ORDER} limit $17""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
     return [(row["instance_id"], row["questionnaire_id"]) for row in rows]
@@ -363,7 +368,7 @@ async def _get_last_scanned(
         return None
     row = await db.fetch_row(
         f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
-            {_ORDER} offset $16 limit 1""",
+            {_ORDER} offset $17 limit 1""",
         *(organization_id, list(application_ids), *_values(chosen, after)),
         (scanned or _scanned(chosen)) - 1,
     )
@@ -410,7 +415,7 @@ async def count_tabs(
         *counts, scanned = await db.fetch_one(
             # No column but those that are compared is carried; offset 0: each row is looked at once.
             f"""select {_filtered()}, count(*)
-                from (select r.*, {met} as fits from ({newest} {_ORDER} limit $16) r offset 0) r""",
+                from (select r.*, {met} as fits from ({newest} {_ORDER} limit $17) r offset 0) r""",
             *values,
             most + 1,
         )
@@ -422,7 +427,7 @@ async def count_tabs(
     most = TAGGED_MAX if is_of_tag else SEARCHED_MAX
     *counts, scanned = await db.fetch_one(
         f"""with found as materialized ({source})
-            select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $16) r""",
+            select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $17) r""",
         *values,
         most + 1,
     )
@@ -490,8 +495,8 @@ async def count_newer(
 ) -> int:
     """The responses with this filter since `chosen.from_time`, of which there are few."""
     return await db.fetch_value(
-        f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $17) r
-              where {_MET} and {_tab(chosen)} limit $16) r""",
+        f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $18) r
+              where {_MET} and {_tab(chosen)} limit $17) r""",
         *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
     )
 
@@ -522,7 +527,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
               coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*)
             from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
                     (r.comment is not null)::text as commented, {rest} and {_tab(chosen)} as fits
-                  from ({source if bool(source) else kept} limit $16) r offset 0) r
+                  from ({source if bool(source) else kept} limit $17) r offset 0) r
             group by grouping sets (
               (), (r.fits), (r.fits, r.band), (r.fits, r.channel), (r.fits, r.questionnaire_id), (r.fits, r.score_kind),
               (r.fits, r.commented))
@@ -556,7 +561,7 @@ def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
     return (
         *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),
         *(chosen.band, chosen.score_kind, chosen.channel_id, chosen.search, chosen.user_id, chosen.seen_time),
-        chosen.link_id,
+        *(chosen.link_id, chosen.only),
     )
 
 

@@ -165,7 +165,7 @@ async def _overview(
 
 async def _comment(db: Database, words: Texts, caller: Caller, *, band: str, period: Period) -> str:
     """The words of the best or worst score, the longest of equal ones, without addresses and numbers in them."""
-    chosen = Filter(tab="comment", band=band, from_time=period.from_time, to_time=period.to_time)
+    chosen = Filter(only=caller.only, tab="comment", band=band, from_time=period.from_time, to_time=period.to_time)
     found = await responses.find(
         db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=COMMENTS_SEEN
     )
@@ -182,7 +182,7 @@ async def _comment(db: Database, words: Texts, caller: Caller, *, band: str, per
 async def _cases(db: Database, words: Texts, caller: Caller, *, is_reader: bool, now: datetime) -> list[Section]:
     """The open cases that are due first, without the person; links for readers who can log in."""
     found = await cases.list_work(
-        db, **caller.reach, tab="", user_id=caller.user_id, now=now, after=None, limit=CASES_MAX + 1
+        db, **caller.reach, only=caller.only, tab="", user_id=caller.user_id, now=now, after=None, limit=CASES_MAX + 1
     )
     if not found:
         return []

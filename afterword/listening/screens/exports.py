@@ -93,12 +93,12 @@ OWN_MAX: Final = 10
 REFRESH_SECONDS: Final = "2"
 
 
-@routes.get(EXPORTS, scope="Questionnaire Export.Create", proof=True)
+@routes.get(EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part")
 async def export_form(visit: Visit) -> Response:
     return await _form(visit, ResponseFilter.read(visit.query))
 
 
-@routes.post(EXPORTS, scope="Questionnaire Export.Create", proof=True)
+@routes.post(EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part")
 async def export(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     choice, form = ResponseFilter.read(visit.query), visit.form
@@ -186,7 +186,7 @@ def _text(visit: Visit, one: Export) -> str:
     return f"{visit.words.plural('{n} response', '{n} responses', rows or 0)} · {FORMATS[one.format]}"
 
 
-@routes.get(ONE, scope="Questionnaire Export.Read")
+@routes.get(ONE, scope="Questionnaire Export.Read", for_limited="part")
 async def show_export(visit: Visit) -> Response:
     one = await visit.find(exports.get)
     words, choice = visit.words, ResponseFilter.read(visit.query)
@@ -209,7 +209,7 @@ async def show_export(visit: Visit) -> Response:
     return response
 
 
-@routes.get(f"{ONE}/file", scope="Questionnaire Export.Read", proof=True)
+@routes.get(f"{ONE}/file", scope="Questionnaire Export.Read", proof=True, for_limited="part")
 async def download(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     one = await visit.find(exports.get)

@@ -27,7 +27,7 @@ PAGES: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-@routes.get(FIND)
+@routes.get(FIND, for_limited="part")
 async def find(visit: Visit) -> Response:
     words, text = visit.words, visit.query.get("q", "").strip()
     async with visit.read() as db:
@@ -41,7 +41,7 @@ async def find(visit: Visit) -> Response:
     return visit.page("find.html", title=words("Find"), text=text, pages=pages, groups=groups)
 
 
-@routes.get(f"{FIND}/pages")
+@routes.get(f"{FIND}/pages", for_limited="free")
 async def find_pages(visit: Visit) -> Response:
     """All pages that the role opens, for the palette."""
     pages = settings.found(visit.words, visit.may_open, "")
@@ -49,9 +49,11 @@ async def find_pages(visit: Visit) -> Response:
 
 
 def _row(visit: Visit, hit: Hit) -> dict[str, Any]:
+    results = results_url(hit.id) if hit.kind == "questionnaire" and visit.may_open(RESULTS) else ""
+    is_closed = hit.kind == "questionnaire" and not visit.is_open(RESULTS.removesuffix("/results"))
     return {
-        "url": f"{PAGES[hit.kind]}{hit.id}",
+        "url": results if is_closed else f"{PAGES[hit.kind]}{hit.id}",
         "hit": hit,
-        "results_url": results_url(hit.id) if hit.kind == "questionnaire" and visit.may_open(RESULTS) else "",
+        "results_url": "" if is_closed else results,
         "when": visit.words.moment(hit.time, time_zone=visit.zone) if hit.time else "",
     }

@@ -33,7 +33,7 @@ DAYS_DEFAULT: Final = 30
 VALUE_CHARACTERS_MAX: Final = 300
 PAGE_DIGITS_MAX: Final = 3
 VALUES: Final = (  # of the template, empty where the results are refused
-    "fields", "dates", "before", "is_of_months", "group", "all_url", "score", "groups", "drivers",
+    "fields", "dates", "before", "is_of_months", "group", "all_url", "score", "of_all", "groups", "drivers",
     "blocks", "may_read", "next_url", "first_url",
 )  # fmt: skip
 PARTS: Final = ("nps",)  # whose segments have a colour
@@ -47,7 +47,7 @@ def results_url(questionnaire_id: str, query: Mapping[str, str] | None = None) -
     return address(RESULTS.replace("{questionnaire_id}", questionnaire_id), query or {})
 
 
-@routes.get(RESULTS, scope="Report.Read")
+@routes.get(RESULTS, scope="Report.Read", for_limited="part")
 async def questionnaire_results(visit: Visit) -> Response:
     query, words, path = visit.query, visit.words, results_url(visit.id("questionnaire_id"))
     period, number = PeriodChoice.read(query, DAYS_DEFAULT, PERIODS), query.get("page", "")
@@ -70,7 +70,9 @@ async def questionnaire_results(visit: Visit) -> Response:
         title=words("Results of “{name}”", name=questionnaire.display_name),
         refusal=refusal,
         action=path,
-        back=(questionnaire.display_name, path.removesuffix("/results")),
+        back=(questionnaire.display_name, path.removesuffix("/results"))
+        if visit.is_open(RESULTS.removesuffix("/results"))
+        else (words("Responses"), RESPONSES),
         period=period.field(words, PERIODS),
         **values,
     )
@@ -86,13 +88,14 @@ def _values(
     shares = [row for one in found.questions if not one.is_of_means for row in one.rows]
     most = views.most_of(shares)
     return {
-        "fields": _fields(words, names, found),
+        "fields": _fields(words, names, found, has_all=visit.caller.limit is None),
         "dates": months_of(words, found.period),
         "before": months_of(words, found.earlier),
         "is_of_months": not found.may_read,
         "group": f"{names.group(f'{METADATA}:{found.by}')}: {found.value}" if found.value else "",
-        "all_url": url_of(value="", page="") if found.value else "",
+        "all_url": url_of(value="", page="") if found.value and visit.caller.limit is None else "",
         "score": words(SCORES[found.outcome.type].label) if found.outcome else "",
+        "of_all": shown_figure(words, found.of_all, unit=views.unit_of(found.of_all)) if found.of_all else None,
         "groups": _groups(names, found, url_of) if found.groups else None,
         "drivers": None if found.drivers is None else views.drivers(found.drivers, names, title=""),
         "blocks": [_block(visit, names, one, most=most) for one in found.questions],
@@ -102,12 +105,14 @@ def _values(
     }
 
 
-def _fields(words: Texts, names: Names, found: QuestionnaireResults) -> Sequence[Field]:
-    """The choice of a name, where there are several, and of its values."""
+def _fields(words: Texts, names: Names, found: QuestionnaireResults, *, has_all: bool) -> Sequence[Field]:
+    """The choice of a name, where there are several, and of its values; `has_all`: or none of them."""
     titles = {name: names.group(f"{METADATA}:{name}") for name in found.values}
     if not titles:
         return []
-    options = [("", words("All")), *((value, value) for value in sorted(found.values[found.by]))]
+    options = [(value, value) for value in sorted(found.values[found.by])]
+    if has_all:
+        options.insert(0, ("", words("All")))
     shown = [Field("value", titles[found.by], options, found.value)]
     return [Field("by", words("Groups"), list(titles.items()), found.by), *shown] if len(titles) > 1 else shown
 

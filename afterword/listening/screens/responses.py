@@ -24,18 +24,22 @@ from afterword.listening.responses import reads
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.views import SHOWN_MAX
 from afterword.listening.screens import saved_views
+from afterword.listening.screens.questionnaire_results import RESULTS, results_url
 from afterword.listening.screens.spam import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
-from afterword.listening.screens.taggings import actions_of
+from afterword.listening.screens.taggings import TAGGINGS, actions_of
 from afterword.people.screens.people import timeline_rows
 from afterword.sending.queue import service as queue
 
 routes = Screens()
+PERSON: Final = "/console/people/{responder_id}"
+ITEM: Final = "/console/sending/{item_id}"
 ONE: Final = f"{RESPONSES}/{{instance_id}}"
 STORY_ROWS: Final = 5  # of the person beside a response
+RESULTS_MAX: Final = 10  # links to the results of the newest questionnaires, where the list of these is closed
 TAGS_OF_ROW: Final = 20  # that a row of the list has at most
 
 
-@routes.get(RESPONSES, scope="Questionnaire Instance.Read")
+@routes.get(RESPONSES, scope="Questionnaire Instance.Read", for_limited="part")
 async def list_responses(visit: Visit) -> Response:
     choice = ResponseFilter.read(visit.query)
     async with visit.read() as db:
@@ -43,28 +47,31 @@ async def list_responses(visit: Visit) -> Response:
             db, **visit.caller.reach, user_id=visit.caller.user_id, views_max=SHOWN_MAX, held_max=COUNTED_MAX
         )
         values = await list_of(visit, db, choice, questionnaires=options.questionnaires)
-    if options.held:
+    if options.held and visit.may_open(DOUBTFUL):
         count = f"{COUNTED_MAX}+" if options.held == COUNTED_MAX else options.held
         values["tabs"].append({"url": DOUBTFUL, "text": visit.words("Held back"), "count": count, "is_current": False})
     return visit.page(
         "responses.html",
         title=visit.words("Responses"),
         open=None,
-        views=saved_views.shown(visit, options.views, choice),
-        may_tag="Tag.Create" in visit.caller.scopes,
+        views=saved_views.shown(visit, options.views, choice) if visit.caller.limit is None else [],
+        may_tag_many=visit.may_open(TAGGINGS),
         actions=actions_of(visit.words),
+        results=[(name, results_url(one_id)) for one_id, name in options.questionnaires.items()][:RESULTS_MAX]
+        if visit.caller.limit is not None and visit.may_open(RESULTS)
+        else [],
         **values,
     )
 
 
-@routes.post(f"{RESPONSES}/read", scope="Questionnaire Instance.Read")
+@routes.post(f"{RESPONSES}/read", scope="Questionnaire Instance.Read", for_limited="part")
 async def read_all(visit: Visit) -> Response:
     async with visit.write() as db:
         await reads.read_all(db, caller=visit.caller, now=visit.now)
     return html.redirect(done(ResponseFilter.read(visit.query).url(), "read"))
 
 
-@routes.get(ONE, scope="Questionnaire Instance.Read")
+@routes.get(ONE, scope="Questionnaire Instance.Read", for_limited="part")
 async def open_response(visit: Visit) -> Response:
     """The list with one response open beside it; on a phone the response alone."""
     choice, instance_id = ResponseFilter.read(visit.query), visit.id("instance_id")
@@ -82,9 +89,11 @@ async def open_response(visit: Visit) -> Response:
             named = [one.tag for one in listed]
         trace, call = await _trace(visit, db, shown.instance), await _call(visit, db, shown.instance)
         person_id, is_anonymous = shown.instance.responder_id, shown.instance.anonymity is not None
-        events, has_more = await timeline_rows(
-            visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
-        )
+        events, has_more = [], ""
+        if visit.caller.limit is None:  # the story of a person is of all branches
+            events, has_more = await timeline_rows(
+                visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
+            )
     note_person(visit, person_id)
     words = visit.words
     return visit.page(
@@ -98,7 +107,7 @@ async def open_response(visit: Visit) -> Response:
             "is_unread": bool(visit.caller.user_id) and (here is None or here["is_unread"]),
             "signs": signs_of(words, shown.instance.flags or []),
             "judgement": shown.instance.judgement,
-            "decisions": decisions_of(visit, shown.instance.judgement or "marked"),
+            "decisions": decisions_of(visit, shown.instance.judgement or "marked") if visit.may_open(DOUBTFUL) else [],
             "metadata": [(title, search_words.highlighted(value, choice.words)) for title, value in shown.facts],
             "when": words.moment(shown.submitted_time, time_zone=visit.zone),
             "channel": words(CHANNELS.get(shown.instance.channel_id, "Link")),
@@ -107,11 +116,11 @@ async def open_response(visit: Visit) -> Response:
             "is_anonymous": is_anonymous,
             "trace": [] if is_anonymous else trace,
             "item_url": f"/console/sending/{shown.instance.item_id}"
-            if shown.instance.item_id and "Queue.Read" in visit.caller.scopes
+            if shown.instance.item_id and "Queue.Read" in visit.caller.scopes and visit.is_open(ITEM)
             else "",
             "timeline": [] if is_anonymous else events,
             "has_more": bool(has_more),
-            "person_url": f"/console/people/{person_id}" if "Responder.Read" in visit.caller.scopes else "",
+            "person_url": f"/console/people/{person_id}" if visit.may_open(PERSON) else "",
             "back": choice.url(after=choice.after, since=choice.since),
             "read_url": choice.url(f"{instance_id}/read"),
             "tag_url": choice.url(f"{instance_id}/tag"),
@@ -122,7 +131,7 @@ async def open_response(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{ONE}/file/{{file_id}}", scope="Questionnaire Instance.Read")
+@routes.get(f"{ONE}/file/{{file_id}}", scope="Questionnaire Instance.Read", for_limited="part")
 async def download_file(visit: Visit) -> Response:
     """A file of the response, to be saved: a browser opens none of them on our address."""
     async with visit.read() as db:
@@ -182,7 +191,7 @@ async def _link_title(visit: Visit, db: Database, link_id: str) -> str:
     return link.title if link else ""
 
 
-@routes.post(f"{ONE}/read", scope="Questionnaire Instance.Read")
+@routes.post(f"{ONE}/read", scope="Questionnaire Instance.Read", for_limited="part")
 async def mark_read(visit: Visit) -> Response:
     """Sent by the page itself once it is shown; without scripts by its button."""
     instance_id = visit.id("instance_id")
@@ -192,7 +201,7 @@ async def mark_read(visit: Visit) -> Response:
     return html.redirect(ResponseFilter.read(visit.query).url(instance_id))
 
 
-@routes.post(f"{ONE}/tag", scope="Tag.Create")
+@routes.post(f"{ONE}/tag", scope="Tag.Create", for_limited="part")
 async def add_tag(visit: Visit) -> Response:
     async with visit.write() as db:
         await tags.add(
@@ -201,7 +210,7 @@ async def add_tag(visit: Visit) -> Response:
     return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))
 
 
-@routes.post(f"{ONE}/untag", scope="Tag.Delete")
+@routes.post(f"{ONE}/untag", scope="Tag.Delete", for_limited="part")
 async def remove_tag(visit: Visit) -> Response:
     async with visit.write() as db:
         await tags.remove(

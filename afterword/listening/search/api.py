@@ -13,6 +13,7 @@ from afterword.core.questionnaires.metadata import name_of
 from afterword.core.text.words import read_query
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
+from afterword.kit.db.columns import within
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service as responses
@@ -27,6 +28,8 @@ LOOKED_AT_MAX: Final = 1_000  # questionnaires and alerts, the newest
 
 Kind = Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"]
 FOUND_MAX: Final = 5  # of each kind
+# Kinds without data, and those of which a limited caller sees its part.
+OF_LIMITED: Final = frozenset({"Questionnaire Instance.Read", "Alert Instance.Read", "Questionnaire.Read"})
 CHARACTERS_MIN: Final = 3
 CHARACTERS_MAX: Final = 200
 COMMENT_CHARACTERS_MAX: Final = 200
@@ -48,7 +51,7 @@ async def find(db: Database, *, caller: Caller, text: str, secret: bytes, now: d
     text = text.strip()
     if not CHARACTERS_MIN <= len(text) <= CHARACTERS_MAX:
         return []
-    scopes = caller.scopes
+    scopes = caller.scopes if caller.limit is None else caller.scopes & OF_LIMITED
     people = await _people(db, caller, text, now) if "Responder.Read" in scopes else []
     answered = await _responses(db, caller, text) if "Questionnaire Instance.Read" in scopes else []
     waiting = await _items(db, caller, text, secret) if "Queue.Read" in scopes else []
@@ -79,7 +82,7 @@ async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
     search = responses.search_of(caller, read_query(text))
     if search is None:
         return []
-    chosen = Filter(search=search, test=caller.test)
+    chosen = Filter(only=caller.only, search=search, test=caller.test)
     found = await responses.find(
         db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=FOUND_MAX
     )
@@ -117,7 +120,7 @@ async def _items(db: Database, caller: Caller, text: str, secret: bytes) -> list
 async def _list_cases(db: Database, caller: Caller, text: str, hits: Sequence[Hit]) -> list[Hit]:
     """The newest cases of these people, of these responses, and of alerts with such a title."""
     rows = await db.fetch(
-        """with found as (
+        f"""with found as (
              select alert_instance_id from alert_instance where organization_id = $1 and responder_id = any($4::text[])
              union
              select alert_instance_id from alert_instance where organization_id = $1 and instance_id = any($5::text[])
@@ -133,11 +136,12 @@ async def _list_cases(db: Database, caller: Caller, text: str, hits: Sequence[Hi
              join alert a on a.organization_id = $1 and a.alert_id = c.alert_id
              left join questionnaire q on q.organization_id = $1 and q.questionnaire_id = c.questionnaire_id
            where not $3::boolean and (cardinality($2::text[]) = 0 or a.application_id = any($2))
+             and {within("c.instance_id", "$9")}
            order by c.created_time desc, c.alert_instance_id limit $7""",
         *(caller.organization_id, list(caller.application_ids), caller.test),
         [hit.id for hit in hits if hit.kind == "responder"],
         [hit.id for hit in hits if hit.kind == "questionnaire_instance"],
-        *(_pattern(text), FOUND_MAX, LOOKED_AT_MAX),
+        *(_pattern(text), FOUND_MAX, LOOKED_AT_MAX, caller.only),
     )
     return [Hit(kind="alert_instance", **row) for row in rows]
 
@@ -197,6 +201,7 @@ class SearchResult(fields.Answer):
 @routes.get(
     "/search",
     scope="Questionnaire.Read",
+    for_limited="part",
     answer=SearchResult,
     query=SearchQuery,
     summary="Search everything",

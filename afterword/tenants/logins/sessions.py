@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors, ids
-from afterword.core.organizations.access import ROLE_SCOPES, Caller
+from afterword.core.organizations.access import ROLE_SCOPES, Caller, limit_of
 from afterword.kit.db import Database
 from afterword.tenants import audit
 
@@ -27,6 +27,8 @@ class Session:
     user_locale: str | None
     role: str
     application_ids: list[str]
+    only_where: str | None  # with `only_values` the limit
+    only_values: list[str]
     domain: str
     organization_name: str
     time_zone: str
@@ -86,7 +88,8 @@ async def get_session(
     row = await db.fetch_row(
         """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
-             u.locale as user_locale, u.role, u.application_ids, o.domain, o.display_name as organization_name,
+             u.locale as user_locale, u.role, u.application_ids, u.only_where, u.only_values,
+             o.domain, o.display_name as organization_name,
              coalesce(u.time_zone, o.time_zone) as time_zone, o.first_weekday, o.default_locale,
              i.login_id is not null as is_of_provider, coalesce(p.console_networks, '{}') as networks,
              i.login_id is null
@@ -267,6 +270,7 @@ def caller_of(session: Session) -> Caller:
         time_zone=session.time_zone,
         default_locale=session.default_locale,
         role=session.role,
+        limit=limit_of(session.only_where, session.only_values),
     )
 
 

@@ -4,12 +4,15 @@ import ipaddress
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from afterword import errors
 from afterword.core.messaging import addresses
 from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import metadata
 from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.windows import WEEKDAYS_ALL, Calendar, DaysOff
 from afterword.core.text import locales
@@ -17,6 +20,7 @@ from afterword.core.wire import times
 from afterword.core.wire.times import zone_of
 from afterword.errors import FieldError
 from afterword.kit.db import Database
+from afterword.kit.web import fields
 from afterword.tenants.organizations import applications
 
 
@@ -46,6 +50,9 @@ def _calendar(row: Any) -> Calendar:
 
 
 APPLICATIONS_MAX = 100
+ONLY_VALUES_MAX: Final = 50
+OnlyWhere = fields.Text100  # no example: nobody limits themselves
+OnlyValues = Annotated[list[fields.Text200], Meta(max_length=ONLY_VALUES_MAX)]
 
 
 def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
@@ -104,6 +111,42 @@ async def application_errors(
         FieldError("unknown_id", "There is no such application.", pointer=f"/application_ids/{index}")
         for index, application_id in enumerate(application_ids)
         if application_id not in reached and application_id not in known
+    ]
+
+
+async def list_only_names(db: Database, *, organization_id: str) -> dict[str, metadata.MetadataDefinition]:
+    """The declared names of questionnaire metadata by which somebody can be limited; none that is personal."""
+    rows = await db.fetch(
+        """select name, title, type, anonymize from metadata_definition
+           where organization_id = $1 and kind = 'questionnaire' order by level = 'organization', name limit 1000""",
+        organization_id,
+    )
+    own = [metadata.MetadataDefinition(kind="questionnaire", **row) for row in rows]
+    products = [one for one in metadata.PRODUCT if one.kind == "questionnaire" and one.name not in metadata.POINTERS]
+    known = {one.name: one for one in (*products, *own)}
+    personal = {one.name for one in own if one.anonymize}
+    return {name: one for name, one in known.items() if name not in personal}
+
+
+async def only_errors(
+    db: Database, *, organization_id: str, only_where: str | None, only_values: Sequence[str]
+) -> list[FieldError]:
+    """Errors of a limit: an unknown name in `/only_where`, and in `/only_values` those that its type cannot have."""
+    if only_where is None:
+        message = "Say by which metadata these values limit it."
+        return [FieldError("required", message, pointer="/only_where")] if only_values else []
+    if not only_values:
+        return [FieldError("required", "Give at least one value.", pointer="/only_values")]
+    if len(only_values) > ONLY_VALUES_MAX:
+        return [FieldError("too_many", f"At most {ONLY_VALUES_MAX} values.", pointer="/only_values")]
+    name = (await list_only_names(db, organization_id=organization_id)).get(only_where)
+    if name is None:
+        message = "There is no such declared metadata of questionnaires that is not personal."
+        return [FieldError("unknown_value", message, pointer="/only_where")]
+    return [
+        FieldError("invalid_format", metadata.NOT_TYPED[name.type], pointer=f"/only_values/{place}")
+        for place, value in enumerate(only_values)
+        if metadata.typed(name.type, value) is None
     ]
 
 

@@ -35,7 +35,9 @@ NAME_CHARACTERS_MAX: Final = 100
 OWNER: Final = "owner"
 ME: Final = "me"
 PROFILE: Final = ("first_name", "middle_name", "last_name", "display_name", "locale", "time_zone")
-RIGHTS: Final = frozenset({"role", "application_ids", "active"})  # nobody changes their own
+RIGHTS: Final = frozenset(
+    {"role", "application_ids", "only_where", "only_values", "active"}
+)  # nobody changes their own
 
 Role = Literal["owner", "admin", "reporting", "agent"]
 Applications = Annotated[list[fields.Id], Meta(max_length=100)]
@@ -58,6 +60,8 @@ class User(Record, kw_only=True):
     time_zone: Annotated[fields.Zone | None, Editable(holds="account")] = None
     role: Annotated[Role, Editable(holds="fixed")]
     application_ids: Annotated[Applications, Editable(shown=list[str])] = msgspec.field(default_factory=list[str])
+    only_where: Annotated[checks.OnlyWhere | None, Editable(shown=str | None)] = None
+    only_values: Annotated[checks.OnlyValues, Editable(shown=list[str])] = msgspec.field(default_factory=list[str])
     active: Annotated[bool, Editable()] = True
     service: Annotated[bool, Editable(once=True)] = False
     invited_time: datetime
@@ -75,6 +79,8 @@ class UserUpdate(fields.Request):
     time_zone: fields.Zone | UnsetType | None = UNSET
     role: Role | UnsetType = UNSET
     application_ids: Applications | UnsetType = UNSET
+    only_where: checks.OnlyWhere | UnsetType | None = UNSET
+    only_values: checks.OnlyValues | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
@@ -101,6 +107,14 @@ async def _check(change: Change[User]) -> None:
             application_ids=columns["application_ids"],
             among=caller.application_ids,
             known=before.application_ids,
+        )
+    if not {"role", "only_where", "only_values"}.isdisjoint(columns):
+        wrong += await _only_errors(
+            change.db,
+            organization_id=caller.organization_id,
+            role=change.after("role"),
+            only_where=change.after("only_where"),
+            only_values=change.after("only_values"),
         )
     errors.check(wrong)
     if columns.get("role", OWNER) != OWNER or columns.get("active") is False:
@@ -267,6 +281,8 @@ async def create_user(
     now: datetime,
     service: bool = False,
     application_ids: Sequence[str] = (),
+    only_where: str | None = None,
+    only_values: Sequence[str] = (),
     profile: Mapping[str, str | None] = MappingProxyType({}),
     active: bool = True,
     among: Sequence[str] = (),
@@ -283,9 +299,12 @@ async def create_user(
     wrong += await checks.application_errors(
         db, organization_id=organization_id, application_ids=application_ids, among=among
     )
+    wrong += await _only_errors(
+        db, organization_id=organization_id, role=role, only_where=only_where, only_values=only_values
+    )
     errors.check(wrong)
     columns = {**profile, "email": email, "role": role, "application_ids": application_ids, "active": active}
-    columns |= {"service": service, "invited_time": now}
+    columns |= {"only_where": only_where, "only_values": only_values, "service": service, "invited_time": now}
     try:
         return await nouns.insert(
             USER,
@@ -325,6 +344,8 @@ async def invite(db: Database, *, caller: Caller, request: Any, now: datetime) -
         role=request.role,
         profile={name: getattr(request, name) for name in PROFILE},
         application_ids=request.application_ids,
+        only_where=request.only_where,
+        only_values=request.only_values,
         active=request.active,
         service=request.service,
         among=caller.application_ids,
@@ -424,7 +445,7 @@ async def _delete_user(change: Change[User]) -> None:
 def _require_may_change(caller: Caller, before: User, changed: Mapping[str, Any]) -> None:
     if before.user_id == caller.user_id:
         if not RIGHTS.isdisjoint(changed):
-            raise errors.Forbidden("Nobody changes their own role, applications or activity; ask another one.")
+            raise errors.Forbidden("Nobody changes their own role, applications, limit or activity; ask another one.")
         return
     require_may_touch(caller, before)
     if changed.get("role") == OWNER:
@@ -464,6 +485,14 @@ def _role_errors(role: str) -> list[FieldError]:
     return [FieldError("unknown_value", message, pointer="/role")]
 
 
+async def _only_errors(
+    db: Database, *, organization_id: str, role: str, only_where: str | None, only_values: Sequence[str]
+) -> list[FieldError]:
+    if only_where and role == OWNER:
+        return [FieldError("unknown_value", "An owner sees everything.", pointer="/only_where")]
+    return await checks.only_errors(db, organization_id=organization_id, only_where=only_where, only_values=only_values)
+
+
 def _kind_errors(*, service: bool, email: str | None, role: str, name: str | None) -> list[FieldError]:
     """A person has an address. A service account has a name in place of one, and is no owner."""
     if not service:
@@ -487,8 +516,8 @@ def _normal(changes: Mapping[str, Any]) -> dict[str, Any]:
     normal = dict(changes)
     if normal.get("locale") is not None:
         normal["locale"] = locales.normalise(normal["locale"])
-    if normal.get("application_ids") is not None:
-        normal["application_ids"] = list(dict.fromkeys(normal["application_ids"]))
+    for name in {"application_ids", "only_values"} & normal.keys():
+        normal[name] = list(dict.fromkeys(normal[name]))
     return normal
 
 

@@ -38,7 +38,7 @@ async def log_in(guest: Guest) -> Response:
     return entry.login_form(guest, wrong=guest.words(REFUSED))
 
 
-@routes.post("/console/proof/passkey")
+@routes.post("/console/proof/passkey", for_limited="free")
 async def prove_passkey(visit: Visit) -> Response:
     """A passkey instead of the password, for the next minutes."""
     async with visit.write() as db:
@@ -49,7 +49,7 @@ async def prove_passkey(visit: Visit) -> Response:
     return proof_form(visit, wrong=visit.words(REFUSED))
 
 
-@routes.post(PASSKEYS, proof=True)
+@routes.post(PASSKEYS, proof=True, for_limited="free")
 async def add(visit: Visit) -> Response:
     """Show the recovery codes with the first second factor, this once."""
     try:
@@ -70,7 +70,7 @@ async def add(visit: Visit) -> Response:
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
-@routes.get(PASSKEYS + "/{passkey_id}", proof=True)
+@routes.get(PASSKEYS + "/{passkey_id}", proof=True, for_limited="free")
 async def remove_page(visit: Visit) -> Response:
     async with visit.read() as db:
         login = await login_of(visit, db)
@@ -92,7 +92,7 @@ async def remove_page(visit: Visit) -> Response:
     )
 
 
-@routes.post(PASSKEYS + "/{passkey_id}", proof=True)
+@routes.post(PASSKEYS + "/{passkey_id}", proof=True, for_limited="free")
 async def remove(visit: Visit) -> Response:
     async with visit.write() as db:
         login = await login_of(visit, db)
@@ -115,7 +115,7 @@ async def _passkey(visit: Visit, db: Database) -> Passkey:
     return await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
 
 
-@routes.get(PASSKEYS, proof=True)
+@routes.get(PASSKEYS, proof=True, for_limited="free")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         login = await login_of(visit, db)
@@ -148,12 +148,12 @@ LOGINS: Final[dict[str, Marked]] = {
 }
 
 
-@routes.get(ACCOUNT)
+@routes.get(ACCOUNT, for_limited="free")
 async def account_page(visit: Visit) -> Response:
     return await _account(visit)
 
 
-@routes.post(ACCOUNT)
+@routes.post(ACCOUNT, for_limited="free")
 async def save_account(visit: Visit) -> Response:
     form = visit.form
     changes = {
@@ -170,7 +170,7 @@ async def save_account(visit: Visit) -> Response:
     return html.redirect(f"{ACCOUNT}?done=saved")
 
 
-@routes.post("/console/settings/password", proof=True)
+@routes.post("/console/settings/password", proof=True, for_limited="free")
 async def change_password(visit: Visit) -> Response:
     """All other sessions end."""
     password = visit.form.secret("password")
@@ -189,7 +189,7 @@ async def change_password(visit: Visit) -> Response:
     return html.redirect(f"{ACCOUNT}?done=reset")
 
 
-@routes.post("/console/settings/address", proof=True)
+@routes.post("/console/settings/address", proof=True, for_limited="free")
 async def ask_address(visit: Visit) -> Response:
     """Mail a link to the new address; it is in force once that was opened."""
     email = visit.form.text("email")
@@ -204,21 +204,21 @@ async def ask_address(visit: Visit) -> Response:
     return html.redirect(f"{ACCOUNT}?done=mailed")
 
 
-@routes.post("/console/settings/sessions/{session_id}/end")
+@routes.post("/console/settings/sessions/{session_id}/end", for_limited="free")
 async def end_session(visit: Visit) -> Response:
     async with visit.write() as db:
         await sessions.end(db, session=visit.session, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
-@routes.post("/console/settings/sessions/end")
+@routes.post("/console/settings/sessions/end", for_limited="free")
 async def end_sessions(visit: Visit) -> Response:
     async with visit.write() as db:
         await sessions.delete_sessions(db, login_id=visit.session.login_id, but=visit.session.session_id)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
-@routes.post("/console/settings/keys")
+@routes.post("/console/settings/keys", for_limited="free")
 async def switch_keys(visit: Visit) -> Response:
     response = html.redirect(f"{ACCOUNT}?done=saved#keys-off")
     value = "off" if visit.form.text("keys") == "off" else ""
@@ -226,7 +226,7 @@ async def switch_keys(visit: Visit) -> Response:
     return response
 
 
-@routes.post("/console/switch")
+@routes.post("/console/switch", for_limited="free")
 async def switch(visit: Visit) -> Response:
     """Act as the person's user of another organization."""
     organization_id, _, user_id = visit.form.text("user").partition("/")
@@ -239,12 +239,12 @@ async def switch(visit: Visit) -> Response:
     return response
 
 
-@routes.get("/console/proof")
+@routes.get("/console/proof", for_limited="free")
 async def proof_page(visit: Visit) -> Response:
     return proof_form(visit)
 
 
-@routes.post("/console/proof")
+@routes.post("/console/proof", for_limited="free")
 async def prove(visit: Visit) -> Response:
     """Take the password again, for the next minutes."""
     async with visit.write() as db:
@@ -268,7 +268,7 @@ async def prove(visit: Visit) -> Response:
 # The second factor ---------------------------------------------------------------------------------------------------
 
 
-@routes.post("/console/settings/totp", proof=True)
+@routes.post("/console/settings/totp", proof=True, for_limited="free")
 async def begin_totp(visit: Visit) -> Response:
     async with visit.write() as db:
         login = await login_of(visit, db)
@@ -276,7 +276,7 @@ async def begin_totp(visit: Visit) -> Response:
     return _totp(visit, login, secret)
 
 
-@routes.post("/console/settings/totp/confirm", proof=True)
+@routes.post("/console/settings/totp/confirm", proof=True, for_limited="free")
 async def confirm_totp(visit: Visit) -> Response:
     """Show the recovery codes, this once."""
     async with visit.write() as db:
@@ -295,14 +295,14 @@ async def confirm_totp(visit: Visit) -> Response:
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
-@routes.post("/console/settings/totp/end", proof=True)
+@routes.post("/console/settings/totp/end", proof=True, for_limited="free")
 async def end_totp(visit: Visit) -> Response:
     async with visit.write() as db:
         await logins.end_totp(db, login=await login_of(visit, db), now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=removed")
 
 
-@routes.post("/console/settings/recovery", proof=True)
+@routes.post("/console/settings/recovery", proof=True, for_limited="free")
 async def renew_recovery_codes(visit: Visit) -> Response:
     async with visit.write() as db:
         codes = await logins.renew_recovery_codes(db, login=await login_of(visit, db), now=visit.now)

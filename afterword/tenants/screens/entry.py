@@ -88,7 +88,7 @@ async def enter_code(guest: Guest) -> Response:
     return _code_form(guest, login, wrong=guest.words("This code is wrong or has already been used."))
 
 
-@routes.post("/console/logout")
+@routes.post("/console/logout", for_limited="free")
 async def log_out(visit: Visit) -> Response:
     """A session of an identity provider ends here first, and the page that follows leads on to log out there."""
     session, url = visit.session, None

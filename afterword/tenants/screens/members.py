@@ -6,16 +6,16 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import KEPT, same_version
+from afterword.console.inputs import KEPT, placed, same_version
 from afterword.console.removals import removal
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.web import fields, html
 from afterword.tenants.logins import links
-from afterword.tenants.organizations import users
+from afterword.tenants.organizations import checks, users
 from afterword.tenants.organizations.applications import APPLICATION, Application
 from afterword.tenants.organizations.tokens import api as tokens_api
 from afterword.tenants.organizations.tokens import service as tokens
@@ -38,7 +38,7 @@ TOKENS: Final = fields.listing_of(tokens_api.Token)
 routes = Screens()
 
 
-@routes.get("/console/settings")
+@routes.get("/console/settings", for_limited="free")
 async def settings(visit: Visit) -> Response:
     return visit.page("settings.html", title=visit.words("Settings"))
 
@@ -74,10 +74,10 @@ async def invite_again(visit: Visit) -> Response:
 
 
 @routes.get("/console/settings/people/{user_id}", scope="User.Read")
-async def person_page(visit: Visit) -> Response:
+async def person_page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         user = await _user(visit, db)
-        applications = await applications_of(visit, db)
+        applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
         may_read_tokens = user.service and "Token.Read" in visit.caller.scopes
         found = await _tokens_of(visit, db, user) if may_read_tokens else []
     return visit.page(
@@ -87,6 +87,10 @@ async def person_page(visit: Visit) -> Response:
         tokens=found,
         roles=ROLES[1:] if user.service else ROLES,
         applications=applications,
+        only_names=only_names,
+        only=only_of(visit.form) if refusal else {"only_where": user.only_where, "only_values": user.only_values},
+        form=_typed(visit) if refusal else None,
+        refusal=refusal,
         may_remove="User.Delete" in visit.caller.scopes,
     )
 
@@ -94,19 +98,23 @@ async def person_page(visit: Visit) -> Response:
 @routes.post("/console/settings/people/{user_id}", scope="User.Update", proof=True)
 async def change_person(visit: Visit) -> Response:
     form = visit.form
-    async with visit.write() as db:
-        await users.update_user(
-            db,
-            caller=visit.caller,
-            user_id=visit.id("user_id"),
-            changes={
-                "role": form.text("role"),
-                "application_ids": form.all("application"),
-                "active": form.text("active") != "0",
-            },
-            expect=same_version(visit, KEPT),
-            now=visit.now,
-        )
+    try:
+        async with visit.write() as db:
+            await users.update_user(
+                db,
+                caller=visit.caller,
+                user_id=visit.id("user_id"),
+                changes={
+                    "role": form.text("role"),
+                    "application_ids": form.all("application"),
+                    "active": form.text("active") != "0",
+                    **only_of(form),
+                },
+                expect=same_version(visit, KEPT),
+                now=visit.now,
+            )
+    except errors.Invalid as invalid:
+        return await person_page(visit, placed(invalid))
     return html.redirect(f"{PEOPLE}?done=saved")
 
 
@@ -144,7 +152,7 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
             page=Page.first(USERS, limit=LISTED_MAX),
             with_service=True,
         )
-        applications = await applications_of(visit, db)
+        applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
     return visit.page(
         "people.html",
         title=visit.words("People and roles"),
@@ -152,6 +160,8 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
         services=[one for one in members.items if one.service],
         roles=ROLES,
         applications=applications,
+        only_names=only_names,
+        only=only_of(visit.form),
         may_invite="User.Create" in visit.caller.scopes,
         form=_typed(visit, "name", "email"),
         refusal=refusal,
@@ -161,12 +171,14 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
 @routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
 async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        applications = await applications_of(visit, db)
+        applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
     return visit.page(
         "service_account_new.html",
         title=visit.words("New service account"),
         roles=ROLES[1:],
         applications=applications,
+        only_names=only_names,
+        only=only_of(visit.form),
         form=_typed(visit, "display_name"),
         refusal=refusal,
     )
@@ -194,6 +206,19 @@ async def applications_of(visit: Visit, db: Database) -> list[Application]:
     return (await nouns.rows(APPLICATION, db, **visit.caller.reach, page=page)).items
 
 
+async def only_names_of(visit: Visit, db: Database) -> list[tuple[str, str]]:
+    """The names by which somebody can be limited, each with a sentence that its values end."""
+    names = await checks.list_only_names(db, organization_id=visit.caller.organization_id)
+    titles = sorted((one.title_in(visit.words), name) for name, one in names.items())
+    return [(name, visit.words("Only where {name} is", name=title)) for title, name in titles]
+
+
+def only_of(form: Form) -> dict[str, Any]:
+    """The limit of a form: what it is by, and the lines of its values."""
+    lines = (line.strip() for line in form.text("only_values").splitlines())
+    return {"only_where": form.text("only_where") or None, "only_values": [line for line in lines if line]}
+
+
 async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> User:
     """A user of the posted role and applications; without `email` a service."""
     request = NewUser(
@@ -202,6 +227,7 @@ async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str
         role=visit.form.text("role"),
         application_ids=visit.form.all("application"),
         service=email is None,
+        **only_of(visit.form),
     )
     return await users.invite(db, caller=visit.caller, request=request, now=visit.now)
 

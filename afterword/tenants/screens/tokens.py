@@ -91,6 +91,7 @@ async def make_token(visit: Visit) -> Response:
                 kind="user" if form.text("kind") == "user" else "organization",
                 user_id=form.text("account") or None,
                 application_ids=form.all("application"),
+                **settings.only_of(form),
                 networks=document_of(form, NETWORKS)["networks"],
                 expires_time=Moment(visit.now + timedelta(days=days), 0) if days else None,
                 test=form.text("test") == "1",
@@ -228,6 +229,7 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     words, form = visit.words, visit.form
     async with visit.read() as db:
         applications = await settings.applications_of(visit, db)
+        only_names = await settings.only_names_of(visit, db)
         account_id = form.text("account") or visit.query.get("account", "")
         account = await _owner(visit, db, account_id)
     own = visit.caller.scopes
@@ -237,6 +239,8 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         refusal=refusal,
         form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
         account=account if account and account.service else None,
+        only_names=only_names,
+        only=settings.only_of(form),
         chosen=form.all("scope"),
         chosen_applications=form.all("application"),
         kinds=[(name, words(text)) for name, text in KINDS.items()],

@@ -1,5 +1,6 @@
 """The owner of a new case: by the value of a field, shared by open cases, else the one whom the rule names."""
 
+from afterword.kit import db
 from tests.cases.conftest import Desk
 
 STORE = "questionnaire_metadata:store_id"
@@ -59,3 +60,42 @@ async def test_nobody_left(desk: Desk) -> None:
     await desk.execute("update organization_user set active = false where user_id = $1", ben.user_id)
     await desk.raised()
     assert [desk.house.user_id] == [one["assigned_user_id"] for one in await desk.cases()]
+
+
+async def test_branches(desk: Desk) -> None:
+    """Whoever sees one branch gets its cases alone, by the rule or by hand."""
+    limits = [{"only_where": "store_id", "only_values": [store]} for store in ("7", "8")]
+    ann, ben = [str((await desk.person(name, **one)).user_id) for name, one in zip(("ann", "ben"), limits, strict=True)]
+    await desk.alert(assigned_user_id=desk.house.user_id, assignment={"user_ids": [ann, ben]})
+    owners = {"7": ann, "8": ben, "9": desk.house.user_id, "": desk.house.user_id}
+    for store, owner in owners.items():
+        instance = await desk.issue()
+        await desk.execute(
+            """update questionnaire_instance set metadata = jsonb_build_object('store_id', $2::text)
+               where instance_id = $1""",
+            *(instance.instance_id, store),
+        )
+        await desk.answer(instance, {desk.score_id: 1})
+        await desk.raise_all()
+        case = (await desk.cases())[-1]
+        assert (instance.instance_id, owner) == (case["instance_id"], case["assigned_user_id"])
+        path = f"/alert/instance/{case['alert_instance_id']}"
+        for user_id in (ann, ben):
+            if user_id == owner:
+                await desk.api.ok("PATCH", path, {"assigned_user_id": None})
+                await desk.api.ok("PATCH", path, {"assigned_user_id": user_id})
+            else:
+                wrong = 422, "unknown_id /assigned_user_id"
+                assert wrong == await desk.api.refused("PATCH", path, {"assigned_user_id": user_id})
+
+
+async def test_notices(desk: Desk) -> None:
+    """People with a limit are told of nothing: a notice may be about any branch."""
+    ann, ben = (await desk.person("ann"), await desk.person("ben", only_where="store_id", only_values=["7"]))
+    await desk.alert(subscriber_user_ids=[ann.user_id, ben.user_id])
+    await desk.raised()
+    await desk.notify_all()
+    count = "select count(*) from notification where user_id = $1"
+    async with db.connection(desk.pool) as database:
+        assert 1 == await database.fetch_value(count, ann.user_id)
+        assert 0 == await database.fetch_value(count, ben.user_id)

@@ -466,35 +466,35 @@ where t.organization_id = $1 and (t.name, t.address_lines, t.city, t.postal_code
 returning t.organization_id, t.name, t.address_lines, t.city, t.postal_code, t.country, t.tax_number, t.email, t.purchase_reference, t.currency, coalesce(t.version, 0) + 1 as version, t.updated_time, t.updated_by;
 
 -- organization_user: get
-select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.only_where, t.only_values, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization_user t
 where t.organization_id = $1 and t.removed_time is null and t.user_id = $2;
 
 -- organization_user: get_locked
-select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.only_where, t.only_values, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization_user t
 where t.organization_id = $1 and t.removed_time is null and t.user_id = $2 for no key update of t;
 
 -- organization_user: list
-select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.only_where, t.only_values, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from organization_user t
 where t.organization_id = $1 and t.removed_time is null;
 
 -- organization_user: insert
-insert into organization_user as t (organization_id, user_id, role, email, first_name, middle_name, last_name, display_name, locale, time_zone, application_ids, active, service, invited_time,
+insert into organization_user as t (organization_id, user_id, role, email, first_name, middle_name, last_name, display_name, locale, time_zone, application_ids, only_where, only_values, active, service, invited_time,
   created_time, updated_time, created_by, updated_by)
-select $1, $2, s.role, s.email, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.active, s.service, s.invited_time, $4, $4, $5, $5
+select $1, $2, s.role, s.email, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.only_where, s.only_values, s.active, s.service, s.invited_time, $4, $4, $5, $5
 from jsonb_populate_record(null::organization_user, $3::jsonb) s
-returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.only_where, t.only_values, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- organization_user: update
 update organization_user t
-set role = s.role, first_name = s.first_name, middle_name = s.middle_name, last_name = s.last_name, display_name = s.display_name, locale = s.locale, time_zone = s.time_zone, application_ids = s.application_ids, active = s.active,
+set role = s.role, first_name = s.first_name, middle_name = s.middle_name, last_name = s.last_name, display_name = s.display_name, locale = s.locale, time_zone = s.time_zone, application_ids = s.application_ids, only_where = s.only_where, only_values = s.only_values, active = s.active,
   version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
 from organization_user o, jsonb_populate_record(o, $3::jsonb) s
 where t.organization_id = $1 and t.user_id = $2 and o.organization_id = $1 and o.user_id = $2 and t.removed_time is null
-  and (t.role, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.application_ids, t.active) is distinct from (s.role, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.active)
-returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+  and (t.role, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.application_ids, t.only_where, t.only_values, t.active) is distinct from (s.role, s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.application_ids, s.only_where, s.only_values, s.active)
+returning t.user_id, t.email, t.first_name, t.middle_name, t.last_name, t.display_name, t.locale, t.time_zone, t.role, t.application_ids, t.only_where, t.only_values, t.active, t.service, t.invited_time, t.last_login_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- plan: get
 select t.plan_id, t.application_id, t.title, t.kind, t.credits, t.remaining_credits, t.extra_credits, t.features, t.state, t.start_time, t.renew_time, t.end_time, t.organization_id, t.version, t.created_time, t.updated_time

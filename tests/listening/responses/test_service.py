@@ -35,6 +35,7 @@ async def listed(
         **{key: given.pop(key) for key in REACH & set(given)},
     }
     chosen = Filter(
+        only=given.pop("only", None),
         from_time=now - timedelta(days=90),
         to_time=after[0] if after else now,
         search=service.search_of(house.caller, words.read_query(search)),
@@ -86,6 +87,35 @@ class TestList:
         assert [] == ids_of(await listed(house, questionnaire_id="0" * 22))
         assert [] == ids_of(await listed(house, tag="late"))
 
+    async def test_one_branch(self, house: House, now: datetime) -> None:
+        """No filter, tab or search leads to a response of another branch, or counts it."""
+        branch_of: dict[str, str] = {}
+        for number in range(6):
+            branch = ("harbour", "station", "")[number % 3]
+            answers = {NPS: (2, 9)[number // 3], TEXT: "Slow as ever."}
+            metadata = {"store_id": branch} if branch else {"other": "harbour"}
+            made = await house.respond(answers, now=now - timedelta(hours=1 + number), metadata=metadata)
+            branch_of[made.instance_id] = branch
+            async with db.transaction(house.pool) as database:
+                await database.execute(
+                    """insert into instance_tag (organization_id, instance_id, tag, created_time)
+                       values ($1, $2, 'late', $3)""",
+                    *(house.caller.organization_id, made.instance_id, now),
+                )
+        await house.follow()
+        choices: list[dict[str, Any]] = [
+            {}, {"tab": "comment"}, {"tab": "unhappy"}, {"tab": "unread", "user_id": "0" * 22}, {"band": "promoter"},
+            {"tag": "late"}, {"tag": "late", "is_frequent": True}, {"search": "slow"}, {"score_kind": "nps"},
+            {"search": "slow", "is_frequent": True}, {"questionnaire_id": house.questionnaire_id},
+            {"search": "slow", "tag": "late"}, {"channel_id": service.OF_LINK},
+        ]  # fmt: skip
+        for given in choices:
+            everything = ids_of(await listed(house, **given))
+            assert everything, given
+            for values in (["harbour"], ["station"], ["harbour", "station"], ["nowhere"], []):
+                found = ids_of(await listed(house, only=["store_id", *values], **given))
+                assert [one for one in everything if branch_of[one] in values] == found, (given, values)
+
     async def test_a_tab_with_more_than_are_counted_is_counted_once_an_hour(
         self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -96,7 +126,7 @@ class TestList:
 
         async def counts(*, days: int = 90, minutes: int = 0) -> list[int]:
             at = now + timedelta(minutes=minutes)
-            chosen = Filter(from_time=at - timedelta(days=days), to_time=at)
+            chosen = Filter(only=None, from_time=at - timedelta(days=days), to_time=at)
             given: dict[str, Any] = {"caller": house.caller, "application_id": None, "condition": None, "after": ""}
             async with db.connection(house.pool) as database:
                 found, page = await service.find_counted(database, **given, chosen=chosen, until=at, limit=3)
@@ -202,7 +232,7 @@ class TestSearch:
     async def test_plan(self, house: House) -> None:
         """A rare word is found by its index alone, also by a plan that serves any word."""
         search = service.search_of(house.caller, words.read_query("late"))
-        plan = await plans_of(house, Filter(search=search, is_frequent=False))
+        plan = await plans_of(house, Filter(only=None, search=search, is_frequent=False))
         assert "response_words" in plan
         assert "response_list" not in plan
 

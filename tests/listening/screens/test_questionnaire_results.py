@@ -1,6 +1,7 @@
 """The results of a questionnaire on one page: its figures, its links, and what is refused."""
 
 import re
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from html import unescape
 
@@ -8,11 +9,12 @@ import pytest
 
 from afterword.asking.questionnaires import metadata
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
+from afterword.kit import db
 from afterword.tenants.logins import sessions
 from tests.conftest import note_statements
 from tests.listening.reports.conftest import CSAT, MATRIX, NPS, ROW, TEXT, House
 from tests.listening.screens.test_reports import plain
-from tests.tenants.logins.conftest import Browser
+from tests.tenants.logins.conftest import Browser, Office, browser_of, log_in
 
 STATEMENTS_MAX = 13  # with a matrix, comments and drivers
 
@@ -60,6 +62,57 @@ async def test_what_is_not_there(stores: House, browser: Browser) -> None:
     page = await page_of(browser, f"{path_of(stores)}?by=order&value=west&page=x&period=never")
     assert plain(page) == plain(await page_of(browser, path_of(stores)))
     assert "There is no question here." in (await browser.get(f"{path_of(stores)}?page=7")).text
+
+
+class TestOneBranch:
+    """A manager of one store sees that store alone, and the score of all beside it if others are enough."""
+
+    async def limit(self, house: House, *values: str, name: str = "store_id") -> None:
+        async with db.transaction(house.pool) as database:
+            await database.execute(
+                """update organization_user set only_where = $3, only_values = $2
+                   where organization_id = $1 and role = 'reporting'""",
+                *(house.caller.organization_id, list(values), name),
+            )
+
+    @pytest.fixture
+    async def manager(self, stores: House) -> AsyncIterator[Browser]:
+        office = Office(stores.pool, stores.caller.organization_id, stores.application_id, "")
+        await office.add_user("manager@shop.example", role="reporting")
+        await self.limit(stores, "south")
+        async with browser_of(stores.pool) as browser:
+            await log_in(browser, email="manager@shop.example")
+            yield browser
+
+    @pytest.mark.parametrize("query", ["", "?value=north", "?by=&value=", "?by=store_id&value=north", "?value=south"])
+    async def test_no_choice_widens_it(self, stores: House, manager: Browser, query: str) -> None:
+        page = await page_of(manager, path_of(stores) + query)
+        assert "south says" in page
+        assert "north" not in page.replace("value=north", "")
+        text = plain(page).replace("−", "-")  # noqa: RUF001
+        assert "-100.0" in text
+        assert "of all together: 0.0" in text
+
+    async def test_few_others(self, stores: House, manager: Browser) -> None:
+        async with db.transaction(stores.pool) as database:
+            await database.execute(
+                "update organization set minimum_base = 21 where organization_id = $1", stores.caller.organization_id
+            )
+        assert "of all together" not in await page_of(manager, path_of(stores))
+
+    async def test_several_values(self, stores: House, manager: Browser) -> None:
+        await self.limit(stores, "north", "south")
+        page = await page_of(manager, path_of(stores))
+        assert "north says" in page
+        assert "south says" not in page
+        assert "south says" in await page_of(manager, f"{path_of(stores)}?value=south")
+        assert '<option value="">All' not in page
+
+    async def test_a_name_that_nobody_declares(self, stores: House, manager: Browser) -> None:
+        await self.limit(stores, "south", name="branch")
+        page = await page_of(manager, path_of(stores))
+        assert "says" not in page
+        assert "No answers yet." in page
 
 
 async def test_all_questions_of_a_group(stores: House, browser: Browser) -> None:

@@ -53,6 +53,22 @@ class TestCreate:
             reply = await desk.ask("POST", "/token", confined, json={**DOCUMENT, "application_ids": [application_id]})
             assert [("/application_ids/0", "unknown_id")] == wrong(reply)
 
+    async def test_limit(self, desk: Desk) -> None:
+        wrongly = await desk.ask("POST", "/token", json={**DOCUMENT, "only_where": "colour", "only_values": ["red"]})
+        assert [("/only_where", "unknown_value")] == wrong(wrongly)
+        limit = {"only_where": "store_id", "only_values": ["Station"]}
+        made = await desk.ask("POST", "/token", json={**DOCUMENT, "scopes": ["Token.Create", "Queue.Read"], **limit})
+        assert (201, "store_id", ["Station"]) == (
+            made.status_code,
+            made.json()["only_where"],
+            made.json()["only_values"],
+        )
+        reply = await desk.ask("POST", "/token", made.json()["token"], json={**DOCUMENT, "scopes": ["Queue.Read"]})
+        assert (403, "forbidden") == refusal(reply)
+        path = f"/token/{made.json()['token_id']}/rotation"
+        owner = await desk.token(scopes=["Token.Create", "Queue.Read"])
+        assert ["Station"] == (await desk.ask("POST", path, owner, json={})).json()["only_values"]
+
     async def test_test_tokens_make_test_tokens(self, desk: Desk) -> None:
         token = await desk.token(test=True)
         assert [("/test", "unknown_value")] == wrong(await desk.ask("POST", "/token", token, json=DOCUMENT))

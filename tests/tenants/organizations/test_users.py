@@ -6,6 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from afterword.kit import db
 from tests.conftest import House
 from tests.tenants.organizations.conftest import Desk
 
@@ -73,6 +74,72 @@ class TestInvite:
         shown = (await desk.ask("GET", f"/user/{made['user_id']}")).json()
         assert made == {name: shown[name] for name in made}
         assert ["user.invited"] == await desk.told("user.")
+
+
+ONLY: dict[str, Any] = {"only_where": "store_id", "only_values": ["Harbour Street", "Station"]}
+WRONG_LIMITS: list[tuple[dict[str, Any], str, str]] = [
+    ({"only_where": "store_id"}, "/only_values", "required"),
+    ({"only_values": ["Station"]}, "/only_where", "required"),
+    ({"only_where": "colour", "only_values": ["Station"]}, "/only_where", "unknown_value"),
+    ({"only_where": "transaction_id", "only_values": ["1042"]}, "/only_where", "unknown_value"),
+    ({"only_where": "first_name", "only_values": ["Ann"]}, "/only_where", "unknown_value"),
+    ({"only_where": "order_total", "only_values": ["7", "many"]}, "/only_values/1", "invalid_format"),
+    ({**ONLY, "role": "owner"}, "/only_where", "unknown_value"),
+]
+
+
+class TestLimit:
+    @pytest.mark.parametrize(("limit", "pointer", "code"), WRONG_LIMITS)
+    async def test_wrong(self, desk: Desk, limit: dict[str, Any], pointer: str, code: str) -> None:
+        document = {"email": "new@demo.example", "role": "agent", **limit}
+        assert [(pointer, code)] == wrong(await desk.ask("POST", "/user", json=document))
+        if "role" not in limit:
+            user_id, _ = await desk.person("agent")
+            assert [(pointer, code)] == wrong(await desk.ask("PATCH", f"/user/{user_id}", json=limit))
+
+    async def test_too_many(self, desk: Desk) -> None:
+        limit = {"only_where": "store_id", "only_values": [str(number) for number in range(51)]}
+        reply = await desk.ask("POST", "/user", json={"email": "new@demo.example", "role": "agent", **limit})
+        assert [("/only_values", "too_many")] == wrong(reply)
+
+    async def test_personal_names(self, desk: Desk) -> None:
+        for name, anonymize in (("branch", False), ("card", True)):
+            document = {"name": name, "title": name, "type": "text", "level": "organization", "anonymize": anonymize}
+            assert 201 == (await desk.ask("POST", "/q/metadata/questionnaire", json=document)).status_code
+        user_id, _ = await desk.person("agent")
+        card = await desk.ask("PATCH", f"/user/{user_id}", json={"only_where": "card", "only_values": ["1"]})
+        assert [("/only_where", "unknown_value")] == wrong(card)
+        branch = await desk.ask("PATCH", f"/user/{user_id}", json={"only_where": "branch", "only_values": ["1"]})
+        assert 200 == branch.status_code
+
+    async def test_nobody_changes_their_own(self, desk: Desk) -> None:
+        _, token = await desk.person("admin")
+        assert (403, "forbidden") == refusal(await desk.ask("PATCH", "/user/me", token, json=ONLY))
+
+    async def test_it_holds_at_once_and_is_told_of(self, desk: Desk) -> None:
+        user_id, token = await desk.person("admin")
+        assert 200 == (await desk.ask("GET", "/user", token)).status_code
+        reply = await desk.ask("PATCH", f"/user/{user_id}", json={**ONLY, "only_values": ["Station", "Station"]})
+        assert ("store_id", ["Station"]) == (reply.json()["only_where"], reply.json()["only_values"])
+        async with db.connection(desk.pool) as database:
+            changed = await database.fetch_value(
+                "select string_agg(to_jsonb(a)::text, '') from audit_entry a where thing_id = $1", user_id
+            )
+        assert "Station" in changed
+        fresh = await desk.token(scopes=["User.Read"], user_id=user_id)
+        refused = await desk.ask("GET", "/user", fresh)
+        assert (403, "forbidden") == refusal(refused)
+        assert "where store_id is Station" in refused.json()["detail"]
+        reply = await desk.ask("PATCH", f"/user/{user_id}", json={"only_where": None, "only_values": []})
+        assert 200 == reply.status_code
+        again = await desk.token(scopes=["User.Read"], user_id=user_id)
+        assert 200 == (await desk.ask("GET", "/user", again)).status_code
+
+    async def test_an_owner_sees_everything(self, desk: Desk) -> None:
+        user_id, _ = await desk.person("admin")
+        assert 200 == (await desk.ask("PATCH", f"/user/{user_id}", json=ONLY)).status_code
+        reply = await desk.ask("PATCH", f"/user/{user_id}", json={"role": "owner"})
+        assert [("/only_where", "unknown_value")] == wrong(reply)
 
 
 class TestMe:

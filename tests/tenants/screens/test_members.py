@@ -68,6 +68,31 @@ class TestPeople:
             )
         assert 2 * [[second_id]] == [row["application_ids"] for row in made]
 
+    async def test_limit(self, office: Office, ben: str, browser: Browser) -> None:
+        """The form keeps a mistake beside its sentence; the limit closes the console, whose chip names the branch."""
+        page = await browser.get(f"{PEOPLE}/{ben}")
+        assert '<option value="store_id">Only where' in page.text
+        version = re.search(r'name="version" value="(\d+)"', page.text)
+        assert version is not None
+        document = {
+            "role": "admin",
+            "version": version[1],
+            "only_where": "",
+            "only_values": "Station\n\n Harbour Street ",
+        }
+        refused = await self.change(browser, ben, **document)
+        assert 422 == refused.status_code
+        assert "Say by which metadata these values limit it." in refused.text
+        assert "Station\nHarbour Street" in refused.text
+        assert 303 == (await self.change(browser, ben, **{**document, "only_where": "store_id"})).status_code
+        page = await browser.get(f"{PEOPLE}/{ben}")
+        assert '<option value="store_id" selected>' in page.text
+        async with browser_of(office.pool) as bens:
+            await log_in(bens, email="ben@kalamata.example")
+            assert 403 == (await bens.get(PEOPLE)).status_code
+            assert '<span class="chip">Station, Harbour Street</span>' in (await bens.get(ACCOUNT)).text
+        assert '<span class="chip">Station' not in (await browser.get(ACCOUNT)).text
+
     async def test_invited_again_and_again(self, office: Office, browser: Browser) -> None:
         """The address may be a stranger's."""
         await browser.post(PEOPLE, data={"email": "zoe@b.example", "role": "agent"})

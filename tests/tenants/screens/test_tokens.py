@@ -32,6 +32,17 @@ async def test_mistakes_keep_what_was_typed(browser: Browser) -> None:
         assert 'value="90" selected' in page.text
 
 
+async def test_limit(browser: Browser) -> None:
+    refused = await browser.post(TOKENS, data={**NEW, "only_where": "store_id", "only_values": ""})
+    assert 422 == refused.status_code
+    assert "Give at least one value." in refused.text
+    made = await browser.post(TOKENS, data={**NEW, "only_where": "store_id", "only_values": "Station\n"})
+    assert 200 == made.status_code
+    link = re.search(r"tokens(?:/|&#x2f;)([0-9A-Za-z]{22})", (await browser.get(TOKENS)).text)
+    assert link is not None
+    assert "Station" in (await browser.get(f"{TOKENS}/{link[1]}")).text
+
+
 async def test_made_used_and_ended(office: Office, browser: Browser) -> None:
     async with client_of(office.pool, site=SITE) as api:
         made = await browser.post(TOKENS, data=NEW)

@@ -17,7 +17,7 @@ from typing import Final
 
 from afterword import errors, ids
 from afterword.core.messaging.networks import is_inside
-from afterword.core.organizations.access import ROLE_SCOPES, Caller
+from afterword.core.organizations.access import ROLE_SCOPES, Caller, both_limits, limit_of
 from afterword.kit.db import Database
 from afterword.tenants.organizations.tokens import store
 
@@ -232,6 +232,10 @@ def _caller(credential: store.Credential) -> Caller:
         ends_time=credential.expires_time,
         is_access=credential.access_token_id is not None,
         networks=tuple(map(str, credential.networks)),
+        limit=both_limits(
+            limit_of(credential.only_where, credential.only_values),
+            limit_of(credential.user_only_where, credential.user_only_values),
+        ),
     )
 
 

@@ -39,6 +39,8 @@ class Token(fields.Resource):
     kind: Literal["user", "organization"]
     scopes: list[str]
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     networks: list[str]
     test: bool
     hint: str

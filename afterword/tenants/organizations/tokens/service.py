@@ -51,6 +51,8 @@ class TokenRequest(fields.Request):
     kind: Kind | None = None
     user_id: fields.Id | None = None
     application_ids: Annotated[list[fields.Id], Meta(max_length=100)] = msgspec.field(default_factory=list[str])
+    only_where: checks.OnlyWhere | None = None
+    only_values: checks.OnlyValues = msgspec.field(default_factory=list[str])
     networks: Networks = msgspec.field(default_factory=list[str])
     expires_time: fields.Moment | None = None
     test: bool = False
@@ -70,6 +72,8 @@ async def create_token(
     user_id: str | None,
     now: datetime,
     application_ids: Sequence[str] = (),
+    only_where: str | None = None,
+    only_values: Sequence[str] = (),
     networks: Sequence[str] = (),
     expires_time: datetime | None = None,
     test: bool = False,
@@ -96,6 +100,9 @@ async def create_token(
     wrong += await checks.application_errors(
         db, organization_id=organization_id, application_ids=application_ids, among=among
     )
+    wrong += await checks.only_errors(
+        db, organization_id=organization_id, only_where=only_where, only_values=only_values
+    )
     errors.check(wrong)
     normal = _networks_within(networks, maker_networks)
     document = {
@@ -104,6 +111,8 @@ async def create_token(
         "title": title,
         "scopes": sorted(set(scopes)),
         "application_ids": list(dict.fromkeys(application_ids)) or among,  # the whole is not the maker's to give
+        "only_where": only_where,
+        "only_values": list(dict.fromkeys(only_values)),
         "networks": normal,
         "maker_role": maker_role,
         "test": test,
@@ -122,6 +131,8 @@ async def make(db: Database, *, caller: Caller, request: TokenRequest, now: date
     caller's. Raises Forbidden, Invalid.
     """
     _require_lasting(caller)
+    if caller.limit:
+        caller.refuse_limited(caller.limit)  # it would have to pass on its limit
     user_id, kind = request.user_id, request.kind or ("user" if caller.user_id else "organization")
     if user_id is not None:
         await _require_service(db, caller, user_id)
@@ -141,6 +152,8 @@ async def make(db: Database, *, caller: Caller, request: TokenRequest, now: date
         kind=kind,
         user_id=(user_id or caller.user_id) if kind == "user" else None,
         application_ids=request.application_ids,
+        only_where=request.only_where,
+        only_values=request.only_values,
         networks=request.networks,
         expires_time=_earlier(request.expires_time.instant if request.expires_time else None, caller.ends_time),
         test=request.test,

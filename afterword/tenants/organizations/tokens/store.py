@@ -24,6 +24,8 @@ class Token:
     title: str
     scopes: list[str]
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     networks: list[str]
     selector: str
     maker_role: str
@@ -55,7 +57,7 @@ class Token:
 
 _COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, title, scopes, application_ids,
   selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role,
-  retires_time, made_by_token_id, networks,
+  retires_time, made_by_token_id, networks, only_where, only_values,
   (select coalesce(u.display_name, u.email) from organization_user u
    where u.organization_id = token.organization_id and u.user_id = token.user_id) as owner_name"""
 
@@ -86,6 +88,10 @@ class Credential:
     user_active: bool | None
     user_service: bool | None
     user_application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
+    user_only_where: str | None
+    user_only_values: list[str]
     networks: Sequence[Network]
     organization_networks: Sequence[Network]
 
@@ -97,9 +103,10 @@ async def insert_token(
     row = await db.fetch_one(
         f"""insert into token (organization_id, token_id, verifier_digest, user_id, kind, title, scopes,
              application_ids, selector, maker_role, test, expires_time, created_time, created_by, made_by_token_id,
-             networks)
+             networks, only_where, only_values)
            select $1, $2, $3, d.user_id, d.kind, d.title, d.scopes, d.application_ids, d.selector, d.maker_role, d.test,
-             d.expires_time, d.created_time, d.created_by, d.made_by_token_id, d.networks
+             d.expires_time, d.created_time, d.created_by, d.made_by_token_id, d.networks,
+             d.only_where, d.only_values
            from jsonb_populate_record(null::token, $4) d returning {_COLUMNS}""",
         *(organization_id, token_id, verifier_digest, document),
     )
@@ -260,6 +267,8 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
                   o.domain, o.time_zone, o.default_locale, t.user_id, u.role as user_role,
                   u.active and u.removed_time is null as user_active, u.service as user_service,
                   coalesce(u.application_ids, '{}') as user_application_ids, t.networks,
+                  t.only_where, t.only_values, u.only_where as user_only_where,
+                  coalesce(u.only_values, '{}') as user_only_values,
                   coalesce(p.token_networks, '{}') as organization_networks
            from (select organization_id, token_id, null as access_token_id, verifier_digest, scopes,
                         null::timestamptz as expires_time

@@ -2645,6 +2645,8 @@ class Token(Struct, kw_only=True):
     kind: str
     scopes: list[str]
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     networks: list[str]
     test: bool
     hint: str
@@ -2666,6 +2668,8 @@ class TokenRequest(Struct, kw_only=True):
     kind: Literal["organization", "user"] | None | UnsetType = UNSET
     user_id: str | None | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
+    only_where: str | None | UnsetType = UNSET
+    only_values: list[str] | UnsetType = UNSET
     networks: list[str] | UnsetType = UNSET
     expires_time: datetime | None | UnsetType = UNSET
     test: bool | UnsetType = False
@@ -2755,6 +2759,8 @@ class User(Struct, kw_only=True):
     time_zone: str | None
     role: str
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     active: bool
     service: bool
     invited_time: datetime
@@ -2788,6 +2794,8 @@ class UserRequest(Struct, kw_only=True):
     locale: str | None | UnsetType = UNSET
     time_zone: str | None | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
+    only_where: str | None | UnsetType = UNSET
+    only_values: list[str] | UnsetType = UNSET
     active: bool | UnsetType = True
     service: bool | UnsetType = False
 
@@ -2805,6 +2813,8 @@ class UserUpdate(Struct, kw_only=True):
     time_zone: str | None | UnsetType = UNSET
     role: Literal["admin", "agent", "owner", "reporting"] | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
+    only_where: str | None | UnsetType = UNSET
+    only_values: list[str] | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
@@ -3737,6 +3747,8 @@ class UserAccess(Struct, kw_only=True):
     time_zone: str | None
     role: str
     application_ids: list[str]
+    only_where: str | None
+    only_values: list[str]
     active: bool
     service: bool
     invited_time: datetime
