@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
+from pyotp.totp import TOTP
 
+from afterword.kit import db
 from afterword.run.worker.long_work import Importer
-from tests.browser.conftest import SECRET, House
-from tests.browser.test_console import entered
+from tests.browser.conftest import SECRET, House, type_login
+from tests.browser.test_console import entered, opened
+from tests.tenants.logins.conftest import PASSWORD, Office
 
 TRANSLATED = ""  # a standard text
 LANGUAGES = {
@@ -59,6 +62,16 @@ class Hand:
     async def choose(self, label: str, value: str) -> None:
         await self.page.get_by_label(label).select_option(value)
         self.clicks += 2
+
+    async def find(self, text: str) -> None:
+        """Go to a page by the palette: keys alone."""
+        await self.page.keyboard.press("Control+k")
+        await self.page.locator("#palette-find").fill(text)
+        self.fields += 1
+        await self.page.locator("#palette li:visible a").first.wait_for()
+        before = self.page.url
+        await self.page.keyboard.press("Enter")
+        await self.page.wait_for_url(lambda address: address != before)
 
     async def fill(self, target: Locator, text: str) -> None:
         await target.fill(text)
@@ -144,3 +157,35 @@ async def worked(importer: Importer) -> None:
     """All that waits is done, as a worker does meanwhile."""
     while await importer.work_next(asyncio.Event()):
         pass
+
+
+ACCESS_CLICKS_MAX = 10
+
+
+async def test_users_second_factor_and_provider(browser: Browser, house: House) -> None:
+    """A colleague is invited, an app is the second factor, the organization's provider logs people in."""
+    async with db.connection(house.pool) as database:
+        key = await database.fetch_one("select organization_id, application_id from application limit 1")
+    boss = f"boss.{uuid.uuid4().hex[:6]}@demo.example"
+    await Office(house.pool, key["organization_id"], key["application_id"], "").add_user(boss, role="owner")
+    async with opened(browser) as page:
+        await type_login(page, house.url, email=boss)
+        hand = Hand(page)
+        await hand.find("roles")
+        await hand.fill(page.get_by_label("E-mail address"), f"new.{boss}")
+        await hand.click(page.get_by_label("Reporting"))
+        await hand.press("Send the invitation")
+        await hand.fill(page.get_by_label("Password"), PASSWORD)
+        await hand.press("Continue")
+        await page.get_by_text(f"new.{boss}").first.wait_for()
+        await hand.find("second")
+        await hand.press("Set up")
+        await hand.fill(page.get_by_label("Code"), TOTP(await page.locator("#secret, code").first.inner_text()).now())
+        await hand.press("Turn it on")
+        await page.get_by_text("Recovery codes").first.wait_for()
+        await hand.find("sso")
+        await hand.fill(page.get_by_label("Address of the provider"), "https://login.shop.invalid")
+        await hand.fill(page.get_by_label("Client ID"), "afterword")
+        await hand.press("Save")
+        print(hand.clicks, hand.fields, page.url)
+        assert ACCESS_CLICKS_MAX >= hand.clicks
