@@ -163,11 +163,9 @@
   document.getElementById("find")?.addEventListener("click", () => open(""));
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   field.addEventListener("input", () => { filter(); search(); });
-  field.form.addEventListener("submit", (event) => {
-    const first = field.value.trim() && links()[0];
-    if (first && event.submitter?.name !== "all") { event.preventDefault(); first.click(); }
-  });
   dialog.addEventListener("keydown", (event) => {
+    const first = event.key === "Enter" && event.target === field && field.value.trim() && links()[0];
+    if (first) { event.preventDefault(); first.click(); }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
