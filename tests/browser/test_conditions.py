@@ -81,7 +81,7 @@ async def test_lists_follow_the_field(browser: Browser, house: House) -> None:
         await operator.select_option("less_equal")
         assert ("number", "0", "10") == tuple([await value.get_attribute(name) for name in ("type", "min", "max")])
         await value.press_sequentially("abc")
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         assert "value-0" == await page.evaluate("document.activeElement.id")  # the browser says what is wrong
         await value.fill("11")
         assert await value.evaluate("(field) => field.validity.rangeOverflow")
@@ -110,13 +110,13 @@ async def test_and_then_or(browser: Browser, house: House) -> None:
             await row.locator(".subject").select_option(label="Store")
             await row.locator(".value").fill(f"Shop {number}")
         assert ["If", "and", "or"] == await page.locator(".condition .joint").all_inner_texts()
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         said = f"(the answer is {DETRACTORS} and “Store” is Shop 2) or “Store” is Shop 3"
         await page.get_by_text(said).wait_for()
         await page.locator(".jumps li", has_text=said).get_by_role("link").first.click()
         assert ["If", "and", "or"] == await page.locator(".condition .joint").all_inner_texts()
         await page.get_by_label("Remove the row").nth(1).click()
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await page.get_by_text(f"the answer is {DETRACTORS} or “Store” is Shop 3").wait_for()
 
 
@@ -139,7 +139,7 @@ async def test_without_scripts(browser: Browser, house: House) -> None:
         await page.get_by_label("Field 2").select_option(label="Store")
         await page.get_by_label("Value 2").fill("Athens")
         await page.get_by_label("Rows are joined by").select_option("or")
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         said = "the answer is 7 to 8 (passives) or “Store” is Athens"
         await page.locator(".jumps li", has_text=said).get_by_role("link").first.click()
         await expect(page.get_by_label("Field 3")).to_be_visible()

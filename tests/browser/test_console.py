@@ -112,7 +112,7 @@ async def test_first_run_to_the_first_answer(browser: Browser, pool_url: str, po
         assert await page.locator(".copied code").inner_text() == answering.url.partition("?")[0]
         addresses.append(page.url)
         await page.goto(url)
-        assert await page.get_by_text("link has ended").count()
+        assert await page.get_by_text("link has expired").count()
         for address in one_of(addresses):
             assert {} == await faults_of(page.context, address, address)
 
@@ -197,7 +197,7 @@ async def test_a_reply_is_not_lost_by_another_form(browser: Browser, house: Hous
         await page.locator("a.whole").first.click()
         await page.get_by_label("Reply").fill("We are sorry.")
         async with page.expect_event("dialog"):
-            await page.get_by_role("button", name="Save").click(no_wait_after=True)
+            await page.get_by_role("button", name="Save", exact=True).click(no_wait_after=True)
         assert ["beforeunload"] == asked
         assert "We are sorry." == await page.get_by_label("Reply").input_value()
 
@@ -245,7 +245,7 @@ async def test_from_an_unhappy_response_to_a_closed_case(browser: Browser, house
         await page.get_by_label("Status").select_option(label="Closed")
         await page.get_by_label("Comment").fill("She gets a new one.")
         await page.get_by_label("Cause").fill("Broken on the way")
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await page.get_by_text("The case is closed.").wait_for()
         assert await page.get_by_text("She gets a new one.").count()
         await page.goto(f"{house.url}/console/cases")
@@ -285,7 +285,7 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
         for store in ("Harbour Street", "Old Town", "Online"):
             assert await page.get_by_role("row", name=store).count(), store
         await page.get_by_label("Title").fill("Stores, month by month")
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await page.get_by_role("heading", name="Stores, month by month").wait_for()
         async with page.expect_download() as taken:
             await page.get_by_role("link", name="Table as CSV").click()
@@ -307,7 +307,7 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
             assert not await guest.get_by_role("row", name="Harbour Street").count()
         await page.get_by_role("link", name="Mail it to me regularly").click()
         await page.get_by_label("When").select_option(label="Every month on day 1")
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await page.get_by_role("button", name="Send one now").click()
         await page.get_by_text("The e-mail has been sent.").wait_for()
         await page.goto(f"{house.url}/console")

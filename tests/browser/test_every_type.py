@@ -128,7 +128,7 @@ async def build(page: Page, url: str, path: str) -> None:
                 await form.locator(f"[name={name}]").select_option(value)
             else:
                 await form.locator(f"[name={name}]").fill(value)
-        await form.get_by_role("button", name="Save").click()
+        await form.get_by_role("button", name="Save", exact=True).click()
         await page.get_by_text("Saved.", exact=True).wait_for()
         assert not await form.locator(".error").count()
         await page.wait_for_load_state()

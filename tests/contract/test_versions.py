@@ -12,7 +12,7 @@ from tests.contract.world import ROUTES, World, routes_where
 READ: Final = {route.path for route in ROUTES if route.method == "GET"}
 TEXTS: Final = ("title", "display_name", "name", "first_name")
 OTHERS: Final[Mapping[str, object]] = {
-    "valid_days": 9, "texts_days": 9, "severity": "low", "enabled": True, "closed_on_holidays": True,
+    "folder": "Cases", "valid_days": 9, "texts_days": 9, "severity": "low", "enabled": True, "closed_on_holidays": True,
     "host": "read.shop.example", "console_networks": ["0.0.0.0/0", "::/0"],
 }  # fmt: skip
 OF_A_DRAFT: Final = "/q/questionnaire/{questionnaire_id}/draft/translations"  # has the draft's version

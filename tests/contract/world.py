@@ -331,6 +331,13 @@ async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]
     path = f"/v3.2/organization/{tenant.house.organization_id}/identity"
     document = {"issuer": "https://login.shop.example", "client_id": "afterword"}
     await wire.done("PUT", path, token=tenant.token, document=document)
+    document = {
+        "address": f"answers@{tenant.house.domain}.example",
+        "host": "imap.shop.invalid",
+        "username": "us",
+        "password": "pw",
+    }
+    await wire.done("PATCH", "/v3.2/alert/mailbox", token=tenant.token, document=document)
     document = {"title": "Spare", "scopes": ["Queue.Read"]}
     answer = await wire.done("POST", "/v3.2/token", token=tenant.token, document=document)
     async with db.transaction(pool) as database:

@@ -242,7 +242,7 @@ async def item_page(visit: Visit) -> Response:
             if time is not None
         ],
         checks=[
-            {"rule": words(RULES.get(one.rule, one.rule)), "passed": one.passed, "detail": one.detail or ""}
+            {"rule": words(RULES.get(one.rule, one.rule)), "passed": one.passed, "detail": words(one.detail or "")}
             for one in sorted(trace.checks, key=lambda check: check.passed)
         ],
         attempts=[
