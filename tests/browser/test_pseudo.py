@@ -23,8 +23,9 @@ SAID_ATTRIBUTES: Final = ("title", "aria-label", "placeholder", "alt")
 OF_DATA: Final = frozenset({"bdi", "code", "kbd", "pre", "script", "style"})
 ALONE: Final = frozenset({"input", "img", "br", "meta", "link"})  # without an end
 NAMES: Final = frozenset(
-    {"Afterword", "CES", "CNAME", "CSAT", "CSV", "Deutsch", "English", "Excel", "Fran", "Italiano", "JSON Lines", "NPS",
-     "PNG", "Parquet", "SHA", "SPSS", "SVG", "TXT", "XLSX", "eNPS", "localhost", *(one.name for one in PRODUCT)}
+    {"Afterword", "CES", "CNAME", "CSAT", "CSV", "Deutsch", "English", "Espa", "Excel", "Fran", "Italiano",
+     "JSON Lines", "NPS", "PNG", "Parquet", "SHA", "SPSS", "SVG", "TXT", "XLSX", "eNPS", "localhost",
+     *(one.name for one in PRODUCT)}
 )  # fmt: skip
 OF_THE_API: Final = frozenset({"/console/settings/tokens/new", "/console/settings/webhooks/new"})  # scopes and events
 OF_DEVELOPERS: Final = frozenset({"/console/parts"})

@@ -125,6 +125,7 @@ OUTCOMES: Final[Mapping[str, Marked]] = {
 }  # fmt: skip
 TIMES: Final[tuple[Marked, ...]] = ("Created", "Send time", "Sent")
 CHANNELS: Final[Mapping[int, Marked]] = {1: "E-mail", 2: "SMS", 3: "Webhook", 4: "Link", 5: "Outbox"}
+HELD: Final[Marked] = "Held"
 
 routes = Screens()
 
@@ -226,7 +227,7 @@ async def item_page(visit: Visit) -> Response:
         title=words("Message to {recipient}", recipient=address_text(words, item.responder_channel_identifier)),
         item=item,
         state=words(_status_text(item.status_id, is_kept=is_kept)),
-        result=trace.result or item.result or "",
+        result=_detail(words, trace.result or item.result or ""),
         pipeline_summary=trace.pipeline_summary,
         planned=trace.planned_time and words.moment(datetime.fromisoformat(trace.planned_time), time_zone=visit.zone)
         if is_waiting
@@ -242,7 +243,11 @@ async def item_page(visit: Visit) -> Response:
             if time is not None
         ],
         checks=[
-            {"rule": words(RULES.get(one.rule, one.rule)), "passed": one.passed, "detail": words(one.detail or "")}
+            {
+                "rule": words(RULES.get(one.rule, one.rule)),
+                "passed": one.passed,
+                "detail": _detail(words, one.detail or ""),
+            }
             for one in sorted(trace.checks, key=lambda check: check.passed)
         ],
         attempts=[
@@ -367,6 +372,12 @@ def _next_of(visit: Visit, item: ListedItem, reason: str) -> str:
     if item.due_time <= visit.now:
         return words("Waits: {reason}", reason=reason)
     return words("On hold until {moment}: {reason}", moment=moment, reason=reason)
+
+
+def _detail(words: Texts, detail: str) -> str:
+    """What a rule found, as the API says it: a time or number, or `Held: ` and why, which has words of its own."""
+    held, _, why = detail.partition(": ")
+    return f"{words(HELD)}: {words(why)}" if held == HELD else detail
 
 
 def reason_text(words: Texts, reason: str) -> str:
