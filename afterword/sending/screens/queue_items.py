@@ -375,7 +375,7 @@ def _next_of(visit: Visit, item: ListedItem, reason: str) -> str:
 
 
 def _detail(words: Texts, detail: str) -> str:
-    """What a rule found, as the API says it: a time or number, or `Held: ` and why, which has words of its own."""
+    """The finding of a rule, as the API has it; the reason behind `Held: ` is said in the reader's language."""
     held, _, why = detail.partition(": ")
     return f"{words(HELD)}: {words(why)}" if held == HELD else detail
 

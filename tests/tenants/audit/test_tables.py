@@ -20,6 +20,7 @@ WRITTEN_BY_WORK: Final = {
     "erasure_subject",
     "event",
     "event_cluster", "event_cursor", "event_horizon", "expiry_cursor", "export_piece", "idempotency_key",
+    "link_opening",
     "login_challenge", "login_failure", "login_link", "notice_mail", "notification", "outbox_message",
     "provider_reference",
     "pruned_total", "queue_import", "queue_import_piece", "queue_import_row", "queue_list",
