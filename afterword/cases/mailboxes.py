@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -208,15 +208,10 @@ async def get(db: Database, *, organization_id: str) -> AlertMailbox:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Login):
     """A reading of a mailbox, which one worker has until its lease ends. A change of the settings ends it too."""
 
     organization_id: str
-    host: str
-    port: int
-    security: Security
-    username: str
-    folder: str
     sealed_password: bytes
     uid_validity: int | None
     last_uid: int
@@ -330,15 +325,7 @@ def _opened(reading: Reading, *, site: Site, seconds: float) -> AbstractAsyncCon
         password = sealing.unseal(reading.sealed_password, secret=site.secret, context=context)
     except sealing.Unreadable as error:
         raise Failed("password_lost") from error
-    login = Login(
-        host=reading.host,
-        port=reading.port,
-        security=reading.security,
-        username=reading.username,
-        password=password,
-        folder=reading.folder,
-    )
-    return imap.opened(login, allowed=site.networks, seconds=seconds)
+    return imap.opened(replace(reading, password=password), allowed=site.networks, seconds=seconds)
 
 
 async def _read(pool: Pool, session: Session, reading: Reading, *, site: Site) -> bool:
