@@ -352,7 +352,7 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
     if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
         return charts.columns_view(words, entries, shares, most=scale, finding=finding, **table)
     places = core_charts.bars(shares, of=scale, mirrored=words.direction == "rtl")
-    marked = [charts.with_bar(entry, bar) for entry, bar in zip(entries, places, strict=True)]
+    marked = [replace(entry, bar=bar) for entry, bar in zip(entries, places, strict=True)]
     return View(kind="rows", finding=finding, points=marked, **table)
 
 
@@ -374,7 +374,7 @@ def _funnel(result: Result, names: Names) -> View:
         urls=[names.url_of(result.selection, one) for one in shown],
     )
     head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
-    return charts.with_table(view, head, _number_rows(result, names))
+    return replace(view, head=head, rows=_number_rows(result, names))
 
 
 def _number_rows(result: Result, names: Names) -> list[list[Text]]:
@@ -421,7 +421,7 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
         ]
     places = core_charts.bars(sent, mirrored=words.direction == "rtl")
     marks = [
-        charts.with_bar(Entry(name=label, text=label, short=words.count(count), url=url), bar)
+        Entry(name=label, text=label, short=words.count(count), url=url, bar=bar)
         for label, count, url, bar in zip(labels, sent, urls, places, strict=True)
     ]
     return [stages, View(kind="rows", points=marks, **table)]
