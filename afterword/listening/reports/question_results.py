@@ -112,13 +112,7 @@ async def read(
     owners = {questionnaire_id: questionnaire.owner_application_id}
     findings = Findings(place=plans.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings, known=owners)
-    values = await _list_values(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        names=_names(context),
-        test_only=caller.test,
-    )
+    values = await _list_values(db, **questionnaire.key, names=_names(context), test_only=caller.test)
     by = by if by in values else next(iter(values), "")
     value = value if value in values.get(by, ()) else ""
     query = replace(query, compare="previous_period", group_by=(f"{METADATA}:{by}",) if by else ())
@@ -135,8 +129,7 @@ async def read(
     texts = [one.question_id for one in shown if one.shape == "text"] if may_read else []
     comments = await _list_comments(
         db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
+        **questionnaire.key,
         question_ids=texts,
         from_time=run.period.from_time,
         to_time=run.period.to_time,

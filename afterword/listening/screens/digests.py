@@ -324,7 +324,7 @@ async def confirm_link(guest: Guest) -> Response:
 async def stop_without_login(guest: Guest) -> Response:
     async with guest.write() as db:
         if digest := await _linked(guest, db):
-            await digests.stop(db, digest=digest)
+            await digests.delete_digest(db, digest)
     return _ended(guest)
 
 

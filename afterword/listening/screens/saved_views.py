@@ -51,7 +51,6 @@ def shown(visit: Visit, views: Sequence[SavedView], choice: ResponseFilter) -> l
                 "url": url,
                 "is_current": url == here,
                 "remove_url": f"{VIEWS}/{view.view_id}" if may_remove(visit.caller, view.user_id) else "",
-                "is_shared": view.shared,
             }
         )
     return found

@@ -175,7 +175,8 @@ def bounds_of(figure: Figure) -> tuple[float, float]:
 def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[View]:
     match template_id:
         case "distribution":
-            return _distributions(result, names)
+            question = names.questions.get(str(result.parameters.get("question_id")))
+            return distributions(result.rows, question, names, most=most_of(result.rows))
         case "funnel":
             return [_funnel(result, names)]
         case "sending":
@@ -286,11 +287,6 @@ def groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str
     if len(shown) < 2:  # noqa: PLR2004  two ends
         return words("Too few groups to compare.")
     return words("From {low} to {high}.", low=min(shown)[1], high=max(shown)[1])
-
-
-def _distributions(result: Result, names: Names) -> Sequence[View]:
-    question = names.questions.get(str(result.parameters.get("question_id")))
-    return distributions(result.rows, question, names, most=most_of(result.rows))
 
 
 def distributions(
