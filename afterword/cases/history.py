@@ -32,21 +32,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 RESOURCE: Final = shown_as("AlertHistoryEntry", Entry)
 
 
-async def _insert_entry(
-    db: Database,
-    *,
-    organization_id: str,
-    alert_instance_id: str,
-    kind: str,
-    user_id: str | None,
-    changes: Mapping[str, Any],
-    now: datetime,
+async def insert_entry(  # any tenant: the case names its own
+    db: Database, *, case: Any, kind: str, caller: Caller | None, changes: Mapping[str, Any], now: datetime
 ) -> None:
     await db.execute(
         """insert into alert_history (organization_id, alert_instance_id, history_id, kind, user_id, changes,
              created_time)
            values ($1, $2, $3, $4, $5, $6, $7)""",
-        *(organization_id, alert_instance_id, ids.ordered(now), kind, user_id, changes, now),
+        *(case.organization_id, case.alert_instance_id, ids.ordered(now), kind, caller and caller.user_id),
+        *(changes, now),
     )
 
 
@@ -95,18 +89,4 @@ async def record_change(db: Database, *, before: Any, after: Any, caller: Caller
         if was != became:
             changes[name] = {"from": was, "to": became}
     if changes:
-        await record(db, case=after, kind="changed", caller=caller, changes=changes, now=now)
-
-
-async def record(
-    db: Database, *, case: Any, kind: str, caller: Caller | None, now: datetime, changes: Mapping[str, Any]
-) -> None:
-    await _insert_entry(
-        db,
-        organization_id=case.organization_id,
-        alert_instance_id=case.alert_instance_id,
-        kind=kind,
-        user_id=caller.user_id if caller else None,
-        changes=changes,
-        now=now,
-    )
+        await insert_entry(db, case=after, kind="changed", caller=caller, changes=changes, now=now)

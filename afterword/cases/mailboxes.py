@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from afterword import errors
 from afterword.cases import messages
+from afterword.cases.settings import only_whole
 from afterword.core.messaging import addresses
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
@@ -24,6 +25,7 @@ from afterword.errors import FieldError
 from afterword.kit import db as databases
 from afterword.kit import sealing
 from afterword.kit.db import Database, Pool
+from afterword.kit.db.leases import LeaseLost
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import answer_of, routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Given, Hidden, Noun, SettingsRecord, Shown
@@ -104,11 +106,6 @@ class NotSetUp(errors.Conflict):
     code_default = "not_set_up"
 
 
-def _fixed(caller: Caller, _mailbox: AlertMailbox) -> None:
-    caller.require_whole()
-    caller.require_real()
-
-
 async def _check(change: Change[AlertMailbox]) -> None:
     """A new place begins anew. Whoever moves it to another server gives the password again, so as not to learn it."""
     key, has_password = change.caller.organization_id, change.row.sealed_password is not None
@@ -182,7 +179,7 @@ MAILBOX = Noun(
     is_single=True,
     filled_later=("sealed_password",),
     check=_check,
-    fixed=_fixed,
+    fixed=only_whole,
     show=_show,
 )
 routes = routes_of(MAILBOX)
@@ -208,15 +205,10 @@ async def get(db: Database, *, organization_id: str) -> AlertMailbox:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Login):
     """A reading of a mailbox, which one worker has until its lease ends. A change of the settings ends it too."""
 
     organization_id: str
-    host: str
-    port: int
-    security: Security
-    username: str
-    folder: str
     sealed_password: bytes
     uid_validity: int | None
     last_uid: int
@@ -278,7 +270,7 @@ async def _settle_reading(
 
 
 async def _update_progress(db: Database, *, reading: Reading, uid_validity: int, uid: int, is_skipped: bool) -> None:
-    """Raises _LeaseLostError where the reading is not this worker's any more."""
+    """Raises LeaseLost where the reading is not this worker's any more."""
     count = await db.execute(
         """update alert_mailbox
            set uid_validity = $3, last_uid = $4, skipped_count = skipped_count + $5::boolean::int
@@ -286,18 +278,14 @@ async def _update_progress(db: Database, *, reading: Reading, uid_validity: int,
         *(reading.organization_id, reading.epoch, uid_validity, uid, is_skipped),
     )
     if not count:
-        raise _LeaseLostError
-
-
-class _LeaseLostError(Exception):
-    """Another worker has the mailbox, or its settings changed."""
+        raise LeaseLost
 
 
 async def check(pool: Pool, *, caller: Caller, site: Site) -> AlertMailbox:
     """Log in, and note what came of it; a reading that is under way ends. Raises Forbidden, NotSetUp."""
     organization_id = caller.organization_id
     async with databases.transaction(pool, actor=caller.actor) as db:
-        _fixed(caller, await get(db, organization_id=organization_id))
+        only_whole(caller, await get(db, organization_id=organization_id))
         claimed = await claim_due(db, now=db.clock.now(), limit=1, organization_id=organization_id)
     if not claimed:
         raise NotSetUp("The mailbox has no IMAP server.")
@@ -314,7 +302,7 @@ async def read(pool: Pool, *, reading: Reading, site: Site, is_check: bool = Fal
             count = session.count
             if not is_check and not await _read(pool, session, reading, site=site):
                 wait_seconds = INTERVAL_SECONDS
-    except _LeaseLostError:
+    except LeaseLost:
         return
     except Failed as error:
         failed, wait_seconds = error, PROBLEM_SECONDS
@@ -330,19 +318,11 @@ def _opened(reading: Reading, *, site: Site, seconds: float) -> AbstractAsyncCon
         password = sealing.unseal(reading.sealed_password, secret=site.secret, context=context)
     except sealing.Unreadable as error:
         raise Failed("password_lost") from error
-    login = Login(
-        host=reading.host,
-        port=reading.port,
-        security=reading.security,
-        username=reading.username,
-        password=password,
-        folder=reading.folder,
-    )
-    return imap.opened(login, allowed=site.networks, seconds=seconds)
+    return imap.opened(replace(reading, password=password), allowed=site.networks, seconds=seconds)
 
 
 async def _read(pool: Pool, session: Session, reading: Reading, *, site: Site) -> bool:
-    """Whether there may be more mails. Raises Failed, _LeaseLostError, Unavailable."""
+    """Whether there may be more mails. Raises Failed, LeaseLost, Unavailable."""
     stop = time.monotonic() + TAKE_SECONDS
     async with databases.connection(pool) as db:
         since = (db.clock.now() - timedelta(days=AGE_DAYS)).date()
@@ -369,7 +349,7 @@ async def _take(pool: Pool, content: bytes, reading: Reading, *, uid_validity: i
             await take(db, mail=mail, now=db.clock.now(), **own)
             await _update_progress(db, **progress, is_skipped=not content)
         return bool(mail.reports or mail.answer)
-    except (errors.Unavailable, _LeaseLostError):
+    except (errors.Unavailable, LeaseLost):
         raise
     except Unreadable:
         pass

@@ -15,6 +15,7 @@ from afterword.cases.resources import Assignment, Ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
 from afterword.kit.db import Database
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 
@@ -71,7 +72,7 @@ class AlertPreviewOwner(fields.Resource):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`from_time`: when the oldest response came that was looked at."""
+    """Of the newest `responses`, since `from_time`, `matched` would have been matched."""
 
     responses: int
     matched: int
@@ -145,19 +146,10 @@ class AlertPreviewRequest(fields.Request):
     assignment: Assignment | None = None
 
 
-class AlertPreview(fields.Resource):
-    """Of the newest `responses`, since `from_time`, `matched` would have been matched."""
-
-    responses: int
-    matched: int
-    from_time: fields.DateTime | None
-    owners: Annotated[
-        list[AlertPreviewOwner],
-        Meta(
-            description=f"With `assignment`: of the newest {ASSIGNED_MAX} that matched, as if their cases were "
-            "opened now."
-        ),
-    ]
+_OWNERS: Final = f"With `assignment`: of the newest {ASSIGNED_MAX} that matched, as if their cases were opened now."
+AlertPreview: Final = shown_as(
+    "AlertPreview", Preview, types={"owners": Annotated[list[AlertPreviewOwner], Meta(description=_OWNERS)]}
+)
 
 
 @routes.post(

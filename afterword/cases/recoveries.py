@@ -154,7 +154,7 @@ async def record_recovery_answers(db: Database, *, keys: Sequence[tuple[str, str
 
 async def _record_recovery(db: Database, *, case: Case, caller: Caller | None, now: datetime) -> None:
     changes = {"recovery_item_id": {"from": None, "to": case.recovery_item_id}}
-    await history.record(db, case=case, kind="changed", caller=caller, changes=changes, now=now)
+    await history.insert_entry(db, case=case, kind="changed", caller=caller, changes=changes, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

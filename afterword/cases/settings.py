@@ -58,7 +58,7 @@ class AlertSettings(SettingsRecord, kw_only=True):
     updated_time: datetime
 
 
-def _fixed(caller: Caller, _settings: AlertSettings) -> None:
+def only_whole(caller: Caller, _settings: object) -> None:
     caller.require_whole()
     caller.require_real()
 
@@ -103,7 +103,7 @@ SETTINGS = Noun(
     operations=("get", "update"),
     is_single=True,
     check=_check,
-    fixed=_fixed,
+    fixed=only_whole,
 )
 routes = routes_of(SETTINGS)
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from starlette.background import BackgroundTask
+
 from afterword import errors
 from afterword.asking.instances import answers as answers_store
 from afterword.asking.instances import service as instances
@@ -112,10 +114,11 @@ def note_person(visit: Visit, responder_id: str | None) -> None:
     if responder_id is None:
         return
 
-    async def note(db: Database) -> None:
-        await profiles.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
+    async def note() -> None:
+        async with visit.read() as db:
+            await profiles.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
 
-    visit.afterwards = note
+    visit.afterwards = BackgroundTask(note)
 
 
 def _files(instance_id: str, value: Any) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
 from afterword.kit.db import Database
 from afterword.kit.ui import lists
-from afterword.kit.ui.lists import one_of, parameter
+from afterword.kit.ui.lists import key_of, one_of, parameter, read_key
 from afterword.kit.ui.text import near_moment
 from afterword.listening.responses import reads
 from afterword.listening.responses import service as responses
@@ -112,11 +112,20 @@ class ResponseFilter(PeriodFilter):
         first, last = self.bounds(visit)
         return replace(self, between=periods.text_of(first, min(last, visit.now + MOMENT)))
 
-    def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
+    def asked(self, visit: Visit) -> dict[str, Any]:
+        """The arguments that say which responses are meant. Raises Invalid when the condition is none."""
+        return {
+            "caller": visit.caller,
+            "application_id": self.application_id or None,
+            "chosen": self.filter(visit),
+            "condition": self.node(visit),
+        }
+
+    def filter(self, visit: Visit) -> Filter:
         first, last = self.bounds(visit)
         return Filter(
             only=visit.caller.only,
-            tab=tab or self.tab,
+            tab=self.tab,
             questionnaire_id=self.questionnaire_id or None,
             from_time=first,
             to_time=min(last - MOMENT, visit.now),
@@ -142,24 +151,22 @@ async def list_of(
     words, names = visit.words, questionnaires or {}
     if names and choice.questionnaire_id not in names:
         choice = replace(choice, questionnaire_id="")
-    node, chosen = choice.node(visit), choice.filter(visit)
+    asked = choice.asked(visit)
+    node, chosen = asked["condition"], asked["chosen"]
     reach = responses.reach_of(visit.caller, choice.application_id or None)
-    key = responses.read_key(choice.after)
-    since = responses.read_key(choice.since)
+    key = read_key(choice.after)
+    since = read_key(choice.since)
     counted, found = await responses.find_counted(
         db,
-        caller=visit.caller,
-        application_id=choice.application_id or None,
-        chosen=chosen,
+        **asked,
         until=key[0] if key else since[0] if since else visit.now,
-        condition=node,
         after=key[1] if key else "",
         limit=ROWS,
     )
     newer = 0
     if since and not node:
         newer = await responses.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
-    choice = replace(choice, since=choice.since or responses.key_of(visit.now, ""))
+    choice = replace(choice, since=choice.since or key_of(visit.now, ""))
     return {
         "rows": [row_of(visit, row, choice) for row in found.rows],
         "tabs": [
@@ -181,7 +188,7 @@ async def list_of(
         "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
         "period": choice.chosen_period.field(words, PERIODS[:-1], [(str(PERIODS[-1]), words("All time"))]),
         "chips": chips_of(visit, choice, node),
-        "next_url": choice.url(after=responses.key_of(*found.last), since=choice.since) if found.last else "",
+        "next_url": choice.url(after=key_of(*found.last), since=choice.since) if found.last else "",
         "is_cut": found.last is not None and not found.is_full,
         "first_url": choice.url() if choice.after else "",
         "read_url": choice.url("read"),

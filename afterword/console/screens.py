@@ -195,7 +195,7 @@ class Visit(Guest):
 
     session: Session = field(kw_only=True)
     caller: Caller = field(kw_only=True)
-    afterwards: Callable[[Database], Awaitable[None]] | None = None  # done when the page has left
+    afterwards: BackgroundTask | None = None  # done when the page has left
 
     @cached_property
     def words(self) -> Texts:
@@ -405,7 +405,7 @@ async def _run(screen: Screen, request: Request) -> Response:
     except errors.Refusal as refusal:
         return refused(visit, refusal)
     if visit.afterwards is not None:
-        response.background = BackgroundTask(_afterwards, visit, visit.afterwards)
+        response.background = visit.afterwards
     return response
 
 
@@ -433,11 +433,6 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
     return visit.page(
         "confined.html", title=words("You do not have access to this page"), status=errors.Forbidden.status, **values
     )
-
-
-async def _afterwards(visit: Visit, act: Callable[[Database], Awaitable[None]]) -> None:
-    async with visit.read() as database:
-        await act(database)
 
 
 async def _form_of(visit: Guest) -> Form:

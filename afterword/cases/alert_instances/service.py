@@ -274,15 +274,8 @@ async def update_comment(
     )
     if body is None:
         return before
-    after = await store.update_comment(
-        db,
-        organization_id=before.organization_id,
-        alert_instance_id=alert_instance_id,
-        comment_id=comment_id,
-        body=body,
-        now=now,
-    )
-    return after or before
+    key = {"organization_id": before.organization_id, "alert_instance_id": alert_instance_id, "comment_id": comment_id}
+    return await store.update_comment(db, **key, body=body, now=now) or before
 
 
 async def delete_comment(

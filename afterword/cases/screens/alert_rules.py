@@ -413,9 +413,7 @@ removal(
     ],
     button="Remove the alert",
     get=_rule,
-    remove=lambda visit, db: nouns.delete(
-        ALERT, db, caller=visit.caller, key=visit.id("alert_id"), site=visit.site, now=visit.now
-    ),
+    remove=lambda visit, db: nouns.delete(ALERT, db, key=visit.id("alert_id"), **visit.acting),
     to=PATH,
 )
 
@@ -428,10 +426,7 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
     try:
         async with visit.read() as db:
             choices = await _choices(visit, db, application_id, draft, rule)
-            columns: dict[str, Any] = {
-                **columns_of(visit, draft, choices.subjects),
-                "application_id": application_id,
-            }
+            columns: dict[str, Any] = columns_of(visit, draft, choices.subjects) | {"application_id": application_id}
             if form.text("then") == "preview":
                 tried = await _tried(visit, db, columns, choices)
             elif form.text("then") == "check" and rule:
@@ -451,15 +446,13 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
 async def _save(visit: Visit, *, rule: Alert | None, columns: dict[str, Any]) -> Response:
     async with visit.write() as db:
         if rule is None:
-            made = await nouns.create(ALERT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            made = await nouns.create(ALERT, db, columns=columns, **visit.acting)
             return html.redirect(f"{PATH}/{made.record.alert_id}?done=saved")
         # Not by its version, which each case that opens or closes raises.
         stored = await nouns.get(ALERT, db, caller=visit.caller, key=rule.alert_id, is_locked=True)
         require_same(visit, stored.updated_time.isoformat(), "seen")
         del columns["application_id"]
-        await nouns.update(
-            ALERT, db, caller=visit.caller, key=rule.alert_id, changes=columns, site=visit.site, now=visit.now
-        )
+        await nouns.update(ALERT, db, key=rule.alert_id, changes=columns, **visit.acting)
     return html.redirect(f"{PATH}/{rule.alert_id}?done=saved")
 
 

@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 from afterword.core.questionnaires import conditions, variables
 from afterword.core.questionnaires.conditions import Facts
-from afterword.core.questionnaires.definition import Definition, Group
+from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.questionnaires.question_types import TYPES, Jump, Question, Shape
@@ -297,7 +297,8 @@ def length(definition: Definition, layout: Layout = "by_group", *, drawn: Collec
             pages.append(page)
     welcome = definition.page_texts(definition.default_locale).welcome
     seconds = _words(welcome) / WORDS_A_SECOND + PAGE_SECONDS * len(pages)
-    seconds += sum(_group_words(group) for group in definition.groups if _is_asked(group, longest)) / WORDS_A_SECOND
+    asked = [group for group in definition.groups if any(one.question_id in longest for one in group.questions)]
+    seconds += sum(_words(group.title) + _words(group.description) for group in asked) / WORDS_A_SECOND
     seconds += sum(_seconds(one, drawn) for page in pages for one in page)
     lines = _lines(welcome) * LINE_PIXELS
     screens = [
@@ -320,14 +321,6 @@ def _longest_way(flow: Flow, drawn: Collection[str] | None) -> set[str]:
             (seconds, way) if question is None else (seconds + _seconds(question, drawn), (question.question_id, *way))
         )
     return {question_id for question_id in best[None][1] if drawn is None or question_id in drawn}
-
-
-def _is_asked(group: Group, question_ids: set[str]) -> bool:
-    return any(one.question_id in question_ids for one in group.questions)
-
-
-def _group_words(group: Group) -> int:
-    return _words(group.title) + _words(group.description)
 
 
 def reading_seconds(question: Question) -> float:

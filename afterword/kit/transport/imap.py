@@ -70,7 +70,7 @@ class Login:
     port: int
     security: Security
     username: str
-    password: str = field(repr=False)
+    password: str = field(default="", repr=False)
     folder: str
 
 

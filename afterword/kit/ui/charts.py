@@ -1,7 +1,7 @@
 """Charts of screens: places from `core/charts`, the words beside them, and the table with their figures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
@@ -217,14 +217,6 @@ def groups_view(
         axis=Axis(shown, all_together[0] if all_together else None),
         **table,
     )
-
-
-def with_bar(entry: Entry, bar: Bar) -> Entry:
-    return replace(entry, bar=bar)
-
-
-def with_table(view: View, head: Sequence[str], rows: Sequence[Sequence[Text]]) -> View:
-    return replace(view, head=head, rows=rows)
 
 
 def whisker_of(words: Texts, figure: Figure, *, bounds: Bounds) -> Places | None:

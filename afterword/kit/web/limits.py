@@ -4,7 +4,7 @@ import collections
 import ipaddress
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -122,17 +122,13 @@ class Limiter:
         """Count a posted page that may hold files; raises TooMany over the limit."""
         _count(self._uploads, source, "Too many files were sent from this address.")
 
-    @contextmanager
-    def upload(self, source: str) -> Generator[None, None, None]:
+    def upload(self, source: str) -> AbstractContextManager[None]:
         """Take a slot while a page with files is read and checked; raises Unavailable where none is free."""
-        with _slot(self._uploading, source_key(source), most=UPLOADS_AT_ONCE_MAX, most_of_one=UPLOADS_OF_ONE_MAX):
-            yield
+        return _slot(self._uploading, source_key(source), most=UPLOADS_AT_ONCE_MAX, most_of_one=UPLOADS_OF_ONE_MAX)
 
-    @contextmanager
-    def large_body(self, organization_id: str) -> Generator[None, None, None]:
+    def large_body(self, organization_id: str) -> AbstractContextManager[None]:
         """Take a slot while a large body is read and processed; raises Unavailable where none is free."""
-        with _slot(self._large, organization_id, most=LARGE_BODIES_MAX, most_of_one=LARGE_BODIES_OF_ONE_MAX):
-            yield
+        return _slot(self._large, organization_id, most=LARGE_BODIES_MAX, most_of_one=LARGE_BODIES_OF_ONE_MAX)
 
     def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> LimitState | None:
         """Count requests. Returns the state of the limit that is over or closest to it; None when both are off."""
@@ -154,18 +150,17 @@ def check(state: LimitState | None, detail: str = "Too many requests in this min
 
 def source_key(address: str) -> str:
     """One source is an IPv4 address, or a /64 network of IPv6, since one customer gets that many."""
-    if ":" not in address:
-        return address
-    try:
-        return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
-    except ValueError:
-        return address
+    return _range_of(address, 64) if ":" in address else address
 
 
 def network_key(address: str) -> str:
     """The range that an address is rented out in: /24 of IPv4, /48 of IPv6."""
+    return _range_of(address, 48 if ":" in address else 24)
+
+
+def _range_of(address: str, bits: int) -> str:
+    """The network; an address that is none stays as it is."""
     try:
-        bits = 48 if ":" in address else 24
         return str(ipaddress.ip_network(f"{address.partition('%')[0]}/{bits}", strict=False))
     except ValueError:
         return address

@@ -89,13 +89,7 @@ def export_of(export: store.Export, zone: tzinfo) -> fields.Resource:
 @routes.list(EXPORTS, scope="Questionnaire Export.Read", answer=Export, summary="Get Questionnaire Export List")
 async def list_exports(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, **call.ids)
-    rows = await store.list_exports(
-        db,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    rows = await store.list_exports(db, **questionnaire.key, test_only=call.caller.test, page=call.page)
     return Answer(rows.map(lambda export: export_of(export, call.zone)))
 
 

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 from uuid import UUID
 
 from afterword import errors, ids
@@ -287,7 +287,7 @@ async def _resume(db: Database, work: Work) -> bool:
 async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
     """The next responses behind `after` that the filter keeps."""
     export, limit = work.export, max(1, BATCH_ROWS >> 2 * (work.export.attempts - 1))
-    of_export: _OfExport = {
+    of_export: dict[str, Any] = {
         "organization_id": export.organization_id, "export": export, "time_zone": work.time_zone, "limit": limit,
     }  # fmt: skip
     if export.selected_count is not None:
@@ -398,13 +398,6 @@ def _types(declared: Sequence[Mapping[str, MetadataDefinition]]) -> dict[str, Ty
     for name, one in sorted((each for names in declared for each in names.items()), key=itemgetter(0)):
         found[name] = one.type if found.get(name, one.type) == one.type else "text"
     return found
-
-
-class _OfExport(TypedDict):
-    organization_id: str
-    export: Export
-    time_zone: str
-    limit: int
 
 
 def _passed(after: tuple[datetime, str] | None) -> int:

@@ -230,18 +230,8 @@ class Xlsx(Writer):
         return first + goes_on
 
 
-def _channel(words: Texts, cell: Cell) -> Cell:
-    return words(CHANNELS.get(cell if isinstance(cell, int) else None, "Link"))
-
-
-def _band(words: Texts, cell: Cell) -> Cell:
-    return words(PARTS[cell]) if isinstance(cell, str) else None
-
-
-def _language(words: Texts, cell: Cell) -> Cell:
-    return words.language_name(cell) if isinstance(cell, str) else None
-
-
 _SAID: Final[Mapping[str, Callable[[Texts, Cell], Cell]]] = {
-    "channel_id": _channel, "band": _band, "locale": _language,
-}  # fmt: skip
+    "channel_id": lambda words, cell: words(CHANNELS.get(cell if isinstance(cell, int) else None, "Link")),
+    "band": lambda words, cell: words(PARTS[cell]) if isinstance(cell, str) else None,
+    "locale": lambda words, cell: words.language_name(cell) if isinstance(cell, str) else None,
+}

@@ -335,7 +335,8 @@ async def _list_repeats(
     return [Repeat(row[0], row[1], tuple(row[2]), *row[3:]) for row in rows]
 
 
-async def _count_people(db: Database, asked: CountQuery, *, limit: int) -> int:
+async def count_people(db: Database, *, asked: CountQuery, limit: int) -> int:
+    """The people, up to `limit`, among those who gave the first answers of each questionnaire."""
     chosen = _chosen(asked, Scope(asked.spans))[:10]
     return await db.fetch_value(_PERSONS, *chosen, list(asked.questions), FIRST_OF_SPAN, limit)
 
@@ -432,11 +433,6 @@ async def cases_of_parts(db: Database, *, asked: CountQuery, has_repeats: bool) 
     if not has_repeats and _are_stages_kept(asked):
         return await _stages(db, asked)
     return await _count(db, asked, None, once=False, has_repeats=has_repeats)
-
-
-async def has_people(db: Database, *, asked: CountQuery, minimum: int) -> bool:
-    """Whether as many people as `minimum` are among those who gave the first answers of each questionnaire."""
-    return await _count_people(db, asked, limit=minimum) >= minimum
 
 
 async def pairs(

@@ -213,10 +213,6 @@ async def open_link(
     return await _get_digest(db, organization_id=organization_id, digest_id=digest_id)
 
 
-async def stop(db: Database, *, digest: ReportDigest) -> None:
-    await _delete_digest(db, organization_id=digest.organization_id, digest_id=digest.digest_id)
-
-
 async def agree(db: Database, *, digest: ReportDigest, now: datetime) -> None:
     """Mail it to its address from now on."""
     organization = await organizations.get_organization(db, organization_id=digest.organization_id)
@@ -236,7 +232,7 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
         organization = await organizations.get_organization(db, organization_id=digest.organization_id)
         assert organization is not None  # noqa: S101  a key says so
         if digest.is_asked and digest.sent_time is not None:  # nobody agreed
-            await stop(db, digest=digest)
+            await delete_digest(db, digest)
             continue
         try:
             async with savepoint(db):
@@ -306,9 +302,10 @@ async def _update_due_time(db: Database, *, organization_id: str, digest_id: str
     )
 
 
-async def _delete_digest(db: Database, *, organization_id: str, digest_id: str) -> int:
+async def delete_digest(db: Database, digest: ReportDigest) -> int:
     return await db.execute(
-        "delete from report_digest where organization_id = $1 and digest_id = $2", organization_id, digest_id
+        "delete from report_digest where organization_id = $1 and digest_id = $2",
+        *(digest.organization_id, digest.digest_id),
     )
 
 

@@ -307,7 +307,7 @@ async def overview_of(
     query = replace(queries.query_of(asked), metrics=metrics, group_by=("bucket",), bucket=steps)
     funnel = replace(query, metrics=tuple((stage, None) for stage in FUNNEL), group_by=(), bucket=None, compare="none")
     stages = await results.run_query(db, query=funnel, context=context, now=now)
-    days = _days_of(stages.period)
+    days = max(1, round((stages.period.to_time - stages.period.from_time) / timedelta(days=1)))
     scores, chosen = await _scores(db, query, context, days=days, now=now) if metrics else ((), query)
     return Overview(
         period=stages.period,
@@ -346,10 +346,6 @@ async def _scores(
         )
         for index, (metric, _) in enumerate(query.metrics)
     ], query
-
-
-def _days_of(period: Period) -> int:
-    return max(1, round((period.to_time - period.from_time) / timedelta(days=1)))
 
 
 def _finest(days: int) -> Bucket:

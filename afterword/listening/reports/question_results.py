@@ -133,8 +133,7 @@ async def read(
     texts = [one.question_id for one in shown if one.shape == "text"] if may_read else []
     comments = await _list_comments(
         db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
+        **questionnaire.key,
         question_ids=texts,
         from_time=run.period.from_time,
         to_time=run.period.to_time,

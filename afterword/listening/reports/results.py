@@ -187,7 +187,7 @@ async def _has_people(db: Database, run: Plan) -> bool:
     want = run.wanted[0]
     questions = {each: each for each in want.question_ids}
     asked = run.of_cases(run.period) if want.is_of_cases else run.of_answers(run.period, questions)
-    return await counts.has_people(db, asked=asked, minimum=run.minimum)
+    return await counts.count_people(db, asked=asked, limit=run.minimum) >= run.minimum
 
 
 # Tables of metrics ---------------------------------------------------------------------------------------------------

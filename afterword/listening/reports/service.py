@@ -22,16 +22,12 @@ async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
     for alert in due:
         try:
             async with savepoint(db):
-                await _evaluate(db, alert=alert, now=now)
+                wanted = cases.metrics_of(alert)
+                values = await _values(db, alert=alert, wanted=wanted, now=now)
+                await cases.raise_scheduled(db, alert=alert, figures=dict(zip(wanted, values, strict=True)), now=now)
         except Exception:  # of one organization's alert
             logger.exception("a daily alert was passed over", alert_id=alert.alert_id)
     return len(due)
-
-
-async def _evaluate(db: Database, *, alert: Alert, now: datetime) -> None:
-    wanted = cases.metrics_of(alert)
-    values = await _values(db, alert=alert, wanted=wanted, now=now)
-    await cases.raise_scheduled(db, alert=alert, figures=dict(zip(wanted, values, strict=True)), now=now)
 
 
 async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], now: datetime) -> list[float | None]:

@@ -15,6 +15,7 @@ from afterword.core.text import words
 from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
+from afterword.kit.ui.lists import key_of, read_key
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
@@ -190,7 +191,7 @@ async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
     await check_filter(call.caller, call.body, db)
     chosen, after = filter_of(call.caller, call.body), ""
     if call.body.cursor is not None:
-        if (place := service.read_key(call.body.cursor)) is None:
+        if (place := read_key(call.body.cursor)) is None:
             raise errors.Invalid.at("/cursor", "invalid_cursor", "This is no cursor of a search.")
         moment, after = place
         chosen = replace(chosen, to_time=min(moment, chosen.to_time))
@@ -206,7 +207,7 @@ async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
     return Answer(
         FoundResponses(
             results=[Response.of(row, call.zone) for row in found.rows],
-            next_cursor=found.last and service.key_of(*found.last),
+            next_cursor=found.last and key_of(*found.last),
         )
     )
 
@@ -220,17 +221,31 @@ async def check_filter(
     at: str = "",
     is_query: bool = False,
 ) -> None:
-    """Raise Invalid for ids that are unknown to the caller: those of the filter, and these."""
-    await check_named(
-        db,
-        caller=caller,
-        questionnaire_id=asked.questionnaire_id,
-        application_id=asked.application_id,
-        link_id=asked.link_id,
-        instance_ids=instance_ids,
-        at=at,
-        is_query=is_query,
-    )
+    """Raise Invalid `unknown_id` for what the filter of a client names that is not there or out of the caller's reach.
+
+    `instance_ids`: further ids that it names. `at`: where the body has the filter. An instance without a response is
+    known: it is among none that match.
+    """
+    wrong: list[FieldError] = []
+    if asked.questionnaire_id is not None and not await questionnaires_store.list_owners(
+        db, **caller.part, questionnaire_ids=[asked.questionnaire_id], limit=1
+    ):
+        wrong.append(FieldError("unknown_id", "There is no such questionnaire.", pointer=f"{at}/questionnaire_id"))
+    if asked.application_id is not None:
+        place = f"{at}/application_id"
+        wrong += await checks.reach_errors(db, caller=caller, application_id=asked.application_id, pointer=place)
+    if asked.link_id is not None and not await nouns.find(LINK, db, **caller.part, key=asked.link_id):
+        wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
+    if instance_ids:
+        known = await _list_known_ids(db, **caller.part, instance_ids=instance_ids)
+        wrong += [
+            FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
+            for index, instance_id in enumerate(instance_ids)
+            if instance_id not in known
+        ]
+    if is_query:
+        wrong = [FieldError(each.code, each.message, parameter=str(each.pointer).strip("/")) for each in wrong]
+    errors.check(wrong)
 
 
 def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
@@ -249,43 +264,6 @@ def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
         search=service.search_of(caller, words.read_query(asked.search or ""), asked.word or ""),
         test=asked.test or caller.test,
     )
-
-
-async def check_named(
-    db: Database,
-    *,
-    caller: Caller,
-    questionnaire_id: str | None,
-    application_id: str | None,
-    link_id: str | None = None,
-    instance_ids: Sequence[str] = (),
-    at: str = "",
-    is_query: bool = False,
-) -> None:
-    """Raise Invalid `unknown_id` for what is not there or out of the caller's reach, as a filter of a client names it.
-
-    `at`: where the body has the filter. An instance without a response is known: it is among none that match.
-    """
-    wrong: list[FieldError] = []
-    if questionnaire_id is not None and not await questionnaires_store.list_owners(
-        db, **caller.part, questionnaire_ids=[questionnaire_id], limit=1
-    ):
-        wrong.append(FieldError("unknown_id", "There is no such questionnaire.", pointer=f"{at}/questionnaire_id"))
-    if application_id is not None:
-        place = f"{at}/application_id"
-        wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
-    if link_id is not None and not await nouns.find(LINK, db, **caller.part, key=link_id):
-        wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
-    if instance_ids:
-        known = await _list_known_ids(db, **caller.part, instance_ids=instance_ids)
-        wrong += [
-            FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
-            for index, instance_id in enumerate(instance_ids)
-            if instance_id not in known
-        ]
-    if is_query:
-        wrong = [FieldError(each.code, each.message, parameter=str(each.pointer).strip("/")) for each in wrong]
-    errors.check(wrong)
 
 
 async def _list_known_ids(

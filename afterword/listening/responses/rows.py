@@ -17,7 +17,7 @@ from afterword.core.text import words
 from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.kit.db import Database
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import arrays, qualified
 
 Key = tuple[str, str]  # organization and instance
 
@@ -78,7 +78,7 @@ async def _list_sources(
            left join responder p on p.organization_id = i.organization_id and p.responder_id = i.responder_id
            left join queue_item m on m.organization_id = i.organization_id and m.item_id = i.item_id
            where i.submitted_time is not null and i.deleted_time is null""",
-        *_arrays(keys),
+        *arrays(keys, 2),
     )
     return [Source(**dict(row)) for row in rows]
 
@@ -140,7 +140,7 @@ async def _delete_responses(db: Database, *, keys: Sequence[Key]) -> int:  # any
     return await db.execute(
         """delete from response r using unnest($1::text[], $2::text[]) k (organization_id, instance_id)
            where r.organization_id = k.organization_id and r.instance_id = k.instance_id""",
-        *_arrays(keys),
+        *arrays(keys, 2),
     )
 
 
@@ -151,7 +151,7 @@ async def _list_keys_of_people(  # any tenant: as above
     rows = await db.fetch(
         """select i.organization_id, i.instance_id from unnest($1::text[], $2::text[]) p (organization_id, responder_id)
            join questionnaire_instance i using (organization_id, responder_id)""",
-        *_arrays(people),
+        *arrays(people, 2),
     )
     return [(row["organization_id"], row["instance_id"]) for row in rows]
 
@@ -179,10 +179,6 @@ async def _list_instances_after(  # any tenant: as above
 
 async def _settle_fill(db: Database, *, after: str, done_time: datetime | None) -> None:
     await db.execute("update response_fill set after = $1, done_time = $2", after, done_time)
-
-
-def _arrays(keys: Sequence[Key]) -> tuple[list[str], list[str]]:
-    return [organization_id for organization_id, _ in keys], [instance_id for _, instance_id in keys]
 
 
 READER: Final = "responses"

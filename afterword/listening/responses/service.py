@@ -565,8 +565,6 @@ def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
     )
 
 
-EPOCH: Final = datetime.fromtimestamp(0, UTC)
-MICROS_DIGITS: Final = 17
 CONDITION_SCANNED_MAX: Final = 1_000  # responses that a condition is evaluated for at once, and those of a page
 CONDITION_BATCH: Final = 250  # the first ones of a page
 CONDITION_GROWTH: Final = 4  # of the next batch, where few match
@@ -717,7 +715,7 @@ async def _counted(
     key = (reach["organization_id"], tuple(reach["application_ids"]), chosen.test)
     bounds = _bounds.get(key)
     if bounds is None or not timedelta() <= chosen.to_time - bounds.at < BOUNDS_AGE_MAX:
-        bounds = _Bounds(EPOCH, [None] * len(BOUNDED))
+        bounds = _Bounds(EVER, [None] * len(BOUNDED))
     found = await _list_counted(db, **reach, chosen=chosen, until=until, after=after, limit=limit, bounds=bounds.since)
     if any(
         found[0].counts[tab] > FOUND_MAX and (since is None or since < chosen.from_time)
@@ -776,15 +774,3 @@ async def select(
 
 def _place(row: ResponseRow) -> tuple[datetime, str]:
     return row.submitted_time, row.instance_id
-
-
-def key_of(submitted_time: datetime, instance_id: str) -> str:
-    """The key behind which a page begins."""
-    return f"{(submitted_time - EPOCH) // timedelta(microseconds=1)}_{instance_id}"
-
-
-def read_key(text: str) -> tuple[datetime, str] | None:
-    time, _, instance_id = text.partition("_")
-    if not time.isascii() or not time.isdigit() or len(time) > MICROS_DIGITS:
-        return None
-    return EPOCH + timedelta(microseconds=int(time)), instance_id

@@ -77,7 +77,7 @@ async def save_comments(visit: Visit) -> Response:
         async with visit.write() as db:
             asked = await _asked(visit, db, given)
             columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
-            made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            made = await nouns.create(REPORT, db, columns=columns, **visit.acting)
     except errors.Invalid as refusal:
         return await _page(visit, given, refusal=refusal)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -49,14 +50,11 @@ Section = dict[str, Any]
 
 
 async def mail_due(db: Database, *, secret: bytes, now: datetime, limit: int) -> int:
-    async def write(db: Database, caller: Caller, digest: ReportDigest) -> Mapping[str, Any]:
-        return await content_of(db, caller=caller, digest=digest, secret=secret, now=now)
-
-    return await digests.mail_due(db, write=write, now=now, limit=limit)
+    return await digests.mail_due(db, write=partial(content_of, secret=secret, now=now), now=now, limit=limit)
 
 
 async def content_of(
-    db: Database, *, caller: Caller, digest: ReportDigest, secret: bytes, now: datetime
+    db: Database, caller: Caller, digest: ReportDigest, *, secret: bytes, now: datetime
 ) -> Mapping[str, Any]:
     """The texts of the mail in its language, and addresses without that of the site."""
     words = texts(DOMAIN, digest.locale)
@@ -286,7 +284,7 @@ async def create_mail(visit: Visit) -> Response:
     }
     try:
         async with visit.write() as db:
-            await nouns.create(DIGEST, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            await nouns.create(DIGEST, db, columns=columns, **visit.acting)
     except (errors.Invalid, errors.TooMany) as refusal:
         return await _page(visit, refusal=refusal)
     return html.redirect(f"{MAILS}?done=saved")
@@ -302,66 +300,49 @@ async def send_mail(visit: Visit) -> Response:
 @routes.post(f"{MAILS}/{{digest_id}}/stop", scope="Report.Read")
 async def stop_mail(visit: Visit) -> Response:
     async with visit.write() as db:
-        await nouns.delete(DIGEST, db, caller=visit.caller, key=visit.id("digest_id"), site=visit.site, now=visit.now)
+        await nouns.delete(DIGEST, db, key=visit.id("digest_id"), **visit.acting)
     return html.redirect(f"{MAILS}?done=removed")
 
 
 @routes.open_get(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
-async def confirm_stop(guest: Guest) -> Response:
-    """Without a login. A link scanner that opens it stops nothing."""
+@routes.open_get(f"{CONSENT}/{{organization_id}}/{{digest_id}}/{{token}}")
+async def confirm_link(guest: Guest) -> Response:
+    """Without a login. A link scanner that opens it stops nothing, and agrees to nothing."""
     async with guest.read() as db:
         digest = await _linked(guest, db)
-    words = guest.words
+    words, is_consent = guest.words, _is_consent(guest)
     if digest is None:
         return _ended(guest)
-    return _asking(guest, words("Stop these e-mails?"), words("Stop these e-mails"))
+    if is_consent and not digest.is_asked:
+        return _agreed(guest)
+    title = words("Get these figures by mail?") if is_consent else words("Stop these e-mails?")
+    button = words("Agree, and get the mail") if is_consent else words("Stop these e-mails")
+    return guest.page("digest_stop.html", title=title, action=guest.request.url.path, button=button)
 
 
 @routes.open_post(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
 async def stop_without_login(guest: Guest) -> Response:
     async with guest.write() as db:
         if digest := await _linked(guest, db):
-            await digests.stop(db, digest=digest)
+            await digests.delete_digest(db, digest)
     return _ended(guest)
-
-
-@routes.open_get(f"{CONSENT}/{{organization_id}}/{{digest_id}}/{{token}}")
-async def confirm_consent(guest: Guest) -> Response:
-    """Without a login. A link scanner that opens it agrees to nothing."""
-    async with guest.read() as db:
-        digest = await _linked(guest, db, purpose=digests.CONSENT_PURPOSE)
-    words = guest.words
-    if digest is None:
-        return _ended(guest)
-    if not digest.is_asked:
-        return _agreed(guest)
-    return _asking(guest, words("Get these figures by mail?"), words("Agree, and get the mail"))
 
 
 @routes.open_post(f"{CONSENT}/{{organization_id}}/{{digest_id}}/{{token}}")
 async def consent(guest: Guest) -> Response:
     async with guest.write() as db:
-        digest = await _linked(guest, db, purpose=digests.CONSENT_PURPOSE)
-        if digest is not None:
+        if digest := await _linked(guest, db):
             await digests.agree(db, digest=digest, now=guest.now)
     return _agreed(guest) if digest else _ended(guest)
 
 
-async def _linked(guest: Guest, db: Database, *, purpose: str = digests.PURPOSE) -> ReportDigest | None:
-    names = ("organization_id", "digest_id", "token")
-    organization_id, digest_id, token = (guest.request.path_params[name] for name in names)
-    return await digests.open_link(
-        db,
-        organization_id=organization_id,
-        digest_id=digest_id,
-        token=token,
-        secret=guest.site.secret,
-        purpose=purpose,
-    )
+def _is_consent(guest: Guest) -> bool:
+    return guest.request.url.path.startswith(CONSENT)
 
 
-def _asking(guest: Guest, title: str, button: str) -> Response:
-    return guest.page("digest_stop.html", title=title, action=guest.request.url.path, button=button)
+async def _linked(guest: Guest, db: Database) -> ReportDigest | None:
+    purpose = digests.CONSENT_PURPOSE if _is_consent(guest) else digests.PURPOSE
+    return await digests.open_link(db, **guest.request.path_params, secret=guest.site.secret, purpose=purpose)
 
 
 def _agreed(guest: Guest) -> Response:

@@ -114,15 +114,7 @@ async def export(visit: Visit) -> Response:
     }
     try:
         async with visit.write() as db:
-            made = await exports.create_of_list(
-                db,
-                caller=visit.caller,
-                chosen=choice.filter(visit),
-                application_id=choice.application_id or None,
-                condition=choice.node(visit),
-                columns=columns,
-                now=visit.now,
-            )
+            made = await exports.create_of_list(db, **choice.asked(visit), columns=columns, now=visit.now)
     except (errors.Invalid, errors.TooMany) as refusal:
         return await _form(visit, choice, refusal=refusal)
     return html.redirect(choice.url(f"export/{made.export_id}"))
@@ -132,20 +124,11 @@ async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal
     visit.caller.require("Questionnaire Instance.Read")
     words = visit.words
     fixed = choice.fixed(visit)
-    node = choice.node(visit)
+    asked = fixed.asked(visit)
     count: int | None = None
     async with visit.read() as db:
         try:
-            count = len(
-                await responses.select(
-                    db,
-                    caller=visit.caller,
-                    application_id=choice.application_id or None,
-                    chosen=fixed.filter(visit),
-                    condition=node,
-                    limit=exports.LISTED_MAX,
-                )
-            )
+            count = len(await responses.select(db, **asked, limit=exports.LISTED_MAX))
         except errors.Invalid as too_many:
             refusal = refusal or too_many
         own = await _own(visit, db, choice)
@@ -156,7 +139,7 @@ async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal
         else words.plural("Export {n} response", "Export {n} responses", count),
         refusal=refusal,
         count=count,
-        filters=[text for text, _ in chips_of(visit, choice, node)],
+        filters=[text for text, _ in chips_of(visit, choice, asked["condition"])],
         action=fixed.url("export"),
         back=choice.url(),
         formats=[(name, title) for name, title in FORMATS.items() if not missing_extra(name)],

@@ -15,6 +15,7 @@ from afterword.asking.questionnaires import contexts, visuals
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases.screens.figures import FIGURES
+from afterword.console.removals import removal
 from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.figures import plans, queries, templates
 from afterword.core.figures import reports as core_reports
@@ -179,27 +180,21 @@ async def save_report(visit: Visit) -> Response:
     async with visit.write() as db:
         spec = (await _asked(visit, db, wanted))[0]
         columns = {"title": title, "description": None, "application_id": None, "spec": spec}
-        made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+        made = await nouns.create(REPORT, db, columns=columns, **visit.acting)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
 
 
-@routes.get(f"{SAVED}/delete", scope="Report.Delete")
-async def confirm_deletion(visit: Visit) -> Response:
-    wanted = await _saved(visit)
-    words = visit.words
-    title = wanted.saved.title if wanted.saved else ""
-    return visit.confirm(
-        title=words("Delete this report?"),
-        sentences=[words("“{title}” is deleted for everybody. The answers stay.", title=title)],
-        button=words("Delete the report"),
-    )
-
-
-@routes.post(f"{SAVED}/delete", scope="Report.Delete")
-async def delete_report(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await nouns.delete(REPORT, db, caller=visit.caller, key=visit.id("report_id"), site=visit.site, now=visit.now)
-    return html.redirect(f"{REPORTS}?done=removed")
+removal(
+    routes,
+    f"{SAVED}/delete",
+    scope="Report.Delete",
+    title="Delete this report?",
+    sentences=["“{title}” is deleted for everybody. The answers stay."],
+    button="Delete the report",
+    get=lambda visit: visit.find(custom_reports.get),
+    remove=lambda visit, db: nouns.delete(REPORT, db, key=visit.id("report_id"), **visit.acting),
+    to=REPORTS,
+)
 
 
 @routes.post(f"{SAVED}/pin", scope="Report.Update")
@@ -207,15 +202,8 @@ async def pin_report(visit: Visit) -> Response:
     report_id = visit.id("report_id")
     try:
         async with visit.write() as db:
-            await nouns.update(
-                REPORT,
-                db,
-                caller=visit.caller,
-                key=report_id,
-                changes={"pinned": bool(visit.form.text("pinned"))},
-                site=visit.site,
-                now=visit.now,
-            )
+            changes = {"pinned": bool(visit.form.text("pinned"))}
+            await nouns.update(REPORT, db, key=report_id, changes=changes, **visit.acting)
     except errors.Invalid as refusal:
         return await _page(visit, await _saved(visit), refusal=refusal)
     return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=saved")

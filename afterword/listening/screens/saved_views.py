@@ -26,7 +26,7 @@ async def save_view(visit: Visit) -> Response:
         "shared": bool(visit.form.text("shared")),
     }
     async with visit.write() as db:
-        await nouns.create(VIEW, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+        await nouns.create(VIEW, db, columns=columns, **visit.acting)
     return visit.did(choice.url(), "view")
 
 
@@ -35,7 +35,7 @@ async def remove_view(visit: Visit) -> Response:
     """Remove it at once; the way back saves it again, as one's own."""
     async with visit.write() as db:
         view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
-        await nouns.delete(VIEW, db, caller=visit.caller, key=view.view_id, site=visit.site, now=visit.now)
+        await nouns.delete(VIEW, db, key=view.view_id, **visit.acting)
     fields = {"title": view.title, "shared": "1" if view.shared else ""}
     return visit.did(RESPONSES, "view_removed", Undo(f"{VIEWS}?{view.query}", fields))
 
@@ -51,7 +51,6 @@ def shown(visit: Visit, views: Sequence[SavedView], choice: ResponseFilter) -> l
                 "url": url,
                 "is_current": url == here,
                 "remove_url": f"{VIEWS}/{view.view_id}" if may_remove(visit.caller, view.user_id) else "",
-                "is_shared": view.shared,
             }
         )
     return found

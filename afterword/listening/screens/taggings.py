@@ -103,20 +103,13 @@ async def count_first(visit: Visit) -> Response:
     """The number of responses that match, before all of them are tagged."""
     visit.caller.require("Questionnaire Instance.Read")
     words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
-    node = choice.node(visit)
+    asked = choice.asked(visit)
     async with visit.read() as db:
-        found = await responses.select(
-            db,
-            caller=visit.caller,
-            application_id=choice.application_id or None,
-            chosen=choice.filter(visit),
-            condition=node,
-            limit=FOUND_MAX,
-        )
+        found = await responses.select(db, **asked, limit=FOUND_MAX)
     return visit.page(
         "tagging_all.html",
         title=words.plural("Tag {n} response", "Tag {n} responses", len(found)),
-        filters=[text for text, _ in chips_of(visit, choice, node)],
+        filters=[text for text, _ in chips_of(visit, choice, asked["condition"])],
         count=len(found),
         action=choice.url("taggings"),
         actions=actions_of(visit.words),
@@ -131,12 +124,9 @@ async def tag_responses(visit: Visit) -> Response:
     async with visit.write() as db:
         made = await taggings.begin(
             db,
-            caller=visit.caller,
+            **choice.asked(visit),
             tag=form.text("tag"),
             action=action,
-            chosen=choice.filter(visit),
-            application_id=choice.application_id or None,
-            condition=choice.node(visit),
             instance_ids=None if form.text("among") == "all" else form.all("id"),
             now=visit.now,
         )

@@ -175,7 +175,8 @@ def bounds_of(figure: Figure) -> tuple[float, float]:
 def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[View]:
     match template_id:
         case "distribution":
-            return _distributions(result, names)
+            question = names.questions.get(str(result.parameters.get("question_id")))
+            return distributions(result.rows, question, names, most=most_of(result.rows))
         case "funnel":
             return [_funnel(result, names)]
         case "sending":
@@ -288,11 +289,6 @@ def groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str
     return words("From {low} to {high}.", low=min(shown)[1], high=max(shown)[1])
 
 
-def _distributions(result: Result, names: Names) -> Sequence[View]:
-    question = names.questions.get(str(result.parameters.get("question_id")))
-    return distributions(result.rows, question, names, most=most_of(result.rows))
-
-
 def distributions(
     rows: Sequence[Row], question: Question | None, names: Names, *, most: float, title: str | None = None
 ) -> Sequence[View]:
@@ -352,7 +348,7 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
     if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
         return charts.columns_view(words, entries, shares, most=scale, finding=finding, **table)
     places = core_charts.bars(shares, of=scale, mirrored=words.direction == "rtl")
-    marked = [charts.with_bar(entry, bar) for entry, bar in zip(entries, places, strict=True)]
+    marked = [replace(entry, bar=bar) for entry, bar in zip(entries, places, strict=True)]
     return View(kind="rows", finding=finding, points=marked, **table)
 
 
@@ -374,7 +370,7 @@ def _funnel(result: Result, names: Names) -> View:
         urls=[names.url_of(result.selection, one) for one in shown],
     )
     head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
-    return charts.with_table(view, head, _number_rows(result, names))
+    return replace(view, head=head, rows=_number_rows(result, names))
 
 
 def _number_rows(result: Result, names: Names) -> list[list[Text]]:
@@ -421,7 +417,7 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
         ]
     places = core_charts.bars(sent, mirrored=words.direction == "rtl")
     marks = [
-        charts.with_bar(Entry(name=label, text=label, short=words.count(count), url=url), bar)
+        Entry(name=label, text=label, short=words.count(count), url=url, bar=bar)
         for label, count, url, bar in zip(labels, sent, urls, places, strict=True)
     ]
     return [stages, View(kind="rows", points=marks, **table)]

@@ -182,10 +182,7 @@ class SearchQuery(fields.Request):
 class SearchHit(fields.Resource):
     """A thing that was found."""
 
-    kind: Annotated[
-        Literal["responder", "questionnaire_instance", "queue_item", "alert_instance", "questionnaire"],
-        Meta(description="The resource."),
-    ]
+    kind: Annotated[Kind, Meta(description="The resource.")]
     id: Annotated[str, Meta(description="Its id, for the GET of the resource.")]
     title: Annotated[str, Meta(description="A name, an address, an order key or a title.")]
     detail: Annotated[str | None, Meta(description="More of it, such as the beginning of a comment.")]
