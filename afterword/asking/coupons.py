@@ -256,14 +256,13 @@ async def _insert_codes(
 
 async def list_codes_of_pool(db: Database, *, organization_id: str, pool_id: str, page: Page) -> Rows[_Code]:
     """Each with the response that has it, and the person."""
-    rows = await db.fetch_list(
+    return await db.records(_Code).fetch_list(
         """select c.code, c.instance_id, i.responder_id, c.given_time, c.created_time from coupon_code c
            left join questionnaire_instance i on i.organization_id = $1 and i.instance_id = c.instance_id
            where c.organization_id = $1 and c.pool_id = $2""",
         *(organization_id, pool_id),
         page=page,
     )
-    return rows.map(lambda row: _Code(**dict(row)))
 
 
 async def list_codes_of(db: Database, *, organization_id: str, instance_id: str) -> dict[str, str]:

@@ -27,11 +27,10 @@ class KeptRun:
 
 
 async def list_furthest_runs(db: Database) -> list[KeptRun]:  # any tenant: the ledger is the installation's
-    rows = await db.fetch(
+    return await db.records(KeptRun).fetch(
         """select distinct on (organization_id, kind) organization_id, run_id, kind, days, before_time, started_time
            from retention_run order by organization_id, kind, before_time desc"""
     )
-    return [KeptRun(**row) for row in rows]
 
 
 async def _insert_run(db: Database, *, kept: KeptRun, now: datetime) -> bool:  # any tenant: that of the run

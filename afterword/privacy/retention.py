@@ -155,14 +155,13 @@ def _bound(kind: str, before: datetime) -> str:
 
 async def _claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
     """The running run that has waited longest, locked. Those of organizations under a legal hold wait for its end."""
-    row = await db.fetch_row(
+    return await db.records(Run).fetch_row(
         f"""select {_RUN_R} from retention_run r where r.state = 'running' and r.due_time <= $1
              and not exists (select from legal_hold h
                where h.organization_id = r.organization_id and h.responder_id is null)
            order by r.due_time limit 1 for update of r skip locked""",
         now,
     )
-    return Run(**row) if row else None
 
 
 async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
@@ -188,12 +187,11 @@ async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any
     if row is None:
         return None
     due = Due(**row)
-    row = await db.fetch_row(
+    return await db.records(Run).fetch_row(
         f"""insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
            values ($1, $2, $3, $4, $5, $6, $6) on conflict do nothing returning {_RUN}""",
         *(due.organization_id, ids.ordered(now), due.kind, due.days, before_time(due, now=now), now),
     )
-    return Run(**row) if row else None
 
 
 async def _settle_turn(
@@ -224,10 +222,9 @@ async def _prune_runs(db: Database, *, organization_id: str, before: datetime) -
 
 
 async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[Run]:
-    rows = await db.fetch_list(
+    return await db.records(Run).fetch_list(
         f"select {_RUN} from retention_run where organization_id = $1", organization_id, page=page
     )
-    return rows.map(lambda row: Run(**row))
 
 
 async def _list_old(db: Database, run: Run, walk: str, *, limit: int) -> ScanStep:

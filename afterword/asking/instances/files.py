@@ -34,12 +34,11 @@ class StoredFile:
 
 
 async def _get_file(db: Database, *, organization_id: str, instance_id: str, file_id: str) -> StoredFile | None:
-    row = await db.fetch_row(
+    return await db.records(StoredFile).fetch_row(
         """select name, media_type, content from response_file
            where organization_id = $1 and instance_id = $2 and file_id = $3""",
         *(organization_id, instance_id, file_id),
     )
-    return StoredFile(**row) if row else None
 
 
 async def _list_hashes(db: Database, *, organization_id: str, instance_id: str) -> set[tuple[str, bytes]]:

@@ -39,22 +39,20 @@ _COLUMNS: Final[LiteralString] = "organization_id, instance_id, tag, created_tim
 
 
 async def _list_tags(db: Database, *, organization_id: str, instance_id: str, page: Page) -> Rows[TagRecord]:
-    rows = await db.fetch_list(
+    return await db.records(_tag).fetch_list(
         f"""select {_COLUMNS}, tag collate "C" as tag_key
            from instance_tag where organization_id = $1 and instance_id = $2""",
         *(organization_id, instance_id),
         page=page,
     )
-    return rows.map(_tag)
 
 
 async def list_tags_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[TagRecord]:
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"""select {_COLUMNS} from instance_tag
            where organization_id = $1 and instance_id = any($2::text[]) order by instance_id, tag collate "C" """,
         *(organization_id, list(instance_ids)),
     )
-    return [_tag(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +101,17 @@ async def list_instance_ids(db: Database, *, organization_id: str, tag: str, lim
 
 
 async def _update_tags(db: Database, *, organization_id: str, tag: str, to: str) -> list[TagRecord]:
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"update instance_tag set tag = $3 where organization_id = $1 and tag = $2 returning {_COLUMNS}",
         *(organization_id, tag, to),
     )
-    return [_tag(row) for row in rows]
 
 
 async def _get_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> TagRecord | None:
-    row = await db.fetch_row(
+    return await db.records(_tag).fetch_row(
         f"select {_COLUMNS} from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3",
         *(organization_id, instance_id, tag),
     )
-    return None if row is None else _tag(row)
 
 
 async def _insert_tags(
@@ -132,7 +128,7 @@ async def _insert_tags(
 
     The instances are locked, so that no other transaction adds their last allowed tag meanwhile.
     """
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"""with locked as materialized (
               select i.organization_id, i.instance_id from questionnaire_instance i
               where i.organization_id = $1 and i.instance_id = any($2::text[]) order by i.instance_id for update)
@@ -143,16 +139,14 @@ async def _insert_tags(
             on conflict do nothing returning {_COLUMNS}""",
         *(organization_id, list(instance_ids), tag, now, created_by, tags_max),
     )
-    return [_tag(row) for row in rows]
 
 
 async def _delete_tags(db: Database, *, organization_id: str, instance_ids: Sequence[str], tag: str) -> list[TagRecord]:
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"""delete from instance_tag where organization_id = $1 and instance_id = any($2::text[]) and tag = $3
             returning {_COLUMNS}""",
         *(organization_id, list(instance_ids), tag),
     )
-    return [_tag(row) for row in rows]
 
 
 _values: Final = itemgetter(*TagRecord.__struct_fields__)

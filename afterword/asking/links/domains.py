@@ -72,13 +72,13 @@ _HELD: Final[LiteralString] = "proven_time is not null and lost_time is null"
 async def get_domain(db: Database, *, organization_id: str, is_locked: bool = False) -> CustomDomainRecord | None:
     lock: LiteralString = "for no key update" if is_locked else ""
     query: LiteralString = f"select {_COLUMNS} from custom_domain where organization_id = $1 {lock}"
-    row = await db.fetch_row(query, organization_id)
-    return CustomDomainRecord(**row) if row else None
+    return await db.records(CustomDomainRecord).fetch_row(query, organization_id)
 
 
 async def get_holder(db: Database, *, host: str) -> CustomDomainRecord | None:  # any tenant: one of them holds the host
-    row = await db.fetch_row(f"select {_COLUMNS} from custom_domain where host = $1 and {_HELD}", host)
-    return CustomDomainRecord(**row) if row else None
+    return await db.records(CustomDomainRecord).fetch_row(
+        f"select {_COLUMNS} from custom_domain where host = $1 and {_HELD}", host
+    )
 
 
 async def _list_held(  # any tenant: a process serves everyone
@@ -97,7 +97,7 @@ async def _update_domain(
     db: Database, *, organization_id: str, host: str, now: datetime, updated_by: str | None
 ) -> CustomDomainRecord:
     """Claim a host in place of the one before; nothing about it is known yet."""
-    row = await db.fetch_one(
+    return await db.records(CustomDomainRecord).fetch_one(
         f"""insert into custom_domain (organization_id, host, created_time, updated_time, created_by, updated_by)
            values ($1, $2, $3, $3, $4, $4)
            on conflict (organization_id) do update set host = excluded.host, proven_time = null, reached_time = null,
@@ -106,7 +106,6 @@ async def _update_domain(
            returning {_COLUMNS}""",
         *(organization_id, host, now, updated_by),
     )
-    return CustomDomainRecord(**row)
 
 
 async def _delete_domain(db: Database, *, organization_id: str) -> None:
@@ -153,7 +152,7 @@ async def claim_due(  # any tenant: the worker serves everyone
     db: Database, *, now: datetime, limit: int
 ) -> list[CustomDomainRecord]:
     """Domains that were proven, some hours after they were last asked about, marked so that no other worker asks."""
-    rows = await db.fetch(
+    return await db.records(CustomDomainRecord).fetch(
         f"""with due as (
              select organization_id from custom_domain where proven_time is not null and checked_time < $2
              order by checked_time limit $3 for update skip locked)
@@ -161,7 +160,6 @@ async def claim_due(  # any tenant: the worker serves everyone
            returning {_COLUMNS}""",
         *(now, now - timedelta(hours=RECHECK_HOURS), limit),
     )
-    return [CustomDomainRecord(**row) for row in rows]
 
 
 async def list_owners(db: Database, *, kind: str, key: str) -> set[str]:  # any tenant: the key opens the page

@@ -65,11 +65,10 @@ _COLUMNS: Final = columns_of(DraftRecord)
 
 
 async def get_draft_record(db: Database, *, organization_id: str, questionnaire_id: str) -> DraftRecord | None:
-    row = await db.fetch_row(
+    return await db.records(DraftRecord).fetch_row(
         f"select {_COLUMNS} from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
         *(organization_id, questionnaire_id),
     )
-    return DraftRecord(**row) if row else None
 
 
 async def list_states(db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]) -> dict[str, State]:
@@ -99,7 +98,7 @@ async def _insert_draft(
     translated_sources: Mapping[str, Mapping[str, str]] | None = None,
 ) -> DraftRecord:
     """Insert the draft, or replace the existing one. `translated_sources`: None to keep them."""
-    row = await db.fetch_one(
+    return await db.records(DraftRecord).fetch_one(
         f"""insert into questionnaire_draft as d (organization_id, questionnaire_id, base_version_id, definition,
              updated_time, updated_by, translated_sources)
            values ($1, $2, $3, $4, $5, $6, $7)
@@ -111,7 +110,6 @@ async def _insert_draft(
            returning {_COLUMNS}""",
         *(organization_id, questionnaire_id, base_version_id, definition, now, by, translated_sources),
     )
-    return DraftRecord(**row)
 
 
 async def update_base(

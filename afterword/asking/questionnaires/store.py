@@ -112,24 +112,22 @@ async def get_questionnaire_by_slug(
     db: Database, *, organization_id: str, application_id: str, slug: str
 ) -> Questionnaire | None:
     """The questionnaire of a file, locked until the transaction ends: imports of a file wait for each other."""
-    row = await db.fetch_row(
+    return await db.records(Questionnaire).fetch_row(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and owner_application_id = $2 and slug = $3 for no key update""",
         *(organization_id, application_id, slug),
     )
-    return Questionnaire(**row) if row else None
 
 
 async def list_questionnaires(
     db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Questionnaire]:
-    rows = await db.fetch_list(
+    return await db.records(Questionnaire).fetch_list(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
         *(organization_id, list(application_ids)),
         page=page,
     )
-    return rows.map(lambda row: Questionnaire(**row))
 
 
 async def get_version(db: Database, *, organization_id: str, version_id: str) -> Version:
@@ -221,7 +219,7 @@ async def insert_questionnaire(
     by: str | None,
 ) -> Questionnaire | None:
     """Insert a questionnaire without a version, active unless `settings` say otherwise; None if the slug is taken."""
-    row = await db.fetch_row(
+    return await db.records(Questionnaire).fetch_row(
         f"""insert into questionnaire (
              organization_id, questionnaire_id, owner_application_id, slug, {_SETTINGS},
              created_time, updated_time, created_by, updated_by, template_questionnaire_id, active)
@@ -232,7 +230,6 @@ async def insert_questionnaire(
            returning {QUESTIONNAIRE_COLUMNS}""",
         *(organization_id, questionnaire_id, application_id, slug, settings, now, by),
     )
-    return Questionnaire(**row) if row else None
 
 
 async def update_questionnaire(
@@ -244,7 +241,7 @@ async def update_questionnaire(
     now: datetime,
     by: str | None,
 ) -> Questionnaire:
-    row = await db.fetch_one(
+    return await db.records(Questionnaire).fetch_one(
         f"""update questionnaire q set
              ({_CHANGED}) = (select {qualified(_CHANGED, "s")}
                 from jsonb_populate_record(q, $3) s), -- what the document lacks stays as it is in the row
@@ -254,7 +251,6 @@ async def update_questionnaire(
            returning {QUESTIONNAIRE_COLUMNS}""",
         *(organization_id, questionnaire_id, settings, now, by),
     )
-    return Questionnaire(**row)
 
 
 async def insert_version(
@@ -270,7 +266,7 @@ async def insert_version(
     now: datetime,
     by: str | None,
 ) -> Version:
-    row = await db.fetch_one(
+    return await db.records(_version).fetch_one(
         f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
                                               checksum, published_time, published_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
@@ -284,7 +280,6 @@ async def insert_version(
         now,
         by,
     )
-    return _version(row)
 
 
 async def list_owners(
@@ -402,13 +397,12 @@ async def get_published_version(
 async def list_versions(
     db: Database, *, organization_id: str, questionnaire_id: str, page: Page
 ) -> Rows[PublishedVersion]:
-    rows = await db.fetch_list(
+    return await db.records(PublishedVersion).fetch_list(
         f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2""",
         *(organization_id, questionnaire_id),
         page=page,
     )
-    return rows.map(lambda row: PublishedVersion(**dict(row)))
 
 
 async def list_version_numbers(

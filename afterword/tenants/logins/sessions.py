@@ -83,7 +83,7 @@ async def _insert_session(
 async def get_session(
     db: Database, *, cookie: str, now: datetime
 ) -> Session | None:  # any tenant: the cookie says which
-    row = await db.fetch_row(
+    return await db.records(Session).fetch_row(
         """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, o.domain, o.display_name as organization_name,
@@ -112,18 +112,16 @@ async def get_session(
              and (u.login_id = s.login_id or i.login_id is not null)""",
         *(_digest(cookie), now, now - IDLE),
     )
-    return Session(**row) if row else None
 
 
 async def list_sessions(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, now: datetime
 ) -> list[OpenSession]:
-    rows = await db.fetch(
+    return await db.records(OpenSession).fetch(
         """select session_id, device, network, created_time, seen_time from login_session
            where login_id = $1 and expires_time > $2 and seen_time > $3 order by created_time desc limit 100""",
         *(login_id, now, now - IDLE),
     )
-    return [OpenSession(**row) for row in rows]
 
 
 async def _update_session_user(
