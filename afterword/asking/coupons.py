@@ -15,6 +15,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Computed, Editable, Noun, Operation, Record, Screens
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call
 
@@ -80,23 +81,18 @@ class AddedCodes(fields.Answer):
     known: Annotated[int, Meta(description="Codes that were in the pool, or twice in the request.")]
 
 
-class CouponCode(fields.Resource):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Code:
     """A code, and the response that has it."""
 
     code: str
     instance_id: fields.Id | None
     responder_id: fields.Id | None
-    given_time: fields.DateTime | None
-    created_time: fields.DateTime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Code:
-    code: str
-    instance_id: str | None
-    responder_id: str | None
     given_time: datetime | None
     created_time: datetime
+
+
+CouponCode: Final = shown_as("CouponCode", _Code)
 
 
 def _allow(caller: Caller, operation: Operation) -> None:

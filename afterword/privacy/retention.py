@@ -21,7 +21,8 @@ from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
 from afterword.kit.db.leases import StepResult, take
-from afterword.kit.nouns.structs import update_of
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as, update_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports.daily_counts import service as daily_counts
@@ -35,16 +36,16 @@ from afterword.tenants.organizations.retention import DAYS, PATH, RETENTION, req
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run over one kind of data of an organization. `mark`: the last row that its walk has passed."""
+    """A run over one kind of data. `counts`: rows that it changed or removed, by resource."""
 
-    organization_id: str
-    run_id: str
+    organization_id: Annotated[str, Hidden()]
+    run_id: fields.Id
     kind: str
     days: int
     before_time: datetime
-    state: str
-    counts: dict[str, int]
-    mark: str
+    state: Literal["running", "done"]
+    counts: fields.Computed[dict[str, int]]
+    mark: Annotated[str, Hidden()]  # the last row that its walk has passed
     started_time: datetime
     finished_time: datetime | None
 
@@ -640,7 +641,6 @@ KindShown = Annotated[
         )
     ),
 ]
-State = Literal["running", "done"]
 
 
 class RetentionPreviewPart(fields.Resource):
@@ -660,19 +660,8 @@ class RetentionPreview(fields.Resource):
     parts: list[RetentionPreviewPart]
 
 
-class RetentionRun(fields.Resource):
-    """A run over one kind of data. `counts`: rows that it changed or removed, by resource."""
-
-    run_id: fields.Id
-    kind: KindShown
-    days: int
-    before_time: Annotated[fields.DateTime, Meta(description="What is older was removed.")]
-    state: State
-    counts: fields.Computed[dict[str, int]]
-    started_time: fields.DateTime
-    finished_time: fields.DateTime | None
-
-
+BeforeTime = Annotated[fields.DateTime, Meta(description="What is older was removed.")]
+RetentionRun: Final = shown_as("RetentionRun", Run, types={"kind": KindShown, "before_time": BeforeTime})
 RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
 
 

@@ -22,16 +22,20 @@ from afterword.errors import Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 
 
 class TagRecord(msgspec.Struct, frozen=True):
-    organization_id: str
-    instance_id: str
+    """A tag of an instance, in lower case."""
+
+    organization_id: Annotated[str, Hidden()]
+    instance_id: fields.Id
     tag: str
     created_time: datetime
-    created_by: str | None
+    created_by: fields.Id | None
 
 
 COUNTED_MAX: Final = 10_000
@@ -299,13 +303,7 @@ class TagRequest(fields.Request):
     tag: Word
 
 
-class Tag(fields.Resource):
-    """A tag of an instance, in lower case."""
-
-    instance_id: fields.Id
-    tag: str
-    created_time: fields.DateTime
-    created_by: fields.Id | None
+Tag: Final = shown_as("Tag", TagRecord)
 
 
 @routes.list(

@@ -23,7 +23,8 @@ from afterword.core.wire.site import Site, requested_host
 from afterword.kit import db as databases
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns.declaration import Editable
+from afterword.kit.nouns.declaration import Editable, Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import accepted, texts
 from afterword.kit.transport import http
 from afterword.kit.transport.http import NotAsked, Resolver
@@ -36,18 +37,20 @@ State = Literal["pending", "proven", "active", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class CustomDomainRecord:
-    organization_id: str
+    """The host of an organization's public pages; links lead there while it is `active`."""
+
+    organization_id: fields.Id
     host: str
+    problem: str | None
     proven_time: datetime | None
     reached_time: datetime | None
     lost_time: datetime | None
     checked_time: datetime | None
-    problem: str | None
-    version: int
+    version: Annotated[int, Hidden()]
     created_time: datetime
     updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
 
     @property
     def state(self) -> State:
@@ -367,44 +370,41 @@ class CustomDomainRequest(fields.Request):
     ]
 
 
-class CustomDomain(fields.Resource):
-    """The host of an organization's public pages; links lead there while it is `active`."""
-
-    organization_id: fields.Id
-    host: str
-    url: fields.Computed[str]
-    state: fields.Computed[
-        Annotated[
-            Literal["pending", "proven", "active", "lost"],
-            Meta(
-                description=(
-                    "`pending`: the record was not found yet. `proven`: it was, and the host must now lead here. "
-                    "`active`: new links have this host. `lost`: the record is gone, and new links have the "
-                    "installation's address again."
-                )
-            ),
-        ]
-    ]
-    record_name: fields.Computed[Annotated[str, Meta(description="The name of the TXT record to set.")]]
-    record_value: fields.Computed[Annotated[str, Meta(description="The text of the TXT record to set.")]]
-    target: fields.Computed[Annotated[str, Meta(description="The host to which a CNAME record of `host` points.")]]
-    problem: Annotated[
-        Literal["in_use", "not_asked", "not_reached", "record_missing"] | None,
-        Meta(
-            description=(
-                "Of the last check. `in_use`: another organization holds the host. `not_asked`: no name server "
-                "answered. `not_reached`: a call to the host did not come here. `record_missing`: no such record."
-            )
-        ),
-    ]
-    proven_time: fields.DateTime | None
-    reached_time: fields.DateTime | None
-    lost_time: fields.DateTime | None
-    checked_time: fields.DateTime | None
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
+Proof = Annotated[
+    State,
+    Meta(
+        description=(
+            "`pending`: the record was not found yet. `proven`: it was, and the host must now lead here. "
+            "`active`: new links have this host. `lost`: the record is gone, and new links have the "
+            "installation's address again."
+        )
+    ),
+]
+Problem = Annotated[
+    Literal["in_use", "not_asked", "not_reached", "record_missing"] | None,
+    Meta(
+        description=(
+            "Of the last check. `in_use`: another organization holds the host. `not_asked`: no name server "
+            "answered. `not_reached`: a call to the host did not come here. `record_missing`: no such record."
+        )
+    ),
+]
+CustomDomain: Final = shown_as(
+    "CustomDomain",
+    CustomDomainRecord,
+    types={"problem": Problem},
+    before={
+        "problem": {
+            "url": fields.Computed[str],
+            "state": fields.Computed[Proof],
+            "record_name": fields.Computed[Annotated[str, Meta(description="The name of the TXT record to set.")]],
+            "record_value": fields.Computed[Annotated[str, Meta(description="The text of the TXT record to set.")]],
+            "target": fields.Computed[
+                Annotated[str, Meta(description="The host to which a CNAME record of `host` points.")]
+            ],
+        }
+    },
+)
 
 
 @routes.get(PATH, scope="Organization.Read", answer=CustomDomain, summary="Get Custom Domain")

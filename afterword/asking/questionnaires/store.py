@@ -370,15 +370,17 @@ def _version(row: Row) -> Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedVersion:
-    organization_id: str
-    version_id: str
-    questionnaire_id: str
+    """A published version; it never changes."""
+
+    organization_id: Annotated[str, Hidden()]
+    version_id: fields.Id
+    questionnaire_id: fields.Id
     number: int
     note: str | None
     definition: dict[str, Any]
     checksum: str
     published_time: datetime
-    published_by: str | None
+    published_by: fields.Id | None
 
 
 async def get_published_version(
