@@ -86,13 +86,6 @@ async def add_ending(visit: Visit) -> Response:
     return await save(visit, lambda document: editing.with_ending(document, ending_id, ending), f"/endings/{ending_id}")
 
 
-@routes.get(ENDING, scope="Questionnaire.Update")
-async def ending_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work, pools = await work_of(visit, db), await _pools(visit, db)
-    return _page(visit, work, pools, _ending_in(visit, work))
-
-
 @routes.post(ENDING, scope="Questionnaire.Update")
 async def save_ending(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
@@ -117,9 +110,7 @@ async def save_ending(visit: Visit) -> Response:
     try:
         return await save(visit, change, f"/endings/{ending_id}?done=saved")
     except (errors.Invalid, errors.Stale) as refusal:
-        async with visit.read() as db:
-            work, pools = await work_of(visit, db), await _pools(visit, db)
-        return _page(visit, work, pools, {**_ending_in(visit, work), **typed}, values, refusal=refusal)
+        return await _page(visit, typed, values, refusal=refusal)
 
 
 @routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
@@ -154,16 +145,18 @@ async def remove_ending(visit: Visit) -> Response:
     return html.redirect(f"{address_of(visit)}/endings?done=removed")
 
 
-def _page(
+@routes.get(ENDING, scope="Questionnaire.Update")
+async def _page(
     visit: Visit,
-    work: Work,
-    pools: Sequence[tuple[str, str]],
-    ending: Document,
+    typed: Document | None = None,
     values: Values | None = None,
     *,
     refusal: errors.Refusal | None = None,
 ) -> Response:
-    words, stored, number = visit.words, _ending_in(visit, work), _number(work, ending)
+    async with visit.read() as db:
+        work, pools = await work_of(visit, db), await _pools(visit, db)
+    words, stored = visit.words, _ending_in(visit, work)
+    ending, number = {**stored, **(typed or {})}, _number(work, stored)
     known = _known(words, work, stored.get("conditions"))
     insert = inserts(work)
     condition = values or conditions.stored(stored.get("conditions"), known)

@@ -40,12 +40,6 @@ AROUND: Final[dict[str, Marked]] = {
 routes = Screens()
 
 
-@routes.get(TEXTS, scope="Questionnaire.Update")
-async def texts_page(visit: Visit) -> Response:
-    work = await read_work(visit)
-    return _texts(visit, work, _texts_of(work.draft.definition))
-
-
 @routes.post(TEXTS, scope="Questionnaire.Update")
 async def save_texts(visit: Visit) -> Response:
     async with visit.read() as db:
@@ -60,12 +54,16 @@ async def save_texts(visit: Visit) -> Response:
     try:
         return await save(visit, change, "/texts?done=saved")
     except errors.Stale as stale:
-        work = await read_work(visit)
-        return _texts(visit, work, typed, stale=stale)
+        return await _texts(visit, typed, stale=stale)
 
 
-def _texts(visit: Visit, work: Work, values: Mapping[str, Any], *, stale: errors.Stale | None = None) -> Response:
+@routes.get(TEXTS, scope="Questionnaire.Update")
+async def _texts(
+    visit: Visit, typed: Mapping[str, Any] | None = None, *, stale: errors.Stale | None = None
+) -> Response:
+    work = await read_work(visit)
     words, insert, stored = visit.words, inserts(work), _texts_of(work.draft.definition)
+    values = stored if typed is None else typed
     texts = {
         "fields": [(name, words(label), insert.shown(str(values.get(name) or ""))) for name, label in AROUND.items()],
         "inserts": insert.offered,
@@ -171,12 +169,6 @@ async def copy_others(visit: Visit) -> Response:
     return html.redirect(f"{address_of(visit)}?done=copied" if copies else f"{address_of(visit)}/others")
 
 
-@routes.get(PAGE, scope="Questionnaire.Update")
-async def group_page(visit: Visit) -> Response:
-    work = await read_work(visit)
-    return _group(visit, work, _values_of(_group_in(visit, work.draft.definition)[0]))
-
-
 @routes.post(PAGE, scope="Questionnaire.Update")
 async def save_group(visit: Visit) -> Response:
     form, group_id = visit.form, visit.id("group_id")
@@ -192,14 +184,15 @@ async def save_group(visit: Visit) -> Response:
     try:
         return await save(visit, change, f"/page/{group_id}?done=saved")
     except errors.Stale as stale:
-        work = await read_work(visit)
-        return _group(visit, work, values, stale=stale)
+        return await _group(visit, values, stale=stale)
 
 
-def _group(visit: Visit, work: Work, values: Document, *, stale: errors.Stale | None = None) -> Response:
-    words = visit.words
+@routes.get(PAGE, scope="Questionnaire.Update")
+async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.Stale | None = None) -> Response:
+    words, work = visit.words, await read_work(visit)
     group, number = _group_in(visit, work.draft.definition)
     insert, stored = _inserts_of(work, group), _values_of(group)
+    values = stored if typed is None else typed
     labels = {"title": words("Title"), "description": words("Help text")}
     theirs = [
         (label, insert.shown(str(stored[name] or "")))
