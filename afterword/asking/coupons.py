@@ -98,8 +98,7 @@ CouponCode: Final = shown_as("CouponCode", _Code)
 def _allow(caller: Caller, operation: Operation) -> None:
     """Raise Forbidden for confined and test callers, who may only list them: codes are worth money, and everybody's."""
     if operation != "list":
-        caller.require_whole()
-        caller.require_real()
+        caller.require_all()
 
 
 def _taken(_error: errors.Conflict) -> errors.Refusal:

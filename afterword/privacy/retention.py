@@ -31,7 +31,7 @@ from afterword.privacy import rows
 from afterword.privacy.rows import NO_FILE, WORDS
 from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention
-from afterword.tenants.organizations.retention import DAYS, PATH, RETENTION, require_reach
+from afterword.tenants.organizations.retention import DAYS, PATH, RETENTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -615,7 +615,7 @@ async def _count_touched(db: Database, *, organization_id: str, kind: str, befor
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:
     """The rows that changed periods would remove now, by kind: none while all is held. Raises Forbidden."""
-    retention.require_reach(caller)
+    caller.require_all()
     key: dict[str, Any] = {"organization_id": caller.organization_id}
     days = await retention.list_days(db, **key, changes=changes)
     is_held = await retention.get_is_held(db, **key, responder_id=None)
@@ -691,5 +691,5 @@ async def preview_retention(call: Call[Any], db: Database) -> Answer:
     description="The ledger of what was removed by its age, for two years. Nothing in it says of whom it was.",
 )
 async def list_retention_runs(call: Call[None], db: Database) -> Rows[Run]:
-    require_reach(call.caller)
+    call.caller.require_all()
     return await list_runs(db, organization_id=call.caller.organization_id, page=call.page)

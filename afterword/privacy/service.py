@@ -224,8 +224,7 @@ async def request(
     NotFound, Forbidden, AlreadyRunning, and Held of a legal hold.
     """
     await shown_responders.get(db, caller=caller, responder_id=responder_id)
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     await holds.require_not_held(db, organization_id=caller.organization_id, responder_id=responder_id)
     addresses = await responders_store.list_addresses(
         db, organization_id=caller.organization_id, responder_id=responder_id

@@ -215,8 +215,7 @@ class AuditFileQuery(fields.Request):
     "Filter by `ActorId`, `Action`, `ThingKind`, `ThingId`, `CreatedTime`. Kept two years; entries cannot be changed.",
 )
 async def list_audit_entries(call: Call[None], db: Database) -> Rows[Entry]:
-    call.caller.require_whole()
-    call.caller.require_real()
+    call.caller.require_all()
     return await list_entries(db, organization_id=call.caller.organization_id, page=call.page)
 
 
@@ -251,8 +250,7 @@ async def file_of(
     actions: Sequence[str] = (),
 ) -> Download:
     """The entries, read page by page while they are sent; the first one is the download itself."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     page = replace(Page.first(ENTRIES), criteria=tuple(criteria))
     found = {"organization_id": caller.organization_id, "thing_kinds": thing_kinds, "actions": actions}
     await record(

@@ -363,8 +363,7 @@ async def create(
 
     Raises Invalid, and Forbidden for limited callers: nobody of theirs asked the person yet.
     """
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     request = responders.ResponderInput(
         organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale
     )

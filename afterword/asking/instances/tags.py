@@ -229,8 +229,7 @@ async def rename(
     db: Database, *, caller: Caller, text: str, to: str, expect: errors.Expect = errors.ANY, now: datetime
 ) -> str:
     """Wherever it is; return the new name. Raises NotFound, Invalid, TagExists, Forbidden."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     tag = named(text)
     wanted = _normalised(to)
     key = {"organization_id": caller.organization_id}

@@ -201,8 +201,7 @@ async def claim(
     db: Database, *, caller: Caller, host: str, site: Site, now: datetime, expect: errors.Expect = errors.ANY
 ) -> tuple[CustomDomainRecord, bool]:
     """The claim of a host, and whether there was none before. Raises Invalid, Forbidden, Stale."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     try:
         name = hosts.typed_host(host)
     except ValueError as error:
@@ -221,8 +220,7 @@ async def claim(
 
 
 async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY) -> None:
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     before = errors.found(await get_domain(db, organization_id=caller.organization_id, is_locked=True), NO_DOMAIN)
     expect(before.version)
     await _delete_domain(db, organization_id=caller.organization_id)
@@ -230,8 +228,7 @@ async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors
 
 async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> CustomDomainRecord:
     """Ask for the record, then call the host. Each write has a transaction of its own, and none waits for others."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     async with databases.connection(pool) as db:
         domain = await get(db, caller=caller)
     await ask(pool, domain=domain, site=site, now=now, actor=caller.actor)

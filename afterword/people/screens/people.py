@@ -364,7 +364,7 @@ async def lift(visit: Visit) -> Response:
 
 
 async def _suppression(visit: Visit, db: Database) -> Suppression:
-    suppressions.require_reach(visit.caller)
+    visit.caller.require_all()
     await responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
     for one in await _suppressed(visit, db, visit.id("responder_id")):
         if one.suppression_id == visit.id("suppression_id"):

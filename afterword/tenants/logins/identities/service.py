@@ -631,7 +631,6 @@ def _hint_context(session_id: str) -> str:
 
 def require_owner(caller: Caller) -> None:
     """A provider can vouch for an owner, so nobody else says which one does."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     if caller.role != OWNER:
         raise errors.Forbidden("Only an owner sets how the organization logs in.")
