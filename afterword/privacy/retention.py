@@ -243,37 +243,34 @@ async def _list_instances_locked(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], before: datetime
 ) -> list[str]:
     """Those of the instances that are still as old, locked, without those with which somebody is busy."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""select i.instance_id from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = any($2::text[]) and {_LAST} < $3
            order by i.instance_id for update skip locked""",
         *(organization_id, instance_ids, before),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _list_deleted_instances_locked(
     db: Database, *, organization_id: str, before: datetime, limit: int
 ) -> list[str]:
     """Instances that were deleted before, without those of people under a legal hold."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""with {_HELD} select i.instance_id from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time < $2
              and not exists (select from held h where h.responder_id = i.responder_id)
            order by i.instance_id limit $3 for update of i skip locked""",
         *(organization_id, before, limit),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _list_deleted_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> list[str]:
     """Items that were deleted before and still have their address, without those of people under a legal hold."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""with {_HELD} select p.item_id from queue_item p
            where p.organization_id = $1 and p.deleted_time < $3 and {_OLD_ITEM} order by p.item_id limit $2""",
         *(organization_id, limit, before),
     )
-    return [row["item_id"] for row in rows]
 
 
 async def _list_identifiers(
@@ -292,12 +289,11 @@ async def _list_identifiers(
 
 
 async def _list_instances_of(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select instance_id from questionnaire_instance where organization_id = $1 and responder_id = any($2::text[])
            order by instance_id""",
         *(organization_id, responder_ids),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _update_instances_passed(

@@ -29,8 +29,11 @@ NO_QUERIES: Final = {
     SOURCE / "run/backups/service.py": "drops and makes indexes and keys in the catalogue's own words",
 }
 QUERIES: Final = frozenset(
-    {"fetch", "fetch_row", "fetch_one", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"}
-)
+    {
+        "fetch", "fetch_row", "fetch_one", "fetch_column", "fetch_value", "fetch_list", "execute", "touches",
+        "fetchval", "fetchrow",
+    }
+)  # fmt: skip
 OF_COLUMNS: Final = frozenset(
     {"qualified", "as_document", "suffixed", "assigned"}
 )  # of db.columns: they make a literal of literals

@@ -89,8 +89,8 @@ async def _insert_stray(db: Database, *, organization_id: str, file_id: str, due
 
 async def _delete_stray(db: Database, *, organization_id: str, file_id: str) -> bool:
     """False where a worker removed the file meanwhile."""
-    return bool(
-        await db.execute("delete from stray_file where organization_id = $1 and file_id = $2", organization_id, file_id)
+    return await db.touches(
+        "delete from stray_file where organization_id = $1 and file_id = $2", organization_id, file_id
     )
 
 

@@ -97,11 +97,10 @@ async def list_words(
 
 
 async def list_instance_ids(db: Database, *, organization_id: str, tag: str, limit: int) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         "select instance_id from instance_tag where organization_id = $1 and tag = $2 order by instance_id limit $3",
         *(organization_id, tag, limit),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _update_tags(db: Database, *, organization_id: str, tag: str, to: str) -> list[TagRecord]:

@@ -305,14 +305,13 @@ async def list_version_ids(
     db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], limit: int | None = None
 ) -> list[str]:
     """The versions of these questionnaires: the newest of each, then the second newest of each, and so on."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select version_id from questionnaire_version
            where organization_id = $1 and questionnaire_id = any($2::text[])
            order by row_number() over (partition by questionnaire_id order by number desc),
              array_position($2::text[], questionnaire_id) limit $3""",
         *(organization_id, questionnaire_ids, limit),
     )
-    return [row["version_id"] for row in rows]
 
 
 async def list_version_definitions(

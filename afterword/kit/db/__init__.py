@@ -138,6 +138,14 @@ class Database:
         with _refusals():
             return await self._connection.fetchval(query, *values)
 
+    async def fetch_column(self, query: LiteralString, *values: object) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in await self.fetch(query, *values)]
+
+    async def touches(self, query: LiteralString, *values: object) -> bool:
+        """Run it and say whether it touched a row."""
+        return bool(await self.execute(query, *values))
+
     async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
         """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
         longer = {} if seconds is None else {"timeout": seconds}

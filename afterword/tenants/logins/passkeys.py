@@ -100,11 +100,9 @@ async def _insert_challenge(  # any tenant: before the login is known
     db: Database, challenge: bytes, *, expires: datetime
 ) -> bool:
     """Note that it was answered; false if it had been before."""
-    return bool(
-        await db.execute(
-            "insert into login_challenge (digest, expires_time) values ($1, $2) on conflict do nothing",
-            *(hashlib.sha256(challenge).digest(), expires),
-        )
+    return await db.touches(
+        "insert into login_challenge (digest, expires_time) values ($1, $2) on conflict do nothing",
+        *(hashlib.sha256(challenge).digest(), expires),
     )
 
 

@@ -149,9 +149,7 @@ async def _update_totp_step(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, step: int
 ) -> bool:
     """Whether no code of this step or a later one was used before."""
-    return bool(
-        await db.execute("update login set totp_step = $2 where login_id = $1 and totp_step < $2", login_id, step)
-    )
+    return await db.touches("update login set totp_step = $2 where login_id = $1 and totp_step < $2", login_id, step)
 
 
 async def _insert_recovery_codes(  # any tenant: a login belongs to a person
@@ -167,9 +165,7 @@ async def _insert_recovery_codes(  # any tenant: a login belongs to a person
 async def _delete_recovery_code(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, digest: bytes
 ) -> bool:
-    return bool(
-        await db.execute("delete from login_recovery_code where login_id = $1 and digest = $2", login_id, digest)
-    )
+    return await db.touches("delete from login_recovery_code where login_id = $1 and digest = $2", login_id, digest)
 
 
 async def count_recovery_codes(  # any tenant: a login belongs to a person
@@ -192,13 +188,11 @@ async def list_memberships(  # any tenant: a login belongs to a person
 
 async def _update_user_login(db: Database, *, organization_id: str, user_id: str, login_id: str) -> bool:
     """Let the login act as this user; false where another login does already."""
-    return bool(
-        await db.execute(
-            """update organization_user set login_id = $3
-               where organization_id = $1 and user_id = $2 and removed_time is null
-                 and (login_id is null or login_id = $3)""",
-            *(organization_id, user_id, login_id),
-        )
+    return await db.touches(
+        """update organization_user set login_id = $3
+           where organization_id = $1 and user_id = $2 and removed_time is null
+             and (login_id is null or login_id = $3)""",
+        *(organization_id, user_id, login_id),
     )
 
 

@@ -128,14 +128,12 @@ async def _update_session_user(
     db: Database, *, organization_id: str, user_id: str, session_id: str, login_id: str, digest: bytes
 ) -> bool:
     """Let the session act as another user of the same login, under a new cookie."""
-    return bool(
-        await db.execute(
-            """update login_session s set organization_id = $1, user_id = $2, digest = $5
-               where s.session_id = $3 and s.login_id = $4 and exists (
-                 select from organization_user u where u.organization_id = $1 and u.user_id = $2
-                   and u.login_id = $4 and u.active and u.removed_time is null)""",
-            *(organization_id, user_id, session_id, login_id, digest),
-        )
+    return await db.touches(
+        """update login_session s set organization_id = $1, user_id = $2, digest = $5
+           where s.session_id = $3 and s.login_id = $4 and exists (
+             select from organization_user u where u.organization_id = $1 and u.user_id = $2
+               and u.login_id = $4 and u.active and u.removed_time is null)""",
+        *(organization_id, user_id, session_id, login_id, digest),
     )
 
 
@@ -160,9 +158,7 @@ async def update_sessions_seen(  # any tenant: sessions of a web process
 async def _delete_session(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, session_id: str
 ) -> bool:
-    return bool(
-        await db.execute("delete from login_session where login_id = $1 and session_id = $2", login_id, session_id)
-    )
+    return await db.touches("delete from login_session where login_id = $1 and session_id = $2", login_id, session_id)
 
 
 async def delete_sessions(  # any tenant: a login belongs to a person

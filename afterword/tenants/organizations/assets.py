@@ -147,7 +147,7 @@ async def _delete_asset(db: Database, *, organization_id: str, asset_id: str) ->
 
 async def list_uses(db: Database, *, organization_id: str, path: str) -> list[str]:
     """Names of the organization, applications and questionnaires that show the picture."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select distinct q.display_name from questionnaire_visual v
              join questionnaire q on q.organization_id = v.organization_id and q.questionnaire_id = v.questionnaire_id
            where v.organization_id = $1 and v.configuration ->> 'logo' = $2
@@ -161,7 +161,6 @@ async def list_uses(db: Database, *, organization_id: str, path: str) -> list[st
            limit $3""",
         *(organization_id, path, USES_NAMED_MAX),
     )
-    return [row["display_name"] for row in rows]
 
 
 if TYPE_CHECKING:
