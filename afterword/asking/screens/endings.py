@@ -13,7 +13,7 @@ from afterword.asking.questionnaires.condition_rows import Row, Subjects
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, save, show
 from afterword.asking.screens.question_form import inserts
-from afterword.asking.screens.questionnaires import Work, read_work, work_of
+from afterword.asking.screens.questionnaires import Work, work_of
 from afterword.console import conditions
 from afterword.console.conditions import Values
 from afterword.console.inputs import require_same, theirs_of
@@ -90,7 +90,7 @@ async def add_ending(visit: Visit) -> Response:
 async def save_ending(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
     form, ending_id = visit.form, visit.id("ending_id")
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     insert = inserts(work)
     typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
     if form.all("responses_max"):
@@ -122,7 +122,7 @@ async def move_ending(visit: Visit) -> Response:
 @routes.get(f"{ENDING}/removal", scope="Questionnaire.Update")
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     ending = _ending_in(visit, work)
     return visit.confirm(
         title=words(

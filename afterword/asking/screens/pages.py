@@ -13,7 +13,7 @@ from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.asking.screens.metadata_names import METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
-from afterword.asking.screens.questionnaires import LISTING, Work, read_work, work_of
+from afterword.asking.screens.questionnaires import LISTING, Work, work_of
 from afterword.console.inputs import require_same
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.questionnaires import editing, variables
@@ -61,7 +61,7 @@ async def save_texts(visit: Visit) -> Response:
 async def _texts(
     visit: Visit, typed: Mapping[str, Any] | None = None, *, stale: errors.Stale | None = None
 ) -> Response:
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     words, insert, stored = visit.words, inserts(work), _texts_of(work.draft.definition)
     values = stored if typed is None else typed
     texts = {
@@ -172,7 +172,7 @@ async def copy_others(visit: Visit) -> Response:
 @routes.post(PAGE, scope="Questionnaire.Update")
 async def save_group(visit: Visit) -> Response:
     form, group_id = visit.form, visit.id("group_id")
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     insert = _inserts_of(work, _group_in(visit, work.draft.definition)[0])
     texts = {name: insert.stored(form.text(name)) or None for name in ("title", "description")}
     values: Document = {**texts, "enabled": form.text("enabled") == "1"}
@@ -189,7 +189,7 @@ async def save_group(visit: Visit) -> Response:
 
 @routes.get(PAGE, scope="Questionnaire.Update")
 async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.Stale | None = None) -> Response:
-    words, work = visit.words, await read_work(visit)
+    words, work = visit.words, await visit.reading(work_of)
     group, number = _group_in(visit, work.draft.definition)
     insert, stored = _inserts_of(work, group), _values_of(group)
     values = stored if typed is None else typed
@@ -289,7 +289,7 @@ OUTSIDE: Final = f"{EDIT}/values"
 @routes.get(OUTSIDE, scope="Questionnaire.Update")
 async def values_page(visit: Visit) -> Response:
     words = visit.words
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     uses = variables.metadata_of(work.definition)
     rows = [_value_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in _declared(work)]
     undeclared = [_value_row(visit, work, *_split(name), places) for name, places in uses.items()]

@@ -12,7 +12,7 @@ from afterword.asking.questionnaires import access, api, drafts, store
 from afterword.asking.questionnaires import service as questionnaires
 from afterword.asking.questionnaires.drafts import DRAFT_ID
 from afterword.asking.questionnaires.store import PublishedVersion
-from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, type_name, work_of
+from afterword.asking.screens.questionnaires import ONE, PATH, Work, type_name, work_of
 from afterword.console.inputs import require_same
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import definition as core_definition
@@ -139,7 +139,7 @@ async def take_back(visit: Visit) -> Response:
 
 @routes.get(PUBLISH, scope="Questionnaire Version.Create")
 async def _publish(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     words, problems, found = visit.words, work.problems(visit), _unpublished(work)
     is_first = work.published is None
     is_ready = not any(one.is_error for one in problems) and (is_first or bool(found))

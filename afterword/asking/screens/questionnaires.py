@@ -269,11 +269,6 @@ async def work_of(visit: Visit, db: Database) -> Work:
     return Work(questionnaire, draft, examined.findings.found, examined.definition, examined.declared, published)
 
 
-async def read_work(visit: Visit) -> Work:
-    async with visit.read() as db:
-        return await work_of(visit, db)
-
-
 @routes.get(PATH, scope="Questionnaire.Read")
 async def list_questionnaires(visit: Visit) -> Response:
     words, is_archive = visit.words, visit.query.get("show") == "archived"

@@ -12,7 +12,7 @@ from afterword.asking.questionnaires import access, drafts, translations
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.questionnaires.translations import Shown
 from afterword.asking.screens import questionnaires
-from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, work_of
+from afterword.asking.screens.questionnaires import ONE, PATH, Work, work_of
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.questionnaires import editing, question_types
 from afterword.core.questionnaires.definition import Text, texts_of
@@ -41,7 +41,7 @@ routes = Screens()
 @routes.get(LANGUAGES, scope="Questionnaire.Update")
 async def list_languages(visit: Visit) -> Response:
     words = visit.words
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     own = work.questionnaire.own_texts
     others = [one for one in work.definition.locales if one != work.definition.default_locale]
     rows: list[dict[str, str]] = []
@@ -113,8 +113,7 @@ async def save_translations(visit: Visit) -> Response:
 @routes.get(f"{LANGUAGE}/file", scope="Questionnaire.Update")
 async def file_out(visit: Visit) -> Response:
     file_format: Format = "xliff" if visit.query.get("format") == "xliff" else "csv"
-    async with visit.read() as db:
-        work, shown = await _shown(visit, db)
+    work, shown = await visit.reading(_shown)
     questionnaire_id = work.questionnaire.questionnaire_id
     return download(translations.file_of(shown, questionnaire_id=questionnaire_id, file_format=file_format))
 
@@ -172,8 +171,7 @@ async def _page(
     refusal: errors.Refusal | None = None,
 ) -> Response:
     """`only`: the keys of the texts that a page shows in place of those that its address chooses."""
-    async with visit.read() as db:
-        work, shown = await _shown(visit, db)
+    work, shown = await visit.reading(_shown)
     words, locale = visit.words, shown.locale
     show = visit.query.get("show", "")
     states = {one.key: state_of(one, shown.outdated) for one in shown.texts}

@@ -335,8 +335,7 @@ async def stop_messages(visit: Visit) -> Response:
 @routes.get("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Read")
 async def lift_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        one = await _suppression(visit, db)
+    one = await visit.reading(_suppression)
     return visit.confirm(
         title=words("Allow messages again"),
         sentences=[

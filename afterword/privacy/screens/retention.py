@@ -82,8 +82,7 @@ def _number(words: Texts, one: Preview) -> str:
 @routes.get(PATH, scope="Organization.Update")
 async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        stored = await _stored(visit, db)
+    stored = await visit.reading(_stored)
     return form_page(
         visit,
         title=words("Retention"),

@@ -111,8 +111,7 @@ async def change_person(visit: Visit) -> Response:
 
 
 async def _removed(visit: Visit) -> dict[str, str]:
-    async with visit.read() as db:
-        user = await _user(visit, db)
+    user = await visit.reading(_user)
     name, organization = user.display_name or user.email or "", visit.session.organization_name
     return {"name": name, "organization": organization, "service": "1" if user.service else ""}
 
@@ -160,8 +159,7 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
 
 @routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
 async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        applications = await applications_of(visit, db)
+    applications = await visit.reading(applications_of)
     return visit.page(
         "service_account_new.html",
         title=visit.words("New service account"),
