@@ -354,12 +354,7 @@ async def require_capacity(db: Database, *, issuable: Issuable) -> None:
     """Raise Closed when `responses_max` is reached."""
     if issuable.responses_max is None:
         return
-    count = await count_responses(
-        db,
-        organization_id=issuable.organization_id,
-        questionnaire_id=issuable.questionnaire_id,
-        limit=issuable.responses_max,
-    )
+    count = await count_responses(db, **issuable.key, limit=issuable.responses_max)
     if count >= issuable.responses_max:
         raise Closed("This questionnaire takes no more responses.")
 

@@ -368,17 +368,10 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
     if key is None:
         return None
     # A second request with the same key waits here, so that it makes no unused responder.
-    await _claim_issue(
-        db, organization_id=issuable.organization_id, questionnaire_id=issuable.questionnaire_id, key=key
-    )
+    await _claim_issue(db, **issuable.key, key=key)
     if request.reference_id is None:
         return await store.get_instance(db, organization_id=issuable.organization_id, instance_id=key)
-    return await store.get_instance_by_reference(
-        db,
-        organization_id=issuable.organization_id,
-        questionnaire_id=issuable.questionnaire_id,
-        reference_id=request.reference_id,
-    )
+    return await store.get_instance_by_reference(db, **issuable.key, reference_id=request.reference_id)
 
 
 async def _insert(db: Database, *, instance: Instance, now: datetime, actor: Actor) -> Instance:

@@ -211,7 +211,7 @@ async def get_public_instance(  # any tenant: its id opens the page
     db: Database, *, instance_id: str, is_locked: bool = False
 ) -> Instance | None:
     lock: LiteralString = "for update" if is_locked else ""
-    return _found(await db.fetch_row(f"select {_PUBLIC_INSTANCE} {lock}", instance_id))
+    return await db.records(Instance.of).fetch_row(f"select {_PUBLIC_INSTANCE} {lock}", instance_id)
 
 
 async def get_instance_by_short_code(  # any tenant: the code opens the page
@@ -387,10 +387,6 @@ async def settle_times(  # any tenant: workers serve many organizations
         kind,
         now,
     )
-
-
-def _found(row: Row | None) -> Instance | None:
-    return None if row is None else Instance.of(row)
 
 
 _values: Final = itemgetter(*Instance.__struct_fields__)

@@ -260,10 +260,10 @@ async def rename(
 
 
 async def remove(
-    db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, expect: errors.Expect = errors.ANY
+    db: Database, *, caller: Caller, instance_id: str, tag: str, now: datetime, expect: errors.Expect = errors.ANY
 ) -> None:
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
-    if not await _change(db, instance, named(text), adds=False, actor=Actor.of(caller), now=now):
+    if not await _change(db, instance, named(tag), adds=False, actor=Actor.of(caller), now=now):
         raise errors.NotFound(NO_TAG)
     expect(VERSION)
 
@@ -314,9 +314,7 @@ Tag: Final = shown_as("Tag", TagRecord)
 )
 async def list_tags(call: Call[None], db: Database) -> Rows[TagRecord]:
     instance = await instances.get(db, caller=call.caller, **call.ids)
-    return await _list_tags(
-        db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
-    )
+    return await _list_tags(db, **instance.key, page=call.page)
 
 
 @routes.post(
@@ -335,11 +333,4 @@ async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
 
 @routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", texts=("tag",), summary="Remove tag")
 async def remove_tag(call: Call[None], db: Database) -> None:
-    await remove(
-        db,
-        caller=call.caller,
-        instance_id=call.ids["instance_id"],
-        text=call.ids["tag"],
-        now=call.now,
-        expect=call.expect,
-    )
+    await remove(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)

@@ -97,15 +97,13 @@ async def get_questionnaire(
 ) -> Questionnaire:
     # "no key": instances and items that refer to the questionnaire do not wait for authors, nor authors for them.
     lock: LiteralString = "for no key update" if is_locked else ""
-    row = await db.fetch_row(
+    found = await db.records(Questionnaire).fetch_row(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3)) {lock}""",
         *(organization_id, questionnaire_id, list(application_ids)),
     )
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return Questionnaire(**row)
+    return errors.found(found, "There is no such questionnaire.")
 
 
 async def get_questionnaire_by_slug(
@@ -385,14 +383,12 @@ class PublishedVersion:
 async def get_published_version(
     db: Database, *, organization_id: str, questionnaire_id: str, version_id: str
 ) -> PublishedVersion:
-    row = await db.fetch_row(
+    found = await db.records(PublishedVersion).fetch_row(
         f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 and version_id = $3""",
         *(organization_id, questionnaire_id, version_id),
     )
-    if row is None:
-        raise errors.NotFound("There is no such version.")
-    return PublishedVersion(**dict(row))
+    return errors.found(found, "There is no such version.")
 
 
 async def list_versions(

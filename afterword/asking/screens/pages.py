@@ -42,8 +42,7 @@ routes = Screens()
 
 @routes.post(TEXTS, scope="Questionnaire.Update")
 async def save_texts(visit: Visit) -> Response:
-    async with visit.read() as db:
-        insert = inserts(await work_of(visit, db))
+    insert = inserts(await visit.reading(work_of))
     typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
     def change(document: Document) -> Document:
