@@ -159,7 +159,8 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
 
 @routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
 async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    applications = await visit.reading(applications_of)
+    async with visit.read() as db:
+        applications = await applications_of(visit, db)
     return visit.page(
         "service_account_new.html",
         title=visit.words("New service account"),
