@@ -15,6 +15,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Computed, Editable, Noun, Operation, Record, Screens
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call
 
@@ -80,30 +81,24 @@ class AddedCodes(fields.Answer):
     known: Annotated[int, Meta(description="Codes that were in the pool, or twice in the request.")]
 
 
-class CouponCode(fields.Resource):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Code:
     """A code, and the response that has it."""
 
     code: str
     instance_id: fields.Id | None
     responder_id: fields.Id | None
-    given_time: fields.DateTime | None
-    created_time: fields.DateTime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Code:
-    code: str
-    instance_id: str | None
-    responder_id: str | None
     given_time: datetime | None
     created_time: datetime
+
+
+CouponCode: Final = shown_as("CouponCode", _Code)
 
 
 def _allow(caller: Caller, operation: Operation) -> None:
     """Raise Forbidden for confined and test callers, who may only list them: codes are worth money, and everybody's."""
     if operation != "list":
-        caller.require_whole()
-        caller.require_real()
+        caller.require_all()
 
 
 def _taken(_error: errors.Conflict) -> errors.Refusal:
@@ -256,14 +251,13 @@ async def _insert_codes(
 
 async def list_codes_of_pool(db: Database, *, organization_id: str, pool_id: str, page: Page) -> Rows[_Code]:
     """Each with the response that has it, and the person."""
-    rows = await db.fetch_list(
+    return await db.records(_Code).fetch_list(
         """select c.code, c.instance_id, i.responder_id, c.given_time, c.created_time from coupon_code c
            left join questionnaire_instance i on i.organization_id = $1 and i.instance_id = c.instance_id
            where c.organization_id = $1 and c.pool_id = $2""",
         *(organization_id, pool_id),
         page=page,
     )
-    return rows.map(lambda row: _Code(**dict(row)))
 
 
 async def list_codes_of(db: Database, *, organization_id: str, instance_id: str) -> dict[str, str]:

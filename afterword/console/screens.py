@@ -240,6 +240,11 @@ class Visit(Guest):
         async with self.read() as db:
             return await get(db, caller=self.caller, **self.ids)
 
+    async def reading(self, function: Callable[["Visit", Database], Awaitable[Found]]) -> Found:
+        """The outcome of a function that reads for this visit alone."""
+        async with self.read() as db:
+            return await function(self, db)
+
     @property
     def sections(self) -> list[dict[str, str]]:
         """Those that the scopes of the role open."""

@@ -27,16 +27,15 @@ class KeptRun:
 
 
 async def list_furthest_runs(db: Database) -> list[KeptRun]:  # any tenant: the ledger is the installation's
-    rows = await db.fetch(
+    return await db.records(KeptRun).fetch(
         """select distinct on (organization_id, kind) organization_id, run_id, kind, days, before_time, started_time
            from retention_run order by organization_id, kind, before_time desc"""
     )
-    return [KeptRun(**row) for row in rows]
 
 
 async def _insert_run(db: Database, *, kept: KeptRun, now: datetime) -> bool:  # any tenant: that of the run
     """Begin a run anew, or let the one under way go as far; False where one has been, or no such organization is."""
-    count = await db.execute(
+    return await db.touches(
         """insert into retention_run as r (organization_id, run_id, kind, days, before_time, due_time, started_time)
            select $1, $2, $3, $4, $5, $7, $6
            where exists (select from organization where organization_id = $1)
@@ -46,7 +45,6 @@ async def _insert_run(db: Database, *, kept: KeptRun, now: datetime) -> bool:  #
              set days = excluded.days, before_time = excluded.before_time, mark = '', due_time = excluded.due_time""",
         *(kept.organization_id, kept.run_id, kept.kind, kept.days, kept.before_time, kept.started_time, now),
     )
-    return bool(count)
 
 
 async def _count_running(db: Database) -> int:  # any tenant: all runs of a restored database

@@ -153,19 +153,18 @@ async def _list_instances(
     db: Database, *, organization_id: str, responder_id: str, after: str, limit: int
 ) -> list[Instance]:
     """The instances of the person with ids behind `after`, in their order, deleted ones too."""
-    rows = await db.fetch(
+    return await db.records(Instance.of).fetch(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance where organization_id = $1 and responder_id = $2
              and instance_id > $3
            order by instance_id limit $4""",
         *(organization_id, responder_id, after, limit),
     )
-    return [Instance.of(row) for row in rows]
 
 
 async def _list_messages(
     db: Database, *, organization_id: str, responder_id: str, after: str, limit: int
 ) -> list[Message]:
-    rows = await db.fetch(
+    return await db.records(Message).fetch(
         f"""select {MESSAGE_COLUMNS_M} from alert_message m
            join alert_instance c on c.organization_id = m.organization_id
              and c.alert_instance_id = m.alert_instance_id
@@ -173,18 +172,16 @@ async def _list_messages(
            order by m.message_id limit $4""",
         *(organization_id, responder_id, after, limit),
     )
-    return [Message(**row) for row in rows]
 
 
 async def list_suppressions_of(db: Database, *, organization_id: str, responder_id: str) -> list[Suppression]:
     """Those of the person's addresses, also when they have ended."""
-    rows = await db.fetch(
+    return await db.records(Suppression).fetch(
         f"""select {SUPPRESSION_COLUMNS} from suppression where organization_id = $1 and (channel_id, address_key) in (
              select channel_id, address_key from responder_address where organization_id = $1 and responder_id = $2)
            order by suppression_id""",
         *(organization_id, responder_id),
     )
-    return [Suppression(**row) for row in rows]
 
 
 TITLES: Final[Mapping[str, str]] = {

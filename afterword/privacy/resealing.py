@@ -55,13 +55,12 @@ _SEALED: Final[LiteralString] = """(
 async def list_sealed(  # any tenant: the secret is the installation's
     db: Database, *, column: str, head: bytes, after: tuple[str, str], limit: int
 ) -> list[Sealed]:
-    rows = await db.fetch(
+    return await db.records(Sealed).fetch(
         f"""select organization_id, id, value from {_SEALED}
            where name = $1 and substring(value from 1 for length($2::bytea)) <> $2 and (organization_id, id) > ($3, $4)
            order by organization_id, id limit $5""",
         *(column, head, *after, limit),
     )
-    return [Sealed(**row) for row in rows]
 
 
 async def count_sealed(db: Database, *, head: bytes) -> int:  # any tenant: the secret is the installation's

@@ -21,7 +21,8 @@ from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
 from afterword.kit.db.leases import StepResult, take
-from afterword.kit.nouns.structs import update_of
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as, update_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports.daily_counts import service as daily_counts
@@ -30,21 +31,21 @@ from afterword.privacy import rows
 from afterword.privacy.rows import NO_FILE, WORDS
 from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention
-from afterword.tenants.organizations.retention import DAYS, PATH, RETENTION, require_reach
+from afterword.tenants.organizations.retention import DAYS, PATH, RETENTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run over one kind of data of an organization. `mark`: the last row that its walk has passed."""
+    """A run over one kind of data. `counts`: rows that it changed or removed, by resource."""
 
-    organization_id: str
-    run_id: str
+    organization_id: Annotated[str, Hidden()]
+    run_id: fields.Id
     kind: str
     days: int
     before_time: datetime
-    state: str
-    counts: dict[str, int]
-    mark: str
+    state: Literal["running", "done"]
+    counts: fields.Computed[dict[str, int]]
+    mark: Annotated[str, Hidden()]  # the last row that its walk has passed
     started_time: datetime
     finished_time: datetime | None
 
@@ -155,14 +156,13 @@ def _bound(kind: str, before: datetime) -> str:
 
 async def _claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
     """The running run that has waited longest, locked. Those of organizations under a legal hold wait for its end."""
-    row = await db.fetch_row(
+    return await db.records(Run).fetch_row(
         f"""select {_RUN_R} from retention_run r where r.state = 'running' and r.due_time <= $1
              and not exists (select from legal_hold h
                where h.organization_id = r.organization_id and h.responder_id is null)
            order by r.due_time limit 1 for update of r skip locked""",
         now,
     )
-    return Run(**row) if row else None
 
 
 async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
@@ -188,12 +188,11 @@ async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any
     if row is None:
         return None
     due = Due(**row)
-    row = await db.fetch_row(
+    return await db.records(Run).fetch_row(
         f"""insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
            values ($1, $2, $3, $4, $5, $6, $6) on conflict do nothing returning {_RUN}""",
         *(due.organization_id, ids.ordered(now), due.kind, due.days, before_time(due, now=now), now),
     )
-    return Run(**row) if row else None
 
 
 async def _settle_turn(
@@ -224,10 +223,9 @@ async def _prune_runs(db: Database, *, organization_id: str, before: datetime) -
 
 
 async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[Run]:
-    rows = await db.fetch_list(
+    return await db.records(Run).fetch_list(
         f"select {_RUN} from retention_run where organization_id = $1", organization_id, page=page
     )
-    return rows.map(lambda row: Run(**row))
 
 
 async def _list_old(db: Database, run: Run, walk: str, *, limit: int) -> ScanStep:
@@ -245,37 +243,34 @@ async def _list_instances_locked(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], before: datetime
 ) -> list[str]:
     """Those of the instances that are still as old, locked, without those with which somebody is busy."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""select i.instance_id from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = any($2::text[]) and {_LAST} < $3
            order by i.instance_id for update skip locked""",
         *(organization_id, instance_ids, before),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _list_deleted_instances_locked(
     db: Database, *, organization_id: str, before: datetime, limit: int
 ) -> list[str]:
     """Instances that were deleted before, without those of people under a legal hold."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""with {_HELD} select i.instance_id from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time < $2
              and not exists (select from held h where h.responder_id = i.responder_id)
            order by i.instance_id limit $3 for update of i skip locked""",
         *(organization_id, before, limit),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _list_deleted_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> list[str]:
     """Items that were deleted before and still have their address, without those of people under a legal hold."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""with {_HELD} select p.item_id from queue_item p
            where p.organization_id = $1 and p.deleted_time < $3 and {_OLD_ITEM} order by p.item_id limit $2""",
         *(organization_id, limit, before),
     )
-    return [row["item_id"] for row in rows]
 
 
 async def _list_identifiers(
@@ -294,12 +289,11 @@ async def _list_identifiers(
 
 
 async def _list_instances_of(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select instance_id from questionnaire_instance where organization_id = $1 and responder_id = any($2::text[])
            order by instance_id""",
         *(organization_id, responder_ids),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _update_instances_passed(
@@ -617,7 +611,7 @@ async def _count_touched(db: Database, *, organization_id: str, kind: str, befor
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:
     """The rows that changed periods would remove now, by kind: none while all is held. Raises Forbidden."""
-    retention.require_reach(caller)
+    caller.require_all()
     key: dict[str, Any] = {"organization_id": caller.organization_id}
     days = await retention.list_days(db, **key, changes=changes)
     is_held = await retention.get_is_held(db, **key, responder_id=None)
@@ -643,7 +637,6 @@ KindShown = Annotated[
         )
     ),
 ]
-State = Literal["running", "done"]
 
 
 class RetentionPreviewPart(fields.Resource):
@@ -663,19 +656,8 @@ class RetentionPreview(fields.Resource):
     parts: list[RetentionPreviewPart]
 
 
-class RetentionRun(fields.Resource):
-    """A run over one kind of data. `counts`: rows that it changed or removed, by resource."""
-
-    run_id: fields.Id
-    kind: KindShown
-    days: int
-    before_time: Annotated[fields.DateTime, Meta(description="What is older was removed.")]
-    state: State
-    counts: fields.Computed[dict[str, int]]
-    started_time: fields.DateTime
-    finished_time: fields.DateTime | None
-
-
+BeforeTime = Annotated[fields.DateTime, Meta(description="What is older was removed.")]
+RetentionRun: Final = shown_as("RetentionRun", Run, types={"kind": KindShown, "before_time": BeforeTime})
 RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
 
 
@@ -705,5 +687,5 @@ async def preview_retention(call: Call[Any], db: Database) -> Answer:
     description="The ledger of what was removed by its age, for two years. Nothing in it says of whom it was.",
 )
 async def list_retention_runs(call: Call[None], db: Database) -> Rows[Run]:
-    require_reach(call.caller)
+    call.caller.require_all()
     return await list_runs(db, organization_id=call.caller.organization_id, page=call.page)

@@ -78,10 +78,9 @@ class LedgerLine:
 
 
 async def _get_erasure(db: Database, *, organization_id: str, erasure_id: str) -> Erasure | None:
-    row = await db.fetch_row(
+    return await db.records(_erasure).fetch_row(
         f"select {_COLUMNS} from erasure where organization_id = $1 and erasure_id = $2", organization_id, erasure_id
     )
-    return _erasure(row) if row else None
 
 
 async def count_running(db: Database) -> int:  # any tenant: a command of the operator waits for all of them
@@ -90,14 +89,13 @@ async def count_running(db: Database) -> int:  # any tenant: a command of the op
 
 async def _insert_erasure(db: Database, *, organization_id: str, erasure: Mapping[str, Any]) -> Erasure | None:
     """Add it to the ledger, unless it is there; raises Taken while another one of this person runs."""
-    row = await db.fetch_row(
+    return await db.records(_erasure).fetch_row(
         f"""insert into erasure (organization_id, {_NEW})
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
            on conflict (organization_id, erasure_id) do nothing returning {_COLUMNS}""",
         organization_id,
         *(erasure[name] for name in _NEW.split(", ")),
     )
-    return _erasure(row) if row else None
 
 
 async def _insert_subjects(
@@ -111,12 +109,11 @@ async def _insert_subjects(
 
 
 async def _claim_erasure(db: Database, *, now: datetime) -> Erasure | None:
-    row = await db.fetch_row(
+    return await db.records(_erasure).fetch_row(
         f"""select {_COLUMNS} from erasure where state = 'running' and due_time <= $1
            order by due_time limit 1 for update skip locked""",
         now,
     )
-    return _erasure(row) if row else None
 
 
 async def _settle_step(
@@ -227,8 +224,7 @@ async def request(
     NotFound, Forbidden, AlreadyRunning, and Held of a legal hold.
     """
     await shown_responders.get(db, caller=caller, responder_id=responder_id)
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     await holds.require_not_held(db, organization_id=caller.organization_id, responder_id=responder_id)
     addresses = await responders_store.list_addresses(
         db, organization_id=caller.organization_id, responder_id=responder_id

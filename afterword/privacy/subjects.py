@@ -52,13 +52,12 @@ async def get_person(db: Database, *, organization_id: str, erasure_id: str, res
 async def list_subjects(
     db: Database, *, organization_id: str, erasure_id: str, kind: str, after: str, limit: int
 ) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select subject_id from erasure_subject
            where organization_id = $1 and erasure_id = $2 and kind = $3 and subject_id > $4
            order by subject_id limit $5""",
         *(organization_id, erasure_id, kind, after, limit),
     )
-    return [row["subject_id"] for row in rows]
 
 
 async def get_has_open_import(db: Database, *, organization_id: str, erasure_id: str) -> bool:
@@ -123,14 +122,13 @@ async def insert_scanned_subjects(
 
 
 async def _list_open_items(db: Database, *, organization_id: str, erasure_id: str, limit: int) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select i.item_id from erasure_subject e
              join queue_item i on i.organization_id = e.organization_id and i.item_id = e.subject_id
            where e.organization_id = $1 and e.erasure_id = $2 and e.kind = 'item' and i.status in (1, 2, 3)
            order by i.status, i.item_id limit $3""",
         *(organization_id, erasure_id, limit),
     )
-    return [row["item_id"] for row in rows]
 
 
 SCAN_ITEMS_MAX: Final = 5_000  # of the queue, in one transaction

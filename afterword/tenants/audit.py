@@ -92,7 +92,7 @@ async def list_entries(
     db: Database, *, organization_id: str, page: Page, thing_kinds: Sequence[str] = (), actions: Sequence[str] = ()
 ) -> Rows[Entry]:
     """`thing_kinds`, `actions`: empty for all."""
-    rows = await db.fetch_list(
+    return await db.records(Entry).fetch_list(
         """select e.entry_id, e.created_time, e.actor_kind, e.actor_id, e.actor_role, e.action, e.thing_kind,
              e.thing_id, e.before, e.after, e.device, e.network,
              case e.actor_kind
@@ -116,19 +116,17 @@ async def list_entries(
         *(organization_id, list(thing_kinds), list(actions)),
         page=page,
     )
-    return rows.map(lambda row: Entry(**row))
 
 
 async def list_logins(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[LogIn]:
     """A person's last ones, the newest first, refused ones too."""
-    rows = await db.fetch(
+    return await db.records(LogIn).fetch(
         """select created_time, action, device, network from audit_entry
            where organization_id = $1 and actor_id = $2 and thing_kind = 'login'
              and action in ('logged_in', 'logged_in_anew', 'login_failed')
            order by created_time desc, entry_id limit $3""",
         *(organization_id, user_id, limit),
     )
-    return [LogIn(**row) for row in rows]
 
 
 KEPT_DAYS: Final = 730
@@ -217,8 +215,7 @@ class AuditFileQuery(fields.Request):
     "Filter by `ActorId`, `Action`, `ThingKind`, `ThingId`, `CreatedTime`. Kept two years; entries cannot be changed.",
 )
 async def list_audit_entries(call: Call[None], db: Database) -> Rows[Entry]:
-    call.caller.require_whole()
-    call.caller.require_real()
+    call.caller.require_all()
     return await list_entries(db, organization_id=call.caller.organization_id, page=call.page)
 
 
@@ -253,8 +250,7 @@ async def file_of(
     actions: Sequence[str] = (),
 ) -> Download:
     """The entries, read page by page while they are sent; the first one is the download itself."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     page = replace(Page.first(ENTRIES), criteria=tuple(criteria))
     found = {"organization_id": caller.organization_id, "thing_kinds": thing_kinds, "actions": actions}
     await record(

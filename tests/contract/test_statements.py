@@ -29,8 +29,11 @@ NO_QUERIES: Final = {
     SOURCE / "run/backups/service.py": "drops and makes indexes and keys in the catalogue's own words",
 }
 QUERIES: Final = frozenset(
-    {"fetch", "fetch_row", "fetch_one", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"}
-)
+    {
+        "fetch", "fetch_row", "fetch_one", "fetch_column", "fetch_value", "fetch_list", "execute", "touches",
+        "fetchval", "fetchrow",
+    }
+)  # fmt: skip
 OF_COLUMNS: Final = frozenset(
     {"qualified", "as_document", "suffixed", "assigned", "within"}
 )  # of db.columns: they make a literal of literals
@@ -303,7 +306,7 @@ class TestQueries:
     def test_no_excuse_from_the_type_checker(self) -> None:
         """`LiteralString` holds only where nobody switched it off."""
         excuse = re.compile(r"#\s*(?:type|pyright|pyrefly):\s*ignore.*|cast\([\"']?LiteralString.*")
-        query = re.compile(rf"\bdb\.(?:{'|'.join(QUERIES)})\(")
+        query = re.compile(rf"\bdb\.(?:records\(.*\)\.)?(?:{'|'.join(QUERIES)})\(")
         found = [
             (str(path), node.lineno)
             for path in files("*.py")

@@ -53,19 +53,17 @@ _NO_INSTANCE: Final = "There is no such questionnaire instance."
 
 
 async def list_answers(db: Database, *, organization_id: str, instance_id: str) -> list[Answer]:
-    rows = await db.fetch(
+    return await db.records(Answer).fetch(
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = $2 order by question_id",
         *(organization_id, instance_id),
     )
-    return [Answer(**row) for row in rows]
 
 
 async def list_answers_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answer]:
-    rows = await db.fetch(
+    return await db.records(Answer).fetch(
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = any($2::text[])",
         *(organization_id, list(instance_ids)),
     )
-    return [Answer(**row) for row in rows]
 
 
 async def list_answers_of_question(
@@ -148,7 +146,7 @@ async def _delete_provisional(db: Database, *, organization_id: str, instance_id
 
 
 async def _update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"""update questionnaire_instance
            set viewed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
            where organization_id = $1 and instance_id = $2 and deleted_time is null and viewed_time is null
@@ -156,7 +154,6 @@ async def _update_viewed(db: Database, *, organization_id: str, instance_id: str
            returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id, now),
     )
-    return None if row is None else Instance.of(row)
 
 
 async def _update_progress(
@@ -357,12 +354,7 @@ async def require_capacity(db: Database, *, issuable: Issuable) -> None:
     """Raise Closed when `responses_max` is reached."""
     if issuable.responses_max is None:
         return
-    count = await count_responses(
-        db,
-        organization_id=issuable.organization_id,
-        questionnaire_id=issuable.questionnaire_id,
-        limit=issuable.responses_max,
-    )
+    count = await count_responses(db, **issuable.key, limit=issuable.responses_max)
     if count >= issuable.responses_max:
         raise Closed("This questionnaire takes no more responses.")
 

@@ -421,11 +421,7 @@ def _content_of(
 async def list_question_answers(call: Call[None], db: Database) -> Answer:
     question_id = call.ids["question_id"]
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    key = {
-        "organization_id": questionnaire.organization_id,
-        "questionnaire_id": questionnaire.questionnaire_id,
-        "question_id": question_id,
-    }
+    key = {**questionnaire.key, "question_id": question_id}
     if await questionnaires_store.get_question_version_id(db, **key) is None:
         raise errors.NotFound("There is no such question.")
     rows = await answers.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)

@@ -41,7 +41,7 @@ class RequestedCall:
 
 
 async def get_call(db: Database, *, organization_id: str, instance_id: str) -> RequestedCall | None:
-    row = await db.fetch_row(
+    return await db.records(RequestedCall).fetch_row(
         """select call_back_number as number, call_back_time as from_time, call_back_until_time as until_time,
              call_back_note as note, updated_by is not null as is_taken, resolved_time
            from alert_instance
@@ -49,7 +49,6 @@ async def get_call(db: Database, *, organization_id: str, instance_id: str) -> R
            order by created_time desc limit 1""",
         *(organization_id, instance_id),
     )
-    return RequestedCall(**dict(row)) if row else None
 
 
 PURPOSE: Final = "call"  # of the form's token

@@ -25,12 +25,11 @@ class Cursor:
 
 async def _claim_cursor(db: Database, *, before: datetime) -> Cursor | None:
     """The cursor that is furthest behind, locked; other workers skip it."""
-    row = await db.fetch_row(
+    return await db.records(Cursor).fetch_row(
         """select valid_days, expired_until, expired_id from expiry_cursor where expired_until < $1
            order by expired_until limit 1 for update skip locked""",
         before,
     )
-    return None if row is None else Cursor(**dict(row))
 
 
 async def _settle_cursor(db: Database, *, cursor: Cursor) -> None:
@@ -69,7 +68,7 @@ async def _count_ended(  # any tenant: the job is the installation's
 async def list_ended(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, after: tuple[datetime, str], until: datetime, limit: int
 ) -> list[Instance]:
-    rows = await db.fetch(
+    return await db.records(Instance.of).fetch(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where coalesce(i.sent_time, i.created_time) >= $2 and coalesce(i.sent_time, i.created_time) <= $4
              and (coalesce(i.sent_time, i.created_time), i.instance_id) > ($2, $3)
@@ -80,7 +79,6 @@ async def list_ended(  # any tenant: the job is the installation's
         until,
         limit,
     )
-    return [Instance.of(row) for row in rows]
 
 
 async def count_open_by_version(

@@ -34,12 +34,11 @@ class StoredFile:
 
 
 async def _get_file(db: Database, *, organization_id: str, instance_id: str, file_id: str) -> StoredFile | None:
-    row = await db.fetch_row(
+    return await db.records(StoredFile).fetch_row(
         """select name, media_type, content from response_file
            where organization_id = $1 and instance_id = $2 and file_id = $3""",
         *(organization_id, instance_id, file_id),
     )
-    return StoredFile(**row) if row else None
 
 
 async def _list_hashes(db: Database, *, organization_id: str, instance_id: str) -> set[tuple[str, bytes]]:
@@ -90,8 +89,8 @@ async def _insert_stray(db: Database, *, organization_id: str, file_id: str, due
 
 async def _delete_stray(db: Database, *, organization_id: str, file_id: str) -> bool:
     """False where a worker removed the file meanwhile."""
-    return bool(
-        await db.execute("delete from stray_file where organization_id = $1 and file_id = $2", organization_id, file_id)
+    return await db.touches(
+        "delete from stray_file where organization_id = $1 and file_id = $2", organization_id, file_id
     )
 
 

@@ -40,26 +40,24 @@ async def _list_instances_of_items(  # any tenant: a claimed batch serves many o
     db: Database, *, items: Sequence[tuple[str, str]]
 ) -> list[Instance]:
     """The instances of these pairs of organization and item, including deleted ones."""
-    rows = await db.fetch(
+    return await db.records(Instance.of).fetch(
         f"""select {INSTANCE_COLUMNS_I} from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join questionnaire_instance i on i.organization_id = b.organization_id and i.item_id = b.item_id""",
         *arrays(items, 2),
     )
-    return [Instance.of(row) for row in rows]
 
 
 async def _list_issuables(  # any tenant: a claimed batch serves many organizations
     db: Database, *, questionnaires: Sequence[tuple[str, str]]
 ) -> list[Issuable]:
     """The settings of these pairs of organization and questionnaire; unknown ones are left out."""
-    rows = await db.fetch(
+    return await db.records(Issuable).fetch(
         f"""select {ISSUABLE_COLUMNS}
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
            join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id""",
         *arrays(questionnaires, 2),
     )
-    return [Issuable(**row) for row in rows]
 
 
 async def _claim_issue(db: Database, *, organization_id: str, questionnaire_id: str, key: str) -> None:
@@ -370,17 +368,10 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
     if key is None:
         return None
     # A second request with the same key waits here, so that it makes no unused responder.
-    await _claim_issue(
-        db, organization_id=issuable.organization_id, questionnaire_id=issuable.questionnaire_id, key=key
-    )
+    await _claim_issue(db, **issuable.key, key=key)
     if request.reference_id is None:
         return await store.get_instance(db, organization_id=issuable.organization_id, instance_id=key)
-    return await store.get_instance_by_reference(
-        db,
-        organization_id=issuable.organization_id,
-        questionnaire_id=issuable.questionnaire_id,
-        reference_id=request.reference_id,
-    )
+    return await store.get_instance_by_reference(db, **issuable.key, reference_id=request.reference_id)
 
 
 async def _insert(db: Database, *, instance: Instance, now: datetime, actor: Actor) -> Instance:

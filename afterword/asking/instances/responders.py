@@ -98,13 +98,12 @@ async def get_responder_record(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> ShownResponder | None:
-    row = await db.fetch_row(
+    return await db.records(_responder).fetch_row(
         f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
            where r.organization_id = $1 and r.responder_id = $2 and ({_IS_SEEN})""",
         *(organization_id, responder_id, list(application_ids), test_only),
     )
-    return None if row is None else _responder(row)
 
 
 async def _get_is_whole(
@@ -218,7 +217,7 @@ async def list_identifiers(
     db: Database, *, organization_id: str, responder_ids: Sequence[str], now: datetime
 ) -> list[Identifier]:
     """The addresses of these responders, by channel, the oldest first, with their suppression state."""
-    rows = await db.fetch(
+    return await db.records(Identifier).fetch(
         """select a.responder_id, a.channel_id, a.identifier, exists (
              select 1 from suppression s
              where s.organization_id = a.organization_id and s.channel_id = a.channel_id
@@ -228,7 +227,6 @@ async def list_identifiers(
            order by a.channel_id, a.created_time, a.address_key""",
         *(organization_id, list(responder_ids), now),
     )
-    return [Identifier(**row) for row in rows]
 
 
 async def list_figures(
@@ -239,7 +237,7 @@ async def list_figures(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> list[Figures]:
-    rows = await db.fetch(
+    return await db.records(Figures).fetch(
         f"""select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
              max(i.submitted_time) as last_submitted_time,
              bool_and(i.test) as only_tests
@@ -250,7 +248,6 @@ async def list_figures(
            group by i.responder_id""",
         *(organization_id, list(responder_ids), list(application_ids), test_only),
     )
-    return [Figures(**row) for row in rows]
 
 
 async def _get_last_questionnaire_id(
@@ -366,8 +363,7 @@ async def create(
 
     Raises Invalid, and Forbidden for limited callers: nobody of theirs asked the person yet.
     """
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     request = responders.ResponderInput(
         organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale
     )

@@ -57,7 +57,7 @@ async def list_doubtful(
     flag: str | None,
     page: Page,
 ) -> Rows[DoubtfulResponseRecord]:
-    rows = await db.fetch_list(
+    return await db.records(DoubtfulResponseRecord).fetch_list(
         f"""select i.instance_id, i.questionnaire_id, q.display_name as questionnaire_name, i.link_id,
               (select l.title from public_link l
                where l.organization_id = i.organization_id and l.link_id = i.link_id) as link_title,
@@ -68,7 +68,6 @@ async def list_doubtful(
         *(organization_id, list(application_ids), test_only, state, flag),
         page=page,
     )
-    return rows.map(lambda row: DoubtfulResponseRecord(**dict(row)))
 
 
 async def count_doubtful(
@@ -93,7 +92,7 @@ async def _update_accepted(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str | None
 ) -> Instance | None:
     """Give a response that is kept apart its times, and count its answers."""
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"""with answers as (
              update answer set provisional = false
              where organization_id = $1 and instance_id = $2 and provisional)
@@ -105,13 +104,12 @@ async def _update_accepted(
            where organization_id = $1 and instance_id = $2 returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id, now, updated_by),
     )
-    return None if row is None else Instance.of(row)
 
 
 async def _update_rejected(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str | None
 ) -> Instance | None:
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"""with answers as (
              update answer set provisional = true
              where organization_id = $1 and instance_id = $2 and not provisional)
@@ -123,7 +121,6 @@ async def _update_rejected(
            where organization_id = $1 and instance_id = $2 returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id, now, updated_by),
     )
-    return None if row is None else Instance.of(row)
 
 
 JUDGED_MAX: Final = 100  # at once: each that is accepted is read whole, for its event

@@ -181,11 +181,10 @@ async def get_instance(
     is_locked: bool = False,
 ) -> Instance | None:
     lock: LiteralString = "for update of i" if is_locked else ""
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}",
         *(organization_id, instance_id, list(application_ids), test_only, only),
     )
-    return _found(row)
 
 
 async def get_shown_instance(
@@ -222,74 +221,68 @@ async def get_public_instance(  # any tenant: its id opens the page
     db: Database, *, instance_id: str, is_locked: bool = False
 ) -> Instance | None:
     lock: LiteralString = "for update" if is_locked else ""
-    return _found(await db.fetch_row(f"select {_PUBLIC_INSTANCE} {lock}", instance_id))
+    return await db.records(Instance.of).fetch_row(f"select {_PUBLIC_INSTANCE} {lock}", instance_id)
 
 
 async def get_instance_by_short_code(  # any tenant: the code opens the page
     db: Database, *, short_code: str
 ) -> Instance | None:
     """The instance of a short link, or None; the older one if two share a code."""
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance where short_code = $1 and deleted_time is null
            order by created_time limit 1""",
         short_code,
     )
-    return _found(row)
 
 
 async def get_instance_by_reference(
     db: Database, *, organization_id: str, questionnaire_id: str, reference_id: str
 ) -> Instance | None:
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and reference_id = $3 and deleted_time is null""",
         *(organization_id, questionnaire_id, reference_id),
     )
-    return _found(row)
 
 
 async def list_instances(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[ShownInstance]:
-    rows = await db.fetch_list(
+    return await db.records(_shown_instance).fetch_list(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time is null and (i.test or not $2)
              and {OF_APPLICATIONS}""",
         *(organization_id, test_only, list(application_ids)),
         page=page,
     )
-    return rows.map(_shown_instance)
 
 
 async def list_instances_of_questionnaire(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[ShownInstance]:
-    rows = await db.fetch_list(
+    return await db.records(_shown_instance).fetch_list(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and deleted_time is null and (test or not $3)""",
         *(organization_id, questionnaire_id, test_only),
         page=page,
     )
-    return rows.map(_shown_instance)
 
 
 async def list_instances_by_ids(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Instance]:
     """The existing instances among these, in no order."""
-    rows = await db.fetch(
+    return await db.records(Instance.of).fetch(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and instance_id = any($2::text[]) and deleted_time is null""",
         *(organization_id, list(instance_ids)),
     )
-    return [Instance.of(row) for row in rows]
 
 
 async def get_public_questionnaire(  # any tenant: a public link does not say whose it is
     db: Database, *, questionnaire_id: str
 ) -> PublicQuestionnaire | None:
-    row = await db.fetch_row(
+    return await db.records(PublicQuestionnaire).fetch_row(
         f"select {_PUBLIC_COLUMNS} from {_PUBLIC_TABLES} where q.questionnaire_id = $1", questionnaire_id
     )
-    return PublicQuestionnaire(**dict(row)) if row else None
 
 
 async def get_questionnaire_and_metadata(
@@ -331,7 +324,7 @@ async def update_instance(
     updated_by: str,
 ) -> Instance | None:
     """Write the fields that are not None; returns None if nothing changed or the instance is absent."""
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"""update questionnaire_instance
            set responder_id = coalesce($3, responder_id), locale = coalesce($4, locale),
              valid_days = coalesce($5, valid_days), editable = coalesce($6, editable),
@@ -357,7 +350,6 @@ async def update_instance(
         now,
         updated_by,
     )
-    return _found(row)
 
 
 async def update_language(db: Database, *, organization_id: str, instance_id: str, locale: str, now: datetime) -> None:
@@ -373,14 +365,13 @@ async def delete_instance(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str
 ) -> Instance | None:
     """Mark the instance as deleted; retention removes its rows. None if it is absent."""
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_row(
         f"""update questionnaire_instance
            set deleted_time = $3, version = version + 1, updated_time = greatest(updated_time, $3), updated_by = $4
            where organization_id = $1 and instance_id = $2 and deleted_time is null
            returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id, now, updated_by),
     )
-    return _found(row)
 
 
 async def settle_times(  # any tenant: workers serve many organizations
@@ -408,10 +399,6 @@ async def settle_times(  # any tenant: workers serve many organizations
     )
 
 
-def _found(row: Row | None) -> Instance | None:
-    return None if row is None else Instance.of(row)
-
-
 _values: Final = itemgetter(*Instance.__struct_fields__)
 _shown_values: Final = itemgetter(*ShownInstance.__struct_fields__)
 
@@ -435,7 +422,7 @@ async def list_descendants(
 
     At most `children_max` of each, the oldest first, `depth_max` generations and `limit` in all, the nearest first.
     """
-    rows = await db.fetch(
+    return await db.records(Instance.of).fetch(
         f"""with recursive tree as (
              select c.*, 1 as depth from unnest($2::text[]) as p (instance_id) cross join lateral (
                select {INSTANCE_COLUMNS_I} from questionnaire_instance i
@@ -452,4 +439,3 @@ async def list_descendants(
            select * from tree limit $7""",  # generation by generation, up to the limit
         *(organization_id, list(instance_ids), list(application_ids), test_only, depth_max, children_max, limit),
     )
-    return [Instance.of(row) for row in rows]

@@ -22,16 +22,20 @@ from afterword.errors import Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 
 
 class TagRecord(msgspec.Struct, frozen=True):
-    organization_id: str
-    instance_id: str
+    """A tag of an instance, in lower case."""
+
+    organization_id: Annotated[str, Hidden()]
+    instance_id: fields.Id
     tag: str
     created_time: datetime
-    created_by: str | None
+    created_by: fields.Id | None
 
 
 COUNTED_MAX: Final = 10_000
@@ -39,22 +43,20 @@ _COLUMNS: Final[LiteralString] = "organization_id, instance_id, tag, created_tim
 
 
 async def _list_tags(db: Database, *, organization_id: str, instance_id: str, page: Page) -> Rows[TagRecord]:
-    rows = await db.fetch_list(
+    return await db.records(_tag).fetch_list(
         f"""select {_COLUMNS}, tag collate "C" as tag_key
            from instance_tag where organization_id = $1 and instance_id = $2""",
         *(organization_id, instance_id),
         page=page,
     )
-    return rows.map(_tag)
 
 
 async def list_tags_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[TagRecord]:
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"""select {_COLUMNS} from instance_tag
            where organization_id = $1 and instance_id = any($2::text[]) order by instance_id, tag collate "C" """,
         *(organization_id, list(instance_ids)),
     )
-    return [_tag(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +97,24 @@ async def list_words(
 
 
 async def list_instance_ids(db: Database, *, organization_id: str, tag: str, limit: int) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         "select instance_id from instance_tag where organization_id = $1 and tag = $2 order by instance_id limit $3",
         *(organization_id, tag, limit),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _update_tags(db: Database, *, organization_id: str, tag: str, to: str) -> list[TagRecord]:
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"update instance_tag set tag = $3 where organization_id = $1 and tag = $2 returning {_COLUMNS}",
         *(organization_id, tag, to),
     )
-    return [_tag(row) for row in rows]
 
 
 async def _get_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> TagRecord | None:
-    row = await db.fetch_row(
+    return await db.records(_tag).fetch_row(
         f"select {_COLUMNS} from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3",
         *(organization_id, instance_id, tag),
     )
-    return None if row is None else _tag(row)
 
 
 async def _insert_tags(
@@ -132,7 +131,7 @@ async def _insert_tags(
 
     The instances are locked, so that no other transaction adds their last allowed tag meanwhile.
     """
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"""with locked as materialized (
               select i.organization_id, i.instance_id from questionnaire_instance i
               where i.organization_id = $1 and i.instance_id = any($2::text[]) order by i.instance_id for update)
@@ -143,16 +142,14 @@ async def _insert_tags(
             on conflict do nothing returning {_COLUMNS}""",
         *(organization_id, list(instance_ids), tag, now, created_by, tags_max),
     )
-    return [_tag(row) for row in rows]
 
 
 async def _delete_tags(db: Database, *, organization_id: str, instance_ids: Sequence[str], tag: str) -> list[TagRecord]:
-    rows = await db.fetch(
+    return await db.records(_tag).fetch(
         f"""delete from instance_tag where organization_id = $1 and instance_id = any($2::text[]) and tag = $3
             returning {_COLUMNS}""",
         *(organization_id, list(instance_ids), tag),
     )
-    return [_tag(row) for row in rows]
 
 
 _values: Final = itemgetter(*TagRecord.__struct_fields__)
@@ -231,8 +228,7 @@ async def rename(
     db: Database, *, caller: Caller, text: str, to: str, expect: errors.Expect = errors.ANY, now: datetime
 ) -> str:
     """Wherever it is; return the new name. Raises NotFound, Invalid, TagExists, Forbidden."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     tag = named(text)
     wanted = _normalised(to)
     key = {"organization_id": caller.organization_id}
@@ -264,10 +260,10 @@ async def rename(
 
 
 async def remove(
-    db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, expect: errors.Expect = errors.ANY
+    db: Database, *, caller: Caller, instance_id: str, tag: str, now: datetime, expect: errors.Expect = errors.ANY
 ) -> None:
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
-    if not await _change(db, instance, named(text), adds=False, actor=Actor.of(caller), now=now):
+    if not await _change(db, instance, named(tag), adds=False, actor=Actor.of(caller), now=now):
         raise errors.NotFound(NO_TAG)
     expect(VERSION)
 
@@ -305,13 +301,7 @@ class TagRequest(fields.Request):
     tag: Word
 
 
-class Tag(fields.Resource):
-    """A tag of an instance, in lower case."""
-
-    instance_id: fields.Id
-    tag: str
-    created_time: fields.DateTime
-    created_by: fields.Id | None
+Tag: Final = shown_as("Tag", TagRecord)
 
 
 @routes.list(
@@ -325,9 +315,7 @@ class Tag(fields.Resource):
 )
 async def list_tags(call: Call[None], db: Database) -> Rows[TagRecord]:
     instance = await instances.get(db, caller=call.caller, **call.ids)
-    return await _list_tags(
-        db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
-    )
+    return await _list_tags(db, **instance.key, page=call.page)
 
 
 @routes.post(
@@ -347,11 +335,4 @@ async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
 
 @routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", for_limited="part", texts=("tag",), summary="Remove tag")
 async def remove_tag(call: Call[None], db: Database) -> None:
-    await remove(
-        db,
-        caller=call.caller,
-        instance_id=call.ids["instance_id"],
-        text=call.ids["tag"],
-        now=call.now,
-        expect=call.expect,
-    )
+    await remove(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)

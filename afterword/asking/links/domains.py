@@ -23,7 +23,8 @@ from afterword.core.wire.site import Site, requested_host
 from afterword.kit import db as databases
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns.declaration import Editable
+from afterword.kit.nouns.declaration import Editable, Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import accepted, texts
 from afterword.kit.transport import http
 from afterword.kit.transport.http import NotAsked, Resolver
@@ -36,18 +37,20 @@ State = Literal["pending", "proven", "active", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class CustomDomainRecord:
-    organization_id: str
+    """The host of an organization's public pages; links lead there while it is `active`."""
+
+    organization_id: fields.Id
     host: str
+    problem: str | None
     proven_time: datetime | None
     reached_time: datetime | None
     lost_time: datetime | None
     checked_time: datetime | None
-    problem: str | None
-    version: int
+    version: Annotated[int, Hidden()]
     created_time: datetime
     updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
 
     @property
     def state(self) -> State:
@@ -72,13 +75,13 @@ _HELD: Final[LiteralString] = "proven_time is not null and lost_time is null"
 async def get_domain(db: Database, *, organization_id: str, is_locked: bool = False) -> CustomDomainRecord | None:
     lock: LiteralString = "for no key update" if is_locked else ""
     query: LiteralString = f"select {_COLUMNS} from custom_domain where organization_id = $1 {lock}"
-    row = await db.fetch_row(query, organization_id)
-    return CustomDomainRecord(**row) if row else None
+    return await db.records(CustomDomainRecord).fetch_row(query, organization_id)
 
 
 async def get_holder(db: Database, *, host: str) -> CustomDomainRecord | None:  # any tenant: one of them holds the host
-    row = await db.fetch_row(f"select {_COLUMNS} from custom_domain where host = $1 and {_HELD}", host)
-    return CustomDomainRecord(**row) if row else None
+    return await db.records(CustomDomainRecord).fetch_row(
+        f"select {_COLUMNS} from custom_domain where host = $1 and {_HELD}", host
+    )
 
 
 async def _list_held(  # any tenant: a process serves everyone
@@ -97,7 +100,7 @@ async def _update_domain(
     db: Database, *, organization_id: str, host: str, now: datetime, updated_by: str | None
 ) -> CustomDomainRecord:
     """Claim a host in place of the one before; nothing about it is known yet."""
-    row = await db.fetch_one(
+    return await db.records(CustomDomainRecord).fetch_one(
         f"""insert into custom_domain (organization_id, host, created_time, updated_time, created_by, updated_by)
            values ($1, $2, $3, $3, $4, $4)
            on conflict (organization_id) do update set host = excluded.host, proven_time = null, reached_time = null,
@@ -106,7 +109,6 @@ async def _update_domain(
            returning {_COLUMNS}""",
         *(organization_id, host, now, updated_by),
     )
-    return CustomDomainRecord(**row)
 
 
 async def _delete_domain(db: Database, *, organization_id: str) -> None:
@@ -153,7 +155,7 @@ async def claim_due(  # any tenant: the worker serves everyone
     db: Database, *, now: datetime, limit: int
 ) -> list[CustomDomainRecord]:
     """Domains that were proven, some hours after they were last asked about, marked so that no other worker asks."""
-    rows = await db.fetch(
+    return await db.records(CustomDomainRecord).fetch(
         f"""with due as (
              select organization_id from custom_domain where proven_time is not null and checked_time < $2
              order by checked_time limit $3 for update skip locked)
@@ -161,7 +163,6 @@ async def claim_due(  # any tenant: the worker serves everyone
            returning {_COLUMNS}""",
         *(now, now - timedelta(hours=RECHECK_HOURS), limit),
     )
-    return [CustomDomainRecord(**row) for row in rows]
 
 
 async def list_owners(db: Database, *, kind: str, key: str) -> set[str]:  # any tenant: the key opens the page
@@ -200,8 +201,7 @@ async def claim(
     db: Database, *, caller: Caller, host: str, site: Site, now: datetime, expect: errors.Expect = errors.ANY
 ) -> tuple[CustomDomainRecord, bool]:
     """The claim of a host, and whether there was none before. Raises Invalid, Forbidden, Stale."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     try:
         name = hosts.typed_host(host)
     except ValueError as error:
@@ -220,8 +220,7 @@ async def claim(
 
 
 async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY) -> None:
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     before = errors.found(await get_domain(db, organization_id=caller.organization_id, is_locked=True), NO_DOMAIN)
     expect(before.version)
     await _delete_domain(db, organization_id=caller.organization_id)
@@ -229,8 +228,7 @@ async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors
 
 async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> CustomDomainRecord:
     """Ask for the record, then call the host. Each write has a transaction of its own, and none waits for others."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     async with databases.connection(pool) as db:
         domain = await get(db, caller=caller)
     await ask(pool, domain=domain, site=site, now=now, actor=caller.actor)
@@ -369,44 +367,41 @@ class CustomDomainRequest(fields.Request):
     ]
 
 
-class CustomDomain(fields.Resource):
-    """The host of an organization's public pages; links lead there while it is `active`."""
-
-    organization_id: fields.Id
-    host: str
-    url: fields.Computed[str]
-    state: fields.Computed[
-        Annotated[
-            Literal["pending", "proven", "active", "lost"],
-            Meta(
-                description=(
-                    "`pending`: the record was not found yet. `proven`: it was, and the host must now lead here. "
-                    "`active`: new links have this host. `lost`: the record is gone, and new links have the "
-                    "installation's address again."
-                )
-            ),
-        ]
-    ]
-    record_name: fields.Computed[Annotated[str, Meta(description="The name of the TXT record to set.")]]
-    record_value: fields.Computed[Annotated[str, Meta(description="The text of the TXT record to set.")]]
-    target: fields.Computed[Annotated[str, Meta(description="The host to which a CNAME record of `host` points.")]]
-    problem: Annotated[
-        Literal["in_use", "not_asked", "not_reached", "record_missing"] | None,
-        Meta(
-            description=(
-                "Of the last check. `in_use`: another organization holds the host. `not_asked`: no name server "
-                "answered. `not_reached`: a call to the host did not come here. `record_missing`: no such record."
-            )
-        ),
-    ]
-    proven_time: fields.DateTime | None
-    reached_time: fields.DateTime | None
-    lost_time: fields.DateTime | None
-    checked_time: fields.DateTime | None
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
+Proof = Annotated[
+    State,
+    Meta(
+        description=(
+            "`pending`: the record was not found yet. `proven`: it was, and the host must now lead here. "
+            "`active`: new links have this host. `lost`: the record is gone, and new links have the "
+            "installation's address again."
+        )
+    ),
+]
+Problem = Annotated[
+    Literal["in_use", "not_asked", "not_reached", "record_missing"] | None,
+    Meta(
+        description=(
+            "Of the last check. `in_use`: another organization holds the host. `not_asked`: no name server "
+            "answered. `not_reached`: a call to the host did not come here. `record_missing`: no such record."
+        )
+    ),
+]
+CustomDomain: Final = shown_as(
+    "CustomDomain",
+    CustomDomainRecord,
+    types={"problem": Problem},
+    before={
+        "problem": {
+            "url": fields.Computed[str],
+            "state": fields.Computed[Proof],
+            "record_name": fields.Computed[Annotated[str, Meta(description="The name of the TXT record to set.")]],
+            "record_value": fields.Computed[Annotated[str, Meta(description="The text of the TXT record to set.")]],
+            "target": fields.Computed[
+                Annotated[str, Meta(description="The host to which a CNAME record of `host` points.")]
+            ],
+        }
+    },
+)
 
 
 @routes.get(PATH, scope="Organization.Read", answer=CustomDomain, summary="Get Custom Domain")

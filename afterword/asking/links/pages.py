@@ -118,9 +118,8 @@ async def open_link(
 ) -> Opened:
     site: Site = request.state.site
     link, reference_id = await find_link(request, database)
-    questionnaire = await instances_store.get_public_questionnaire(database, questionnaire_id=link.questionnaire_id)
-    if questionnaire is None:
-        raise errors.NotFound("There is no such page.")
+    found = await instances_store.get_public_questionnaire(database, questionnaire_id=link.questionnaire_id)
+    questionnaire = errors.found(found, "There is no such page.")
     now, is_confirmed = database.clock.now(), link.one_response_per == "address"
     address = None
     if is_confirmed and (proof := request.query_params.get("by")):

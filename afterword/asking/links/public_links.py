@@ -466,8 +466,7 @@ _COLUMNS: Final[LiteralString] = columns_of(
 async def get_link_by_key(  # any tenant: the key opens the page
     db: Database, *, key: str
 ) -> PublicLink | None:
-    row = await db.fetch_row(f"select {_COLUMNS} from public_link where key = $1", key)
-    return PublicLink(**row) if row else None
+    return await db.records(PublicLink).fetch_row(f"select {_COLUMNS} from public_link where key = $1", key)
 
 
 async def count_answered(

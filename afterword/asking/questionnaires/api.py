@@ -15,7 +15,8 @@ from afterword.core.questionnaires import questions as core_questions
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
-from afterword.kit.nouns.structs import shown_as
+from afterword.kit.nouns.declaration import Editable
+from afterword.kit.nouns.structs import changes_as, shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Download, Routes
@@ -57,41 +58,32 @@ class QuestionnaireRequest(fields.Request):
     """A questionnaire to create; its draft holds the questions."""
 
     owner_application_id: fields.Id
-    display_name: Name
-    title: Title | None = None
-    description: fields.Text2000 | None = None
-    valid_days: ValidDays = 30
-    editable: bool = False
+    display_name: Annotated[Name, Editable()]
+    title: Annotated[Title | None, Editable()] = None
+    description: Annotated[fields.Text2000 | None, Editable()] = None
+    valid_days: Annotated[ValidDays, Editable()] = 30
+    editable: Annotated[bool, Editable()] = False
     template_questionnaire_id: fields.Id | None = None
     library_name: LibraryName | None = None
     file: FileText | None = None
-    desktop_collapsed: bool = False
-    non_collapsed_questions_count: CollapsedCount = 1
-    key_question_id: fields.Id | None = None
-    credits_accountable: bool = True
-    questionnaire_icon_url: IconUrl | None = None
+    desktop_collapsed: Annotated[bool, Editable()] = False
+    non_collapsed_questions_count: Annotated[CollapsedCount, Editable()] = 1
+    key_question_id: Annotated[fields.Id | None, Editable()] = None
+    credits_accountable: Annotated[bool, Editable()] = True
+    questionnaire_icon_url: Annotated[IconUrl | None, Editable()] = None
     default_locale: fields.LocaleNormal | None = None
-    active: bool = True
-    public_link: bool = False
-    responses_max: ResponsesMax | None = None
+    active: Annotated[bool, Editable()] = True
+    public_link: Annotated[bool, Editable()] = False
+    responses_max: Annotated[ResponsesMax | None, Editable()] = None
 
 
-class QuestionnaireUpdate(fields.Request):
-    """The members of a questionnaire that may change without a new version."""
-
-    display_name: Name | UnsetType = UNSET
-    title: Title | UnsetType | None = UNSET
-    description: fields.Text2000 | UnsetType | None = UNSET
-    valid_days: ValidDays | UnsetType = UNSET
-    editable: bool | UnsetType = UNSET
-    desktop_collapsed: bool | UnsetType = UNSET
-    non_collapsed_questions_count: CollapsedCount | UnsetType = UNSET
-    key_question_id: fields.Id | UnsetType | None = UNSET
-    credits_accountable: bool | UnsetType = UNSET
-    questionnaire_icon_url: IconUrl | UnsetType | None = UNSET
-    active: bool | UnsetType = UNSET
-    public_link: bool | UnsetType = UNSET
-    responses_max: ResponsesMax | UnsetType | None = UNSET
+QuestionnaireUpdate: Final = changes_as(
+    "QuestionnaireUpdate",
+    QuestionnaireRequest,
+    base=fields.Request,
+    about="The members of a questionnaire that may change without a new version.",
+    more={},
+)
 
 
 Questionnaire: Final = shown_as(
@@ -296,7 +288,7 @@ async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
     summary="Update questionnaire",
     description="Its owner and default locale stay; what it asks changes with a new version.",
 )
-async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) -> Answer:
+async def change_questionnaire(call: Call[Any], db: Database) -> Answer:
     questionnaire = await service.change(
         db, caller=call.caller, **call.ids, settings=call.body.named(), expect=call.expect, now=call.now
     )
@@ -392,17 +384,7 @@ class PublicationRequest(fields.Request):
     note: Note | None = None
 
 
-class QuestionnaireVersion(fields.Resource):
-    """A published version; it never changes."""
-
-    version_id: fields.Id
-    questionnaire_id: fields.Id
-    number: int
-    note: str | None
-    definition: dict[str, Any]
-    checksum: str
-    published_time: fields.DateTime
-    published_by: fields.Id | None
+QuestionnaireVersion: Final = shown_as("QuestionnaireVersion", store.PublishedVersion)
 
 
 @version_routes.list(
@@ -461,7 +443,7 @@ async def _version(call: Call[Any], db: Database, version_id: str) -> Answer:
     return Answer(_version_of(version, call.zone), version=version.number)
 
 
-def _version_of(version: store.PublishedVersion, zone: tzinfo) -> QuestionnaireVersion:
+def _version_of(version: store.PublishedVersion, zone: tzinfo) -> fields.Resource:
     return QuestionnaireVersion.of(version, zone, definition=drafts.shown(version.definition))
 
 

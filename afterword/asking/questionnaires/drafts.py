@@ -28,6 +28,8 @@ from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import Finding, Findings
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import assets
@@ -35,19 +37,16 @@ from afterword.tenants.organizations import assets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRecord:
-    """A draft. `definition` may be invalid; `base_version_id` is the version published when it was saved.
+    """A definition that is edited until it is published."""
 
-    `translated_sources`: see `core.questionnaires.translations.Sources`.
-    """
-
-    organization_id: str
-    questionnaire_id: str
-    base_version_id: str | None
+    organization_id: Annotated[str, Hidden()]
+    questionnaire_id: fields.Id
+    base_version_id: fields.Id | None  # the version published when it was saved
     revision: int
-    definition: dict[str, Any]
+    definition: dict[str, Any]  # may be invalid
     updated_time: datetime
-    updated_by: str | None
-    translated_sources: dict[str, dict[str, str]] | None
+    updated_by: fields.Id | None
+    translated_sources: Annotated[dict[str, dict[str, str]] | None, Hidden()]  # `core.questionnaires.translations`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +64,10 @@ _COLUMNS: Final = columns_of(DraftRecord)
 
 
 async def get_draft_record(db: Database, *, organization_id: str, questionnaire_id: str) -> DraftRecord | None:
-    row = await db.fetch_row(
+    return await db.records(DraftRecord).fetch_row(
         f"select {_COLUMNS} from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
         *(organization_id, questionnaire_id),
     )
-    return DraftRecord(**row) if row else None
 
 
 async def list_states(db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]) -> dict[str, State]:
@@ -99,7 +97,7 @@ async def _insert_draft(
     translated_sources: Mapping[str, Mapping[str, str]] | None = None,
 ) -> DraftRecord:
     """Insert the draft, or replace the existing one. `translated_sources`: None to keep them."""
-    row = await db.fetch_one(
+    return await db.records(DraftRecord).fetch_one(
         f"""insert into questionnaire_draft as d (organization_id, questionnaire_id, base_version_id, definition,
              updated_time, updated_by, translated_sources)
            values ($1, $2, $3, $4, $5, $6, $7)
@@ -111,7 +109,6 @@ async def _insert_draft(
            returning {_COLUMNS}""",
         *(organization_id, questionnaire_id, base_version_id, definition, now, by, translated_sources),
     )
-    return DraftRecord(**row)
 
 
 async def update_base(
@@ -472,18 +469,11 @@ class Validation(fields.Answer):
     problems: list[Problem]
 
 
-class Draft(fields.Resource):
-    """A definition that is edited until it is published."""
-
-    questionnaire_id: fields.Id
-    base_version_id: fields.Id | None
-    revision: int
-    definition: dict[str, Any]
-    problems: list[Problem]
-    length_seconds: int
-    screens: int
-    updated_time: fields.DateTime
-    updated_by: fields.Id | None
+Draft: Final = shown_as(
+    "Draft",
+    DraftRecord,
+    before={"updated_time": {"problems": list[Problem], "length_seconds": int, "screens": int}},
+)
 
 
 class Difference(fields.Resource):

@@ -239,7 +239,7 @@ async def list_definitions(
     db: Database, *, organization_id: str, kind: Kind, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[MetadataDefinition]:
     """Those of the organization and of the product."""
-    rows = await db.fetch_list(
+    return await db.records(MetadataDefinition).fetch_list(
         f"""select {_STORED}, false as read_only from metadata_definition where organization_id = $1 and kind = $2
              and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))
            union all
@@ -251,7 +251,6 @@ async def list_definitions(
         [_product(one, organization_id) for one in core.PRODUCT if one.kind == kind],
         page=page,
     )
-    return rows.map(lambda row: MetadataDefinition(**row))
 
 
 def _of_product(kind: Kind, metadata_id: str | None) -> MetadataDefinition | None:

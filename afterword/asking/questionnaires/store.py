@@ -97,39 +97,35 @@ async def get_questionnaire(
 ) -> Questionnaire:
     # "no key": instances and items that refer to the questionnaire do not wait for authors, nor authors for them.
     lock: LiteralString = "for no key update" if is_locked else ""
-    row = await db.fetch_row(
+    found = await db.records(Questionnaire).fetch_row(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3)) {lock}""",
         *(organization_id, questionnaire_id, list(application_ids)),
     )
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return Questionnaire(**row)
+    return errors.found(found, "There is no such questionnaire.")
 
 
 async def get_questionnaire_by_slug(
     db: Database, *, organization_id: str, application_id: str, slug: str
 ) -> Questionnaire | None:
     """The questionnaire of a file, locked until the transaction ends: imports of a file wait for each other."""
-    row = await db.fetch_row(
+    return await db.records(Questionnaire).fetch_row(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and owner_application_id = $2 and slug = $3 for no key update""",
         *(organization_id, application_id, slug),
     )
-    return Questionnaire(**row) if row else None
 
 
 async def list_questionnaires(
     db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Questionnaire]:
-    rows = await db.fetch_list(
+    return await db.records(Questionnaire).fetch_list(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
         *(organization_id, list(application_ids)),
         page=page,
     )
-    return rows.map(lambda row: Questionnaire(**row))
 
 
 async def get_version(db: Database, *, organization_id: str, version_id: str) -> Version:
@@ -221,7 +217,7 @@ async def insert_questionnaire(
     by: str | None,
 ) -> Questionnaire | None:
     """Insert a questionnaire without a version, active unless `settings` say otherwise; None if the slug is taken."""
-    row = await db.fetch_row(
+    return await db.records(Questionnaire).fetch_row(
         f"""insert into questionnaire (
              organization_id, questionnaire_id, owner_application_id, slug, {_SETTINGS},
              created_time, updated_time, created_by, updated_by, template_questionnaire_id, active)
@@ -232,7 +228,6 @@ async def insert_questionnaire(
            returning {QUESTIONNAIRE_COLUMNS}""",
         *(organization_id, questionnaire_id, application_id, slug, settings, now, by),
     )
-    return Questionnaire(**row) if row else None
 
 
 async def update_questionnaire(
@@ -244,7 +239,7 @@ async def update_questionnaire(
     now: datetime,
     by: str | None,
 ) -> Questionnaire:
-    row = await db.fetch_one(
+    return await db.records(Questionnaire).fetch_one(
         f"""update questionnaire q set
              ({_CHANGED}) = (select {qualified(_CHANGED, "s")}
                 from jsonb_populate_record(q, $3) s), -- what the document lacks stays as it is in the row
@@ -254,7 +249,6 @@ async def update_questionnaire(
            returning {QUESTIONNAIRE_COLUMNS}""",
         *(organization_id, questionnaire_id, settings, now, by),
     )
-    return Questionnaire(**row)
 
 
 async def insert_version(
@@ -270,7 +264,7 @@ async def insert_version(
     now: datetime,
     by: str | None,
 ) -> Version:
-    row = await db.fetch_one(
+    return await db.records(_version).fetch_one(
         f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
                                               checksum, published_time, published_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
@@ -284,7 +278,6 @@ async def insert_version(
         now,
         by,
     )
-    return _version(row)
 
 
 async def list_owners(
@@ -310,14 +303,13 @@ async def list_version_ids(
     db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], limit: int | None = None
 ) -> list[str]:
     """The versions of these questionnaires: the newest of each, then the second newest of each, and so on."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select version_id from questionnaire_version
            where organization_id = $1 and questionnaire_id = any($2::text[])
            order by row_number() over (partition by questionnaire_id order by number desc),
              array_position($2::text[], questionnaire_id) limit $3""",
         *(organization_id, questionnaire_ids, limit),
     )
-    return [row["version_id"] for row in rows]
 
 
 async def list_version_definitions(
@@ -375,40 +367,39 @@ def _version(row: Row) -> Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedVersion:
-    organization_id: str
-    version_id: str
-    questionnaire_id: str
+    """A published version; it never changes."""
+
+    organization_id: Annotated[str, Hidden()]
+    version_id: fields.Id
+    questionnaire_id: fields.Id
     number: int
     note: str | None
     definition: dict[str, Any]
     checksum: str
     published_time: datetime
-    published_by: str | None
+    published_by: fields.Id | None
 
 
 async def get_published_version(
     db: Database, *, organization_id: str, questionnaire_id: str, version_id: str
 ) -> PublishedVersion:
-    row = await db.fetch_row(
+    found = await db.records(PublishedVersion).fetch_row(
         f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 and version_id = $3""",
         *(organization_id, questionnaire_id, version_id),
     )
-    if row is None:
-        raise errors.NotFound("There is no such version.")
-    return PublishedVersion(**dict(row))
+    return errors.found(found, "There is no such version.")
 
 
 async def list_versions(
     db: Database, *, organization_id: str, questionnaire_id: str, page: Page
 ) -> Rows[PublishedVersion]:
-    rows = await db.fetch_list(
+    return await db.records(PublishedVersion).fetch_list(
         f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2""",
         *(organization_id, questionnaire_id),
         page=page,
     )
-    return rows.map(lambda row: PublishedVersion(**dict(row)))
 
 
 async def list_version_numbers(

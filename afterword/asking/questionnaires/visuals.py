@@ -65,16 +65,15 @@ _COLUMNS: Final = columns_of(VisualRecord, without=("lacks_picture",))
 async def _get_visual(
     db: Database, *, organization_id: str, questionnaire_id: str, visual_id: str
 ) -> VisualRecord | None:
-    row = await db.fetch_row(
+    return await db.records(VisualRecord).fetch_row(
         f"""select {_COLUMNS} from questionnaire_visual
            where organization_id = $1 and questionnaire_id = $2 and visual_id = $3""",
         *(organization_id, questionnaire_id, visual_id),
     )
-    return VisualRecord(**row) if row else None
 
 
 async def get_layers(db: Database, *, organization_id: str, questionnaire_id: str) -> Layers | None:
-    row = await db.fetch_row(
+    return await db.records(Layers).fetch_row(
         """select o.brand as organization, a.brand as application, v.configuration as visual, v.visual_id
            from questionnaire q
              join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
@@ -84,16 +83,14 @@ async def get_layers(db: Database, *, organization_id: str, questionnaire_id: st
            where q.organization_id = $1 and q.questionnaire_id = $2""",
         *(organization_id, questionnaire_id),
     )
-    return Layers(**row) if row else None
 
 
 async def _list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[VisualRecord]:
-    rows = await db.fetch_list(
+    return await db.records(VisualRecord).fetch_list(
         f"select {_COLUMNS} from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
         *(organization_id, questionnaire_id),
         page=page,
     )
-    return rows.map(lambda row: VisualRecord(**row))
 
 
 async def _count_visuals(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
@@ -116,13 +113,12 @@ async def insert_visual(
     by: str | None,
 ) -> VisualRecord:
     """Raises Taken if another one is active."""
-    row = await db.fetch_one(
+    return await db.records(VisualRecord).fetch_one(
         f"""insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, active,
              configuration, created_time, updated_time, created_by, updated_by)
            values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8) returning {_COLUMNS}""",
         *(organization_id, visual_id, questionnaire_id, title, active, configuration, now, by),
     )
-    return VisualRecord(**row)
 
 
 async def _update_visual(
@@ -137,14 +133,13 @@ async def _update_visual(
     by: str | None,
 ) -> VisualRecord:
     """Set the values that are not None in a locked row. Raises Taken if another is active."""
-    row = await db.fetch_one(
+    return await db.records(VisualRecord).fetch_one(
         f"""update questionnaire_visual set title = coalesce($3, title), active = coalesce($4, active),
              configuration = coalesce($5, configuration), version = version + 1,
              updated_time = greatest($6, updated_time), updated_by = $7
            where organization_id = $1 and visual_id = $2 returning {_COLUMNS}""",
         *(organization_id, visual_id, title, active, configuration, now, by),
     )
-    return VisualRecord(**row)
 
 
 async def _update_to_inactive(

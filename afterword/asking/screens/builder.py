@@ -11,7 +11,7 @@ from afterword.asking.questionnaires.drafts import Change
 from afterword.asking.screens import preview as builder_preview
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.question_form import Matching, inserts
-from afterword.asking.screens.questionnaires import ONE, PATH, UNFINISHED, Work, length_text, read_work, work_of
+from afterword.asking.screens.questionnaires import ONE, PATH, UNFINISHED, Work, length_text, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, questions
 from afterword.core.questionnaires.editing import Document, Values
@@ -37,13 +37,13 @@ routes = Screens()
 
 @routes.get(EDIT, scope="Questionnaire.Update")
 async def outline_page(visit: Visit) -> Response:
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     return show(visit, work)
 
 
 @routes.get(ADD, scope="Questionnaire.Update")
 async def gallery_page(visit: Visit) -> Response:
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     return show(visit, work, current="add")
 
 
@@ -81,7 +81,7 @@ async def question_page(visit: Visit) -> Response:
 async def save_question(visit: Visit) -> Response:
     """Wrong values are saved too, as problems of the draft; only a change of somebody else stops it."""
     question_id, seen = visit.id("question_id"), visit.form.text("seen")
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     known = known_of(work, question_id)
     typed = inserts(work, before=question_id).stored_fields(visit.form.values)
     typed |= {"type": [str(known["type"])]} if known else {}

@@ -13,7 +13,7 @@ from afterword.asking.questionnaires.condition_rows import Row, Subjects
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, save, show
 from afterword.asking.screens.question_form import inserts
-from afterword.asking.screens.questionnaires import Work, read_work, work_of
+from afterword.asking.screens.questionnaires import Work, work_of
 from afterword.console import conditions
 from afterword.console.conditions import Values
 from afterword.console.inputs import require_same, theirs_of
@@ -86,18 +86,11 @@ async def add_ending(visit: Visit) -> Response:
     return await save(visit, lambda document: editing.with_ending(document, ending_id, ending), f"/endings/{ending_id}")
 
 
-@routes.get(ENDING, scope="Questionnaire.Update")
-async def ending_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work, pools = await work_of(visit, db), await _pools(visit, db)
-    return _page(visit, work, pools, _ending_in(visit, work))
-
-
 @routes.post(ENDING, scope="Questionnaire.Update")
 async def save_ending(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
     form, ending_id = visit.form, visit.id("ending_id")
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     insert = inserts(work)
     typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
     if form.all("responses_max"):
@@ -117,9 +110,7 @@ async def save_ending(visit: Visit) -> Response:
     try:
         return await save(visit, change, f"/endings/{ending_id}?done=saved")
     except (errors.Invalid, errors.Stale) as refusal:
-        async with visit.read() as db:
-            work, pools = await work_of(visit, db), await _pools(visit, db)
-        return _page(visit, work, pools, {**_ending_in(visit, work), **typed}, values, refusal=refusal)
+        return await _page(visit, typed, values, refusal=refusal)
 
 
 @routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
@@ -131,7 +122,7 @@ async def move_ending(visit: Visit) -> Response:
 @routes.get(f"{ENDING}/removal", scope="Questionnaire.Update")
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     ending = _ending_in(visit, work)
     return visit.confirm(
         title=words(
@@ -154,16 +145,18 @@ async def remove_ending(visit: Visit) -> Response:
     return html.redirect(f"{address_of(visit)}/endings?done=removed")
 
 
-def _page(
+@routes.get(ENDING, scope="Questionnaire.Update")
+async def _page(
     visit: Visit,
-    work: Work,
-    pools: Sequence[tuple[str, str]],
-    ending: Document,
+    typed: Document | None = None,
     values: Values | None = None,
     *,
     refusal: errors.Refusal | None = None,
 ) -> Response:
-    words, stored, number = visit.words, _ending_in(visit, work), _number(work, ending)
+    async with visit.read() as db:
+        work, pools = await work_of(visit, db), await _pools(visit, db)
+    words, stored = visit.words, _ending_in(visit, work)
+    ending, number = {**stored, **(typed or {})}, _number(work, stored)
     known = _known(words, work, stored.get("conditions"))
     insert = inserts(work)
     condition = values or conditions.stored(stored.get("conditions"), known)

@@ -12,7 +12,7 @@ from afterword.asking.questionnaires.condition_rows import Row, Subjects
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import QUESTION, question_in, save
 from afterword.asking.screens.question_form import Matching
-from afterword.asking.screens.questionnaires import ONE, Work, read_work, work_of
+from afterword.asking.screens.questionnaires import ONE, Work, work_of
 from afterword.console import conditions
 from afterword.console.conditions import Values
 from afterword.console.inputs import require_same
@@ -45,7 +45,7 @@ async def jump_page(visit: Visit) -> Response:
 async def save_jump(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
     form, question_id = visit.form, visit.id("question_id")
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     question_in(work, question_id)
     values = conditions.typed(visit.form)
 
@@ -62,7 +62,7 @@ async def save_jump(visit: Visit) -> Response:
     try:
         return await save(visit, change, f"/{question_id}?done=saved#jumps")
     except (errors.Invalid, errors.Stale) as refusal:
-        work = await read_work(visit)
+        work = await visit.reading(work_of)
         return _page(visit, work, question_in(work, question_id), form.text("target"), values, refusal=refusal)
 
 
@@ -148,7 +148,7 @@ async def condition_page(visit: Visit) -> Response:
 async def save_condition(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
     question_id = visit.id("question_id")
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     values = conditions.typed(visit.form)
 
     def change(document: Document) -> Document:
@@ -161,7 +161,7 @@ async def save_condition(visit: Visit) -> Response:
     try:
         return await save(visit, change, f"/{question_id}?done=saved#show_if")
     except (errors.Invalid, errors.Stale) as refusal:
-        work = await read_work(visit)
+        work = await visit.reading(work_of)
         return _condition_page(visit, work, question_in(work, question_id), values, refusal)
 
 

@@ -43,8 +43,7 @@ async def save_kiosk(visit: Visit) -> Response:
 
 @routes.get(PATH, scope="Public Link.Read")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        link = await link_of(visit, db)
+    link = await visit.reading(link_of)
     stored = {**msgspec.structs.asdict(kiosk_of(link) or Kiosk()), "is_on": link.kiosk is not None}
     url = f"{visit.public_pages.link_url(link.key)}/kiosk"
     return visit.page(

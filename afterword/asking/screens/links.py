@@ -142,8 +142,7 @@ async def switch_link(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/qr", scope="Public Link.Read")
 async def qr_file(visit: Visit) -> Response:
-    async with visit.read() as db:
-        link = await link_of(visit, db)
+    link = await visit.reading(link_of)
     file_format: QrFormat = "png" if visit.query.get("format") == "png" else "svg"
     return download(qr_of(link, visit.site, file_format=file_format))
 
@@ -216,8 +215,7 @@ async def _confirm(visit: Visit) -> Response:
 
 @routes.get(f"{PATH}/new", scope="Public Link.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        questionnaire = await _questionnaire(visit, db)
+    questionnaire = await visit.reading(_questionnaire)
     return form_page(
         visit,
         title=visit.words("New link"),

@@ -181,8 +181,7 @@ removal(
 @routes.get(f"{METADATA}/new", scope="Metadata.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        applications = await applications_of(visit, db)
+    applications = await visit.reading(applications_of)
     kind = _kind(visit.query.get("kind", ""))
     return form_page(
         visit,

@@ -13,7 +13,7 @@ from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.asking.screens.metadata_names import METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
-from afterword.asking.screens.questionnaires import LISTING, Work, read_work, work_of
+from afterword.asking.screens.questionnaires import LISTING, Work, work_of
 from afterword.console.inputs import require_same
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.questionnaires import editing, variables
@@ -40,16 +40,9 @@ AROUND: Final[dict[str, Marked]] = {
 routes = Screens()
 
 
-@routes.get(TEXTS, scope="Questionnaire.Update")
-async def texts_page(visit: Visit) -> Response:
-    work = await read_work(visit)
-    return _texts(visit, work, _texts_of(work.draft.definition))
-
-
 @routes.post(TEXTS, scope="Questionnaire.Update")
 async def save_texts(visit: Visit) -> Response:
-    async with visit.read() as db:
-        insert = inserts(await work_of(visit, db))
+    insert = inserts(await visit.reading(work_of))
     typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
     def change(document: Document) -> Document:
@@ -60,12 +53,16 @@ async def save_texts(visit: Visit) -> Response:
     try:
         return await save(visit, change, "/texts?done=saved")
     except errors.Stale as stale:
-        work = await read_work(visit)
-        return _texts(visit, work, typed, stale=stale)
+        return await _texts(visit, typed, stale=stale)
 
 
-def _texts(visit: Visit, work: Work, values: Mapping[str, Any], *, stale: errors.Stale | None = None) -> Response:
+@routes.get(TEXTS, scope="Questionnaire.Update")
+async def _texts(
+    visit: Visit, typed: Mapping[str, Any] | None = None, *, stale: errors.Stale | None = None
+) -> Response:
+    work = await visit.reading(work_of)
     words, insert, stored = visit.words, inserts(work), _texts_of(work.draft.definition)
+    values = stored if typed is None else typed
     texts = {
         "fields": [(name, words(label), insert.shown(str(values.get(name) or ""))) for name, label in AROUND.items()],
         "inserts": insert.offered,
@@ -171,16 +168,10 @@ async def copy_others(visit: Visit) -> Response:
     return html.redirect(f"{address_of(visit)}?done=copied" if copies else f"{address_of(visit)}/others")
 
 
-@routes.get(PAGE, scope="Questionnaire.Update")
-async def group_page(visit: Visit) -> Response:
-    work = await read_work(visit)
-    return _group(visit, work, _values_of(_group_in(visit, work.draft.definition)[0]))
-
-
 @routes.post(PAGE, scope="Questionnaire.Update")
 async def save_group(visit: Visit) -> Response:
     form, group_id = visit.form, visit.id("group_id")
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     insert = _inserts_of(work, _group_in(visit, work.draft.definition)[0])
     texts = {name: insert.stored(form.text(name)) or None for name in ("title", "description")}
     values: Document = {**texts, "enabled": form.text("enabled") == "1"}
@@ -192,14 +183,15 @@ async def save_group(visit: Visit) -> Response:
     try:
         return await save(visit, change, f"/page/{group_id}?done=saved")
     except errors.Stale as stale:
-        work = await read_work(visit)
-        return _group(visit, work, values, stale=stale)
+        return await _group(visit, values, stale=stale)
 
 
-def _group(visit: Visit, work: Work, values: Document, *, stale: errors.Stale | None = None) -> Response:
-    words = visit.words
+@routes.get(PAGE, scope="Questionnaire.Update")
+async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.Stale | None = None) -> Response:
+    words, work = visit.words, await visit.reading(work_of)
     group, number = _group_in(visit, work.draft.definition)
     insert, stored = _inserts_of(work, group), _values_of(group)
+    values = stored if typed is None else typed
     labels = {"title": words("Title"), "description": words("Help text")}
     theirs = [
         (label, insert.shown(str(stored[name] or "")))
@@ -296,7 +288,7 @@ OUTSIDE: Final = f"{EDIT}/values"
 @routes.get(OUTSIDE, scope="Questionnaire.Update")
 async def values_page(visit: Visit) -> Response:
     words = visit.words
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     uses = variables.metadata_of(work.definition)
     rows = [_value_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in _declared(work)]
     undeclared = [_value_row(visit, work, *_split(name), places) for name, places in uses.items()]

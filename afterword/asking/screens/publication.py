@@ -12,7 +12,7 @@ from afterword.asking.questionnaires import access, api, drafts, store
 from afterword.asking.questionnaires import service as questionnaires
 from afterword.asking.questionnaires.drafts import DRAFT_ID
 from afterword.asking.questionnaires.store import PublishedVersion
-from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, type_name, work_of
+from afterword.asking.screens.questionnaires import ONE, PATH, Work, type_name, work_of
 from afterword.console.inputs import require_same
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import definition as core_definition
@@ -39,12 +39,6 @@ CHANGED: Final[Marked] = "Someone changed the draft in the meantime. Check the d
 routes = Screens()
 
 
-@routes.get(PUBLISH, scope="Questionnaire Version.Create")
-async def publish_page(visit: Visit) -> Response:
-    work = await read_work(visit)
-    return _publish(visit, work)
-
-
 @routes.post(PUBLISH, scope="Questionnaire Version.Create")
 async def publish(visit: Visit) -> Response:
     questionnaire_id, note = visit.id("questionnaire_id"), visit.form.text("note")
@@ -59,8 +53,7 @@ async def publish(visit: Visit) -> Response:
                 db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
             )
     except (errors.Invalid, errors.Stale, errors.Conflict) as refusal:
-        work = await read_work(visit)
-        return _publish(visit, work, refusal)
+        return await _publish(visit, refusal)
     return html.redirect(f"{PATH}/{questionnaire_id}?done=published")
 
 
@@ -144,7 +137,9 @@ async def take_back(visit: Visit) -> Response:
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}/edit?done=taken_back")
 
 
-def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(PUBLISH, scope="Questionnaire Version.Create")
+async def _publish(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    work = await visit.reading(work_of)
     words, problems, found = visit.words, work.problems(visit), _unpublished(work)
     is_first = work.published is None
     is_ready = not any(one.is_error for one in problems) and (is_first or bool(found))

@@ -254,8 +254,7 @@ async def work_of(visit: Visit, db: Database) -> Work:
     draft = await drafts.get_draft_record(db, **questionnaire.key)
     if draft is None:
         draft = DraftRecord(
-            organization_id=questionnaire.organization_id,
-            questionnaire_id=questionnaire.questionnaire_id,
+            **questionnaire.key,
             base_version_id=questionnaire.published_version_id,
             revision=-1,
             definition=await drafts.begun(db, questionnaire=questionnaire),
@@ -267,11 +266,6 @@ async def work_of(visit: Visit, db: Database) -> Work:
     version = await access.published(db, questionnaire)
     published = version.definition if version else None
     return Work(questionnaire, draft, examined.findings.found, examined.definition, examined.declared, published)
-
-
-async def read_work(visit: Visit) -> Work:
-    async with visit.read() as db:
-        return await work_of(visit, db)
 
 
 @routes.get(PATH, scope="Questionnaire.Read")
@@ -412,12 +406,8 @@ async def overview(visit: Visit) -> Response:
 async def _senders(visit: Visit, db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
     if "Pipeline.Read" not in visit.caller.scopes:
         return []
-    found = await pipelines_store.list_pipelines(
-        db,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
-        page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX),
-    )
+    page = Page.first(pipelines.LISTED, limit=PIPELINES_MAX)
+    found = await pipelines_store.list_pipelines(db, **questionnaire.key, page=page)
     return [
         {
             "title": one.title,

@@ -12,7 +12,7 @@ from afterword.asking.questionnaires import access, drafts, translations
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.questionnaires.translations import Shown
 from afterword.asking.screens import questionnaires
-from afterword.asking.screens.questionnaires import ONE, PATH, Work, read_work, work_of
+from afterword.asking.screens.questionnaires import ONE, PATH, Work, work_of
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.questionnaires import editing, question_types
 from afterword.core.questionnaires.definition import Text, texts_of
@@ -41,7 +41,7 @@ routes = Screens()
 @routes.get(LANGUAGES, scope="Questionnaire.Update")
 async def list_languages(visit: Visit) -> Response:
     words = visit.words
-    work = await read_work(visit)
+    work = await visit.reading(work_of)
     own = work.questionnaire.own_texts
     others = [one for one in work.definition.locales if one != work.definition.default_locale]
     rows: list[dict[str, str]] = []
@@ -79,15 +79,9 @@ async def add_language(visit: Visit) -> Response:
         known = [one for one in document.get("locales") or [document.get("default_locale")] if isinstance(one, str)]
         return translations.with_standard({**document, "locales": known if locale in known else [*known, locale]})
 
-    await _edit(visit, change)
+    async with visit.write() as db:
+        await drafts.edit(db, caller=visit.caller, **visit.ids, change=change, now=visit.now)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}/translations/{locale}?done=language")
-
-
-@routes.get(LANGUAGE, scope="Questionnaire.Update")
-async def language_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work, shown = await _shown(visit, db)
-    return _page(visit, work, shown)
 
 
 @routes.post(LANGUAGE, scope="Questionnaire.Update")
@@ -110,21 +104,16 @@ async def save_translations(visit: Visit) -> Response:
             await _save(visit, db, questionnaire, rows)
     here = f"{PATH}/{visit.id('questionnaire_id')}/translations/{visit.id('locale')}"
     if not lost and form.text("autosave"):
-        async with visit.read() as db:
-            work, shown = await _shown(visit, db)
-        return _page(visit, work, shown, only=typed)
+        return await _page(visit, only=typed)
     if not lost:
         return html.redirect(address(here, show=visit.query.get("show"), begin=visit.query.get("begin"), done="saved"))
-    async with visit.read() as db:
-        work, shown = await _shown(visit, db)
-    return _page(visit, work, shown, lost=lost)
+    return await _page(visit, lost=lost)
 
 
 @routes.get(f"{LANGUAGE}/file", scope="Questionnaire.Update")
 async def file_out(visit: Visit) -> Response:
     file_format: Format = "xliff" if visit.query.get("format") == "xliff" else "csv"
-    async with visit.read() as db:
-        work, shown = await _shown(visit, db)
+    work, shown = await visit.reading(_shown)
     questionnaire_id = work.questionnaire.questionnaire_id
     return download(translations.file_of(shown, questionnaire_id=questionnaire_id, file_format=file_format))
 
@@ -141,9 +130,7 @@ async def file_in(visit: Visit) -> Response:
             unknown = await _save(visit, db, questionnaire, [one for one in rows if one.target and one.target.strip()])
     except (errors.Malformed, errors.Invalid) as refusal:
         wrong = errors.Invalid(refusal.detail, errors=[errors.FieldError("wrong", refusal.detail, pointer="/file")])
-        async with visit.read() as db:
-            work, shown = await _shown(visit, db)
-        return _page(visit, work, shown, refusal=wrong)
+        return await _page(visit, refusal=wrong)
     here = f"{PATH}/{visit.id('questionnaire_id')}/translations/{visit.id('locale')}"
     return html.redirect(address(here, done="translated", unknown=len(unknown) or None))
 
@@ -168,13 +155,6 @@ async def _begin(visit: Visit, db: Database, questionnaire: Questionnaire) -> No
     )
 
 
-async def _edit(visit: Visit, change: drafts.Change) -> None:
-    async with visit.write() as db:
-        await drafts.edit(
-            db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), change=change, now=visit.now
-        )
-
-
 async def _save(visit: Visit, db: Database, questionnaire: Questionnaire, rows: list[Row]) -> list[str]:
     _, unknown = await translations.save(
         db, questionnaire=questionnaire, locale=visit.id("locale"), rows=rows, caller=visit.caller, now=visit.now
@@ -182,16 +162,16 @@ async def _save(visit: Visit, db: Database, questionnaire: Questionnaire, rows: 
     return unknown
 
 
-def _page(
+@routes.get(LANGUAGE, scope="Questionnaire.Update")
+async def _page(
     visit: Visit,
-    work: Work,
-    shown: Shown,
     *,
     lost: Mapping[str, str] | None = None,
     only: Collection[str] = (),
     refusal: errors.Refusal | None = None,
 ) -> Response:
     """`only`: the keys of the texts that a page shows in place of those that its address chooses."""
+    work, shown = await visit.reading(_shown)
     words, locale = visit.words, shown.locale
     show = visit.query.get("show", "")
     states = {one.key: state_of(one, shown.outdated) for one in shown.texts}

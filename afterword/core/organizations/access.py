@@ -137,6 +137,11 @@ class Caller:
         if scope not in self.scopes:
             raise InsufficientScope(scope, role=self.role if self.user_id else None)
 
+    def require_all(self) -> None:
+        """Raise Forbidden for a caller who sees a part of the organization, or test data alone."""
+        self.require_whole()
+        self.require_real()
+
     def require_values(self, subjects: Iterable[str]) -> None:
         """Raise InsufficientScope where a condition speaks of values of single responses that are out of reach."""
         for kind in sorted({subject.partition(":")[0] for subject in subjects} & VALUE_SCOPES.keys()):

@@ -47,6 +47,7 @@ assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
 
 Want = TypeVar("Want")
 Outcome = TypeVar("Outcome")
+Kind = TypeVar("Kind")
 Row = Mapping[Any, Any]  # by name or place; the driver's own type is no Mapping, so type checkers refuse `**row`
 
 
@@ -101,6 +102,10 @@ class Database:
     _connection: Any
     clock: Clock
 
+    def records(self, make: Callable[..., Kind]) -> "Records[Kind]":
+        """Queries whose rows become records, of a class with the columns as members, or by a function of the row."""
+        return Records(self, (lambda row: make(**dict(row))) if isinstance(make, type) else make)
+
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
         try:
             return await self._connection.fetch(query, *values)
@@ -132,6 +137,14 @@ class Database:
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
         with _refusals():
             return await self._connection.fetchval(query, *values)
+
+    async def fetch_column(self, query: LiteralString, *values: object) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in await self.fetch(query, *values)]
+
+    async def touches(self, query: LiteralString, *values: object) -> bool:
+        """Run it and say whether it touched a row."""
+        return bool(await self.execute(query, *values))
 
     async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
         """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
@@ -180,6 +193,27 @@ class Database:
             message = "The row that this cursor stood on is gone; start again."
             raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="cursor"))
         return (*(row[step.column.name] for step in page.order), after[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Generic[Kind]):
+    """The queries of a Database whose rows become records."""
+
+    _db: Database
+    _make: Callable[[Row], Kind]
+
+    async def fetch(self, query: LiteralString, *values: object) -> list[Kind]:
+        return [*map(self._make, await self._db.fetch(query, *values))]
+
+    async def fetch_row(self, query: LiteralString, *values: object) -> Kind | None:
+        row = await self._db.fetch_row(query, *values)
+        return None if row is None else self._make(row)
+
+    async def fetch_one(self, query: LiteralString, *values: object) -> Kind:
+        return self._make(await self._db.fetch_one(query, *values))
+
+    async def fetch_list(self, base: LiteralString, *values: object, page: Page) -> Rows[Kind]:
+        return (await self._db.fetch_list(base, *values, page=page)).map(self._make)
 
 
 class TooManyWait(Exception):

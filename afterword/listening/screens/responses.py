@@ -217,7 +217,7 @@ async def remove_tag(visit: Visit) -> Response:
             db,
             caller=visit.caller,
             **visit.ids,
-            text=visit.form.text("tag"),
+            tag=visit.form.text("tag"),
             now=visit.now,
         )
     return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))

@@ -120,35 +120,32 @@ _suppression_values: Final = attrgetter(*Suppression.__dataclass_fields__)
 
 # responders ------------------------------------------------------------------------------------------------------
 async def get_responder(db: Database, *, organization_id: str, responder_id: str) -> Responder | None:
-    row = await db.fetch_row(
+    return await db.records(_responder).fetch_row(
         f"select {_COLUMNS} from responder where organization_id = $1 and responder_id = $2",
         organization_id,
         responder_id,
     )
-    return _responder(row) if row else None
 
 
 async def list_responders(  # any tenant: a batch serves many
     db: Database, *, keys: Sequence[ResponderKey]
 ) -> list[Responder]:
     """The existing responders of these (organization_id, responder_id) pairs, in no order."""
-    rows = await db.fetch(
+    return await db.records(_responder).fetch(
         f"""select {_COLUMNS_R} from unnest($1::text[], $2::text[]) as w (organization_id, responder_id)
              join responder r on r.organization_id = w.organization_id and r.responder_id = w.responder_id""",
         *arrays(keys, 2),
     )
-    return [_responder(row) for row in rows]
 
 
 async def claim_responders(db: Database, *, keys: Sequence[ResponderKey]) -> list[Responder]:
     """As list_responders, locked in key order (so that two batches cannot deadlock) until the transaction ends."""
-    rows = await db.fetch(
+    return await db.records(_responder).fetch(
         f"""select {_COLUMNS} from responder
            where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))
            order by organization_id, responder_id for no key update""",
         *arrays(keys, 2),
     )
-    return [_responder(row) for row in rows]
 
 
 async def insert_responders(  # any tenant: a batch serves many
@@ -169,7 +166,7 @@ async def update_responders(  # any tenant: a batch serves many
     db: Database, *, responders: Sequence[Responder], now: datetime
 ) -> list[Responder]:
     """Write locale, time zone, metadata and `updated_by` of claimed responders; the rows after the change."""
-    rows = await db.fetch(
+    return await db.records(_responder).fetch(
         f"""update responder r
            set locale = n.locale, time_zone = n.time_zone, metadata = n.metadata, updated_by = n.updated_by,
                metadata_times = (r.metadata_times || coalesce((
@@ -184,7 +181,6 @@ async def update_responders(  # any tenant: a batch serves many
         *arrays(map(_updated, responders), 6),
         now,
     )
-    return [_responder(row) for row in rows]
 
 
 async def delete_responders(  # any tenant: a batch serves many
@@ -203,20 +199,19 @@ async def list_addresses_of(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[AddressId]
 ) -> list[Address]:
     """The addresses with these keys, in no order."""
-    rows = await db.fetch(
+    return await db.records(Address).fetch(
         f"""select {qualified(_ADDRESS_COLUMNS, "a")}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
              join responder_address a on a.organization_id = w.organization_id and a.channel_id = w.channel_id
                and a.address_key = w.address_key""",
         *arrays(addresses, 3),
     )
-    return [Address(**dict(row)) for row in rows]
 
 
 async def list_recipients(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[AddressId]
 ) -> list[Recipient]:
-    rows = await db.fetch(
+    return await db.records(_recipient).fetch(
         f"""select a.channel_id, a.address_key, a.identifier, a.unsubscribe_id, {_COLUMNS_R}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
              cross join lateral (
@@ -228,7 +223,6 @@ async def list_recipients(  # any tenant: a batch serves many
                where organization_id = a.organization_id and responder_id = a.responder_id limit 1) r""",
         *arrays(addresses, 3),
     )
-    return [_recipient(row) for row in rows]
 
 
 async def list_address_facts(  # any tenant: a batch serves many
@@ -265,13 +259,12 @@ async def list_address_facts(  # any tenant: a batch serves many
 
 
 async def list_addresses(db: Database, *, organization_id: str, responder_id: str) -> list[Address]:
-    rows = await db.fetch(
+    return await db.records(Address).fetch(
         f"""select {_ADDRESS_COLUMNS} from responder_address where organization_id = $1 and responder_id = $2
            order by channel_id, created_time, address_key""",
         organization_id,
         responder_id,
     )
-    return [Address(**dict(row)) for row in rows]
 
 
 async def insert_addresses(  # any tenant: a batch serves many
@@ -297,10 +290,9 @@ async def insert_addresses(  # any tenant: a batch serves many
 async def get_address_by_unsubscribe_id(  # any tenant: the link knows none
     db: Database, *, unsubscribe_id: str
 ) -> Address | None:
-    row = await db.fetch_row(
+    return await db.records(Address).fetch_row(
         f"select {_ADDRESS_COLUMNS} from responder_address where unsubscribe_id = $1", unsubscribe_id
     )
-    return Address(**dict(row)) if row else None
 
 
 # suppressions ----------------------------------------------------------------------------------------------------
@@ -308,7 +300,7 @@ async def list_suppressions_for(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[AddressId], now: datetime
 ) -> list[Suppression]:
     """The suppressions in force of these (organization_id, channel_id, address_key), in no order."""
-    rows = await db.fetch(
+    return await db.records(Suppression).fetch(
         f"""select {_SUPPRESSION_COLUMNS_S}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
              join suppression s on s.organization_id = w.organization_id and s.channel_id = w.channel_id
@@ -317,7 +309,6 @@ async def list_suppressions_for(  # any tenant: a batch serves many
         *arrays(addresses, 3),
         now,
     )
-    return [Suppression(**dict(row)) for row in rows]
 
 
 async def insert_suppressions(  # any tenant: a batch serves many
@@ -328,7 +319,7 @@ async def insert_suppressions(  # any tenant: a batch serves many
     Returns the rows written.
     """
     ordered = sorted(suppressions, key=lambda one: one.key)
-    rows = await db.fetch(
+    return await db.records(Suppression).fetch(
         f"""insert into suppression as s ({SUPPRESSION_COLUMNS})
            select {SUPPRESSION_COLUMNS}
            from unnest($1::text[], $2::text[], $3::smallint[], $4::bytea[], $5::text[], $6::text[], $7::timestamptz[],
@@ -348,7 +339,6 @@ async def insert_suppressions(  # any tenant: a batch serves many
         *arrays(map(_suppression_values, ordered), 11),
         now,
     )
-    return [Suppression(**dict(row)) for row in rows]
 
 
 def _recipient(row: Row) -> Recipient:

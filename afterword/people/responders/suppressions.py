@@ -53,14 +53,9 @@ class Suppression(FixedRecord, kw_only=True):
     note: str | None
 
 
-def require_reach(caller: Caller) -> None:
-    """Raise Forbidden for limited callers: a suppression holds for all applications."""
-    caller.require_whole()
-    caller.require_real()
-
-
 def _allow(caller: Caller, _operation: Operation) -> None:
-    require_reach(caller)
+    """Raise Forbidden for limited callers: a suppression holds for all applications."""
+    caller.require_all()
 
 
 async def _lift(change: Change[Suppression], _options: Mapping[str, Any]) -> None:
@@ -148,7 +143,7 @@ async def add(
     neither, Conflict. Raises Forbidden, and Invalid for what is no address of the channel or a time that has
     passed.
     """
-    require_reach(caller)
+    caller.require_all()
     if request.expires_time is not None and request.expires_time <= now:
         raise errors.Invalid.at("/expires_time", "out_of_range", "That time has passed.")
     try:

@@ -335,8 +335,7 @@ async def stop_messages(visit: Visit) -> Response:
 @routes.get("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Read")
 async def lift_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        one = await _suppression(visit, db)
+    one = await visit.reading(_suppression)
     return visit.confirm(
         title=words("Allow messages again"),
         sentences=[
@@ -364,7 +363,7 @@ async def lift(visit: Visit) -> Response:
 
 
 async def _suppression(visit: Visit, db: Database) -> Suppression:
-    suppressions.require_reach(visit.caller)
+    visit.caller.require_all()
     await responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
     for one in await _suppressed(visit, db, visit.id("responder_id")):
         if one.suppression_id == visit.id("suppression_id"):

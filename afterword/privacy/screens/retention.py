@@ -17,7 +17,7 @@ from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import html
 from afterword.privacy import retention
 from afterword.privacy.retention import RUNS, Preview
-from afterword.tenants.organizations.retention import RETENTION, Retention, require_reach
+from afterword.tenants.organizations.retention import RETENTION, Retention
 
 PATH: Final = "/console/settings/retention"
 KINDS: Final[Mapping[str, Marked]] = {
@@ -82,8 +82,7 @@ def _number(words: Texts, one: Preview) -> str:
 @routes.get(PATH, scope="Organization.Update")
 async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        stored = await _stored(visit, db)
+    stored = await visit.reading(_stored)
     return form_page(
         visit,
         title=words("Retention"),
@@ -103,7 +102,7 @@ async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Res
 @routes.get(f"{PATH}/runs", scope="Organization.Update")
 async def list_runs(visit: Visit) -> Response:
     words = visit.words
-    require_reach(visit.caller)
+    visit.caller.require_all()
     async with visit.read() as db:
         found = await retention.list_runs(
             db, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query)

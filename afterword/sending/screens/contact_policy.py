@@ -119,7 +119,7 @@ async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
 @routes.get(SUPPRESSIONS, scope="Suppression.Read")
 async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
-    suppressions.require_reach(visit.caller)
+    visit.caller.require_all()
     async with visit.read() as db:
         found = await nouns.rows(
             SUPPRESSION,

@@ -64,20 +64,18 @@ async def _get_passkey(  # any tenant: the credential says whose it is
     db: Database, *, credential_id: bytes
 ) -> Passkey | None:
     """The passkey, locked, so that two answers are not counted at once."""
-    row = await db.fetch_row(
+    return await db.records(Passkey).fetch_row(
         f"select {_COLUMNS} from login_passkey where credential_id = $1 for no key update", credential_id
     )
-    return Passkey(**row) if row else None
 
 
 async def list_passkeys(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str
 ) -> list[Passkey]:
-    rows = await db.fetch(
+    return await db.records(Passkey).fetch(
         f"select {_COLUMNS} from login_passkey where login_id = $1 order by created_time, credential_id limit 100",
         login_id,
     )
-    return [Passkey(**row) for row in rows]
 
 
 async def _update_passkey(  # any tenant: a login belongs to a person
@@ -102,11 +100,9 @@ async def _insert_challenge(  # any tenant: before the login is known
     db: Database, challenge: bytes, *, expires: datetime
 ) -> bool:
     """Note that it was answered; false if it had been before."""
-    return bool(
-        await db.execute(
-            "insert into login_challenge (digest, expires_time) values ($1, $2) on conflict do nothing",
-            *(hashlib.sha256(challenge).digest(), expires),
-        )
+    return await db.touches(
+        "insert into login_challenge (digest, expires_time) values ($1, $2) on conflict do nothing",
+        *(hashlib.sha256(challenge).digest(), expires),
     )
 
 

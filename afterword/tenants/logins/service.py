@@ -108,8 +108,7 @@ async def get_login(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, is_locked: bool = False
 ) -> Login | None:
     lock: LiteralString = "for no key update" if is_locked else ""
-    row = await db.fetch_row(f"select {_COLUMNS} from login where login_id = $1 {lock}", login_id)
-    return Login(**row) if row else None
+    return await db.records(Login).fetch_row(f"select {_COLUMNS} from login where login_id = $1 {lock}", login_id)
 
 
 async def get_login_by_email(  # any tenant: a login belongs to a person
@@ -117,10 +116,9 @@ async def get_login_by_email(  # any tenant: a login belongs to a person
 ) -> Login | None:
     """The person's own; those that identity providers vouch for are found by these alone."""
     lock: LiteralString = "for no key update" if is_locked else ""
-    row = await db.fetch_row(
+    return await db.records(Login).fetch_row(
         f"select {_COLUMNS} from login where lower(email) = lower($1) and not is_of_provider {lock}", email
     )
-    return Login(**row) if row else None
 
 
 async def _update_login(  # any tenant: a login belongs to a person
@@ -151,9 +149,7 @@ async def _update_totp_step(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, step: int
 ) -> bool:
     """Whether no code of this step or a later one was used before."""
-    return bool(
-        await db.execute("update login set totp_step = $2 where login_id = $1 and totp_step < $2", login_id, step)
-    )
+    return await db.touches("update login set totp_step = $2 where login_id = $1 and totp_step < $2", login_id, step)
 
 
 async def _insert_recovery_codes(  # any tenant: a login belongs to a person
@@ -169,9 +165,7 @@ async def _insert_recovery_codes(  # any tenant: a login belongs to a person
 async def _delete_recovery_code(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, digest: bytes
 ) -> bool:
-    return bool(
-        await db.execute("delete from login_recovery_code where login_id = $1 and digest = $2", login_id, digest)
-    )
+    return await db.touches("delete from login_recovery_code where login_id = $1 and digest = $2", login_id, digest)
 
 
 async def count_recovery_codes(  # any tenant: a login belongs to a person
@@ -183,25 +177,22 @@ async def count_recovery_codes(  # any tenant: a login belongs to a person
 async def list_memberships(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str
 ) -> list[Membership]:
-    rows = await db.fetch(
+    return await db.records(Membership).fetch(
         """select u.organization_id, u.user_id, o.display_name as organization_name, u.role
            from organization_user u join organization o using (organization_id)
            where u.login_id = $1 and u.active and u.removed_time is null
            order by u.last_login_time desc nulls last, o.display_name limit 100""",
         login_id,
     )
-    return [Membership(**row) for row in rows]
 
 
 async def _update_user_login(db: Database, *, organization_id: str, user_id: str, login_id: str) -> bool:
     """Let the login act as this user; false where another login does already."""
-    return bool(
-        await db.execute(
-            """update organization_user set login_id = $3
-               where organization_id = $1 and user_id = $2 and removed_time is null
-                 and (login_id is null or login_id = $3)""",
-            *(organization_id, user_id, login_id),
-        )
+    return await db.touches(
+        """update organization_user set login_id = $3
+           where organization_id = $1 and user_id = $2 and removed_time is null
+             and (login_id is null or login_id = $3)""",
+        *(organization_id, user_id, login_id),
     )
 
 

@@ -85,7 +85,7 @@ async def _insert_session(
 async def get_session(
     db: Database, *, cookie: str, now: datetime
 ) -> Session | None:  # any tenant: the cookie says which
-    row = await db.fetch_row(
+    return await db.records(Session).fetch_row(
         """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, u.only_where, u.only_values,
@@ -115,32 +115,28 @@ async def get_session(
              and (u.login_id = s.login_id or i.login_id is not null)""",
         *(_digest(cookie), now, now - IDLE),
     )
-    return Session(**row) if row else None
 
 
 async def list_sessions(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, now: datetime
 ) -> list[OpenSession]:
-    rows = await db.fetch(
+    return await db.records(OpenSession).fetch(
         """select session_id, device, network, created_time, seen_time from login_session
            where login_id = $1 and expires_time > $2 and seen_time > $3 order by created_time desc limit 100""",
         *(login_id, now, now - IDLE),
     )
-    return [OpenSession(**row) for row in rows]
 
 
 async def _update_session_user(
     db: Database, *, organization_id: str, user_id: str, session_id: str, login_id: str, digest: bytes
 ) -> bool:
     """Let the session act as another user of the same login, under a new cookie."""
-    return bool(
-        await db.execute(
-            """update login_session s set organization_id = $1, user_id = $2, digest = $5
-               where s.session_id = $3 and s.login_id = $4 and exists (
-                 select from organization_user u where u.organization_id = $1 and u.user_id = $2
-                   and u.login_id = $4 and u.active and u.removed_time is null)""",
-            *(organization_id, user_id, session_id, login_id, digest),
-        )
+    return await db.touches(
+        """update login_session s set organization_id = $1, user_id = $2, digest = $5
+           where s.session_id = $3 and s.login_id = $4 and exists (
+             select from organization_user u where u.organization_id = $1 and u.user_id = $2
+               and u.login_id = $4 and u.active and u.removed_time is null)""",
+        *(organization_id, user_id, session_id, login_id, digest),
     )
 
 
@@ -165,9 +161,7 @@ async def update_sessions_seen(  # any tenant: sessions of a web process
 async def _delete_session(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, session_id: str
 ) -> bool:
-    return bool(
-        await db.execute("delete from login_session where login_id = $1 and session_id = $2", login_id, session_id)
-    )
+    return await db.touches("delete from login_session where login_id = $1 and session_id = $2", login_id, session_id)
 
 
 async def delete_sessions(  # any tenant: a login belongs to a person

@@ -161,8 +161,9 @@ async def checked_brand(db: Database, *, organization_id: str, brand: Mapping[st
 
 
 async def _list_types(db: Database, *, page: Page) -> Rows[ApplicationType]:  # any tenant: the product's own
-    rows = await db.fetch_list("select application_type_id, name, title, description from application_type", page=page)
-    return rows.map(lambda row: ApplicationType(**row))
+    return await db.records(ApplicationType).fetch_list(
+        "select application_type_id, name, title, description from application_type", page=page
+    )
 
 
 async def get_has_type(db: Database, *, application_type_id: str) -> bool:  # any tenant: the product's own

@@ -54,8 +54,9 @@ _COLUMNS: Final[LiteralString] = """organization_id, asset_id, title, media_type
 
 
 async def list_asset_records(db: Database, *, organization_id: str, page: Page) -> Rows[AssetRecord]:
-    rows = await db.fetch_list(f"select {_COLUMNS} from asset where organization_id = $1", organization_id, page=page)
-    return rows.map(lambda row: AssetRecord(**row))
+    return await db.records(AssetRecord).fetch_list(
+        f"select {_COLUMNS} from asset where organization_id = $1", organization_id, page=page
+    )
 
 
 async def _get_asset(
@@ -63,10 +64,9 @@ async def _get_asset(
 ) -> AssetRecord | None:
     """Locked, nobody deletes it before the transaction ends, and nobody begins to use it where that deletes it."""
     lock: LiteralString = "for no key update" if is_locked else ""
-    row = await db.fetch_row(
+    return await db.records(AssetRecord).fetch_row(
         f"select {_COLUMNS} from asset where organization_id = $1 and asset_id = $2 {lock}", organization_id, asset_id
     )
-    return AssetRecord(**row) if row else None
 
 
 async def list_asset_ids(db: Database, *, organization_id: str, asset_ids: Sequence[str]) -> set[str]:
@@ -86,10 +86,9 @@ async def list_asset_paths(db: Database, *, organization_id: str, asset_ids: Seq
 
 
 async def _get_asset_by_hash(db: Database, *, organization_id: str, content_hash: bytes) -> AssetRecord | None:
-    row = await db.fetch_row(
+    return await db.records(AssetRecord).fetch_row(
         f"select {_COLUMNS} from asset where organization_id = $1 and content_hash = $2", organization_id, content_hash
     )
-    return AssetRecord(**row) if row else None
 
 
 async def _get_content(  # any tenant: public by its address
@@ -124,7 +123,7 @@ async def _insert_asset(
     now: datetime,
     by: str | None,
 ) -> AssetRecord:
-    row = await db.fetch_one(
+    return await db.records(AssetRecord).fetch_one(
         f"""insert into asset (organization_id, asset_id, title, media_type, width, height, bytes, content_hash,
              content, created_time, created_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning {_COLUMNS}""",
@@ -140,7 +139,6 @@ async def _insert_asset(
         now,
         by,
     )
-    return AssetRecord(**row)
 
 
 async def _delete_asset(db: Database, *, organization_id: str, asset_id: str) -> None:
@@ -149,7 +147,7 @@ async def _delete_asset(db: Database, *, organization_id: str, asset_id: str) ->
 
 async def list_uses(db: Database, *, organization_id: str, path: str) -> list[str]:
     """Names of the organization, applications and questionnaires that show the picture."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select distinct q.display_name from questionnaire_visual v
              join questionnaire q on q.organization_id = v.organization_id and q.questionnaire_id = v.questionnaire_id
            where v.organization_id = $1 and v.configuration ->> 'logo' = $2
@@ -163,7 +161,6 @@ async def list_uses(db: Database, *, organization_id: str, path: str) -> list[st
            limit $3""",
         *(organization_id, path, USES_NAMED_MAX),
     )
-    return [row["display_name"] for row in rows]
 
 
 if TYPE_CHECKING:

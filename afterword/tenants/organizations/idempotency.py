@@ -45,12 +45,11 @@ async def _update_lock_timeout(db: Database, *, seconds: float) -> None:  # any 
 
 
 async def _get_kept_answer(db: Database, *, organization_id: str, key: str) -> KeptAnswer | None:
-    row = await db.fetch_row(
+    return await db.records(KeptAnswer).fetch_row(
         """select request_digest, status, headers, body from idempotency_key
            where organization_id = $1 and key = $2""",
         *(organization_id, key),
     )
-    return KeptAnswer(**dict(row)) if row else None
 
 
 async def update_kept_answer(

@@ -60,7 +60,7 @@ _COLUMNS_P: Final = qualified(_COLUMNS, "p")
 
 async def _insert_plan(db: Database, *, organization_id: str, document: Mapping[str, object], now: datetime) -> Plan:
     """A new plan has all its credits. Raises Dangling if there is no such application."""
-    row = await db.fetch_one(
+    return await db.records(Plan).fetch_one(
         f"""insert into plan (organization_id, plan_id, application_id, title, kind, credits, remaining_credits,
                              extra_credits, features, start_time, renew_time, end_time, created_time, updated_time)
            select $1, d.plan_id, d.application_id, d.title, d.kind, d.credits, d.credits, d.extra_credits, d.features,
@@ -68,7 +68,6 @@ async def _insert_plan(db: Database, *, organization_id: str, document: Mapping[
            from jsonb_populate_record(null::plan, $2) d returning {_COLUMNS}""",
         *(organization_id, document, now),
     )
-    return Plan(**row)
 
 
 async def _count_plans(db: Database, *, organization_id: str) -> int:
@@ -86,8 +85,9 @@ async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:
 
 
 async def _claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenant: for operators
-    row = await db.fetch_row(f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id)
-    return Plan(**row) if row else None
+    return await db.records(Plan).fetch_row(
+        f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id
+    )
 
 
 async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
@@ -107,7 +107,7 @@ async def _update_credits_used(
     Unlimited plans come first and count nothing; then plans with credits: the application's own before the
     organization's, an earlier end before a later one. If all are empty, the first goes below zero.
     """
-    row = await db.fetch_row(
+    return await db.records(Plan).fetch_row(
         f"""update plan p
            set extra_credits = p.extra_credits - (p.extra_credits > 0)::int,
              remaining_credits = p.remaining_credits - (p.extra_credits <= 0)::int,
@@ -122,14 +122,13 @@ async def _update_credits_used(
            returning {_COLUMNS}""",
         *(organization_id, application_id, now),
     )
-    return Plan(**row) if row else None
 
 
 async def _update_plan(
     db: Database, *, organization_id: str, plan_id: str, changes: Mapping[str, object], now: datetime
 ) -> Plan:
     """Update a locked plan after a renewal, a top-up or an end."""
-    row = await db.fetch_one(
+    return await db.records(Plan).fetch_one(
         f"""update plan p
            set (state, remaining_credits, extra_credits, renew_time, end_time)
                = (select s.state, s.remaining_credits, s.extra_credits, s.renew_time, s.end_time
@@ -138,18 +137,16 @@ async def _update_plan(
            where organization_id = $1 and plan_id = $2 returning {_COLUMNS}""",
         *(organization_id, plan_id, changes, now),
     )
-    return Plan(**row)
 
 
 async def _claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Plan]:
     """Lock the plans that end or renew by now, except those locked by another worker."""
-    rows = await db.fetch(
+    return await db.records(Plan).fetch(
         f"""select {_COLUMNS} from plan
            where renew_time <= $1 or (end_time <= $1 and state = 'active')
            order by organization_id, plan_id limit $2 for no key update skip locked""",
         *(now, limit),
     )
-    return [Plan(**row) for row in rows]
 
 
 PLANS_MAX: Final = 100  # of one organization, ended ones included

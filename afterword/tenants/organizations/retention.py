@@ -84,21 +84,15 @@ class LegalHold(FixedRecord, kw_only=True):
     reason: Annotated[fields.Text500, Editable("Reason", "For example, the reference of a lawsuit.")]
 
 
-def require_reach(caller: Caller) -> None:
-    """Raise Forbidden for a caller that sees a part of the organization, or test data alone."""
-    caller.require_whole()
-    caller.require_real()
-
-
 async def _check(change: Change[Retention]) -> None:
-    require_reach(change.caller)
+    change.caller.require_all()
 
 
 def _allow(caller: Caller, operation: Operation) -> None:
     """Raise Forbidden for callers of a part; for them a single hold is not there."""
     if operation == "get" and caller.is_limited:
         raise errors.NotFound(HOLD.nothing)
-    require_reach(caller)
+    caller.require_all()
 
 
 def _unknown(error: errors.Conflict) -> errors.Refusal:

@@ -23,10 +23,9 @@ async def _count_other_organizations(db: Database, *, organization_id: str, limi
 
 
 async def list_senders(db: Database, *, organization_id: str) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         "select domain from organization_sender_domain where organization_id = $1 order by domain", organization_id
     )
-    return [row["domain"] for row in rows]
 
 
 async def _delete_sender(db: Database, *, organization_id: str, domain: str) -> None:

@@ -259,13 +259,15 @@ async def get_organization(db: Database, *, organization_id: str, is_locked: boo
 async def get_organization_by_domain(  # any tenant: operators name it
     db: Database, *, domain: str
 ) -> Organization | None:
-    row = await db.fetch_row(f"select {_COLUMNS} from organization where domain = lower($1)", domain)
-    return Organization(**row) if row else None
+    return await db.records(Organization).fetch_row(
+        f"select {_COLUMNS} from organization where domain = lower($1)", domain
+    )
 
 
 async def list_organizations(db: Database, *, limit: int = 500) -> list[Organization]:  # any tenant: for operators
-    rows = await db.fetch(f"select {_COLUMNS} from organization order by created_time, organization_id limit $1", limit)
-    return [Organization(**row) for row in rows]
+    return await db.records(Organization).fetch(
+        f"select {_COLUMNS} from organization order by created_time, organization_id limit $1", limit
+    )
 
 
 async def _insert_organization(

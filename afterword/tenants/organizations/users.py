@@ -394,12 +394,11 @@ async def get_user(db: Database, *, organization_id: str, user_id: str, is_locke
 
 
 async def get_user_by_email(db: Database, *, organization_id: str, email: str) -> User | None:
-    row = await db.fetch_row(
+    return await db.records(User).fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and lower(email) = lower($2) and removed_time is null""",
         *(organization_id, email),
     )
-    return User(**row) if row else None
 
 
 async def list_users(db: Database, *, organization_id: str, page: Page, with_service: bool) -> Rows[User]:
@@ -412,13 +411,12 @@ async def list_users(db: Database, *, organization_id: str, page: Page, with_ser
 async def _list_applications_reached(
     db: Database, *, organization_id: str, among: Sequence[str]
 ) -> list[UserApplication]:
-    rows = await db.fetch(
+    return await db.records(UserApplication).fetch(
         """select application_id, display_name from application
            where organization_id = $1 and (cardinality($2::text[]) = 0 or application_id = any($2))
            order by display_name, application_id limit 500""",
         *(organization_id, list(among)),
     )
-    return [UserApplication(**row) for row in rows]
 
 
 async def _claim_owners(db: Database, *, organization_id: str) -> set[str]:

@@ -174,8 +174,7 @@ async def save_account(visit: Visit) -> Response:
 async def change_password(visit: Visit) -> Response:
     """All other sessions end."""
     password = visit.form.secret("password")
-    async with visit.read() as db:
-        login = await login_of(visit, db)
+    login = await visit.reading(login_of)
     own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
     try:
         logins.check_password(password, own=own, has_second_factor=login.has_second_factor)

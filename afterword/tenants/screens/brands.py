@@ -326,8 +326,7 @@ def _preview(
     language = language if language in chosen.locales else chosen.default_locale
     shown = {name: value for name, value in brand.items() if name != "logo" or read_address(value) is not None}
     permission = previews.Permission(
-        organization_id=chosen.organization_id,
-        questionnaire_id=chosen.questionnaire_id,
+        **chosen.key,
         responder_id=None,
         ends=int(visit.now.timestamp()) + previews.PREVIEW_SECONDS,
         brand=shown,

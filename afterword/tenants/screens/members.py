@@ -119,8 +119,7 @@ async def change_person(visit: Visit) -> Response:
 
 
 async def _removed(visit: Visit) -> dict[str, str]:
-    async with visit.read() as db:
-        user = await _user(visit, db)
+    user = await visit.reading(_user)
     name, organization = user.display_name or user.email or "", visit.session.organization_name
     return {"name": name, "organization": organization, "service": "1" if user.service else ""}
 

@@ -83,26 +83,24 @@ _MEMBER: Final[LiteralString] = """select u.user_id, u.role, u.active, i.login_i
 async def get_provider(db: Database, *, organization_id: str, is_locked: bool = False) -> IdentityProvider | None:
     lock: LiteralString = "for no key update" if is_locked else ""
     query: LiteralString = f"select {_COLUMNS} from identity_provider where organization_id = $1 {lock}"
-    row = await db.fetch_row(query, organization_id)
-    return IdentityProvider(**row) if row else None
+    return await db.records(IdentityProvider).fetch_row(query, organization_id)
 
 
 async def get_provider_by_domain(  # any tenant: a guest names it
     db: Database, *, domain: str
 ) -> IdentityProvider | None:
-    row = await db.fetch_row(
+    return await db.records(IdentityProvider).fetch_row(
         f"""select {_COLUMNS} from identity_provider where organization_id = (
              select o.organization_id from organization o where o.domain = lower($1))""",
         domain,
     )
-    return IdentityProvider(**row) if row else None
 
 
 async def _update_provider(
     db: Database, *, organization_id: str, values: Mapping[str, Any], now: datetime, updated_by: str | None
 ) -> IdentityProvider:
     """Write the whole provider. `values` has its columns; another issuer must be asked for its addresses."""
-    row = await db.fetch_one(
+    return await db.records(IdentityProvider).fetch_one(
         f"""insert into identity_provider as p (organization_id, issuer, client_id, client_secret, scopes, groups_claim,
              group_roles, default_role, trusts_addresses, created_time, updated_time, created_by, updated_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $11)
@@ -117,7 +115,6 @@ async def _update_provider(
         *(values["groups_claim"], values["group_roles"], values["default_role"], values["trusts_addresses"]),
         *(now, updated_by),
     )
-    return IdentityProvider(**row)
 
 
 async def _update_checked(
@@ -160,13 +157,13 @@ async def _delete_sessions_of_identities(db: Database, *, organization_id: str) 
 
 
 async def get_member_by_subject(db: Database, *, organization_id: str, issuer: str, subject: str) -> Member | None:
-    row = await db.fetch_row(f"{_MEMBER} and i.issuer = $2 and i.subject = $3", organization_id, issuer, subject)
-    return Member(**row) if row else None
+    return await db.records(Member).fetch_row(
+        f"{_MEMBER} and i.issuer = $2 and i.subject = $3", organization_id, issuer, subject
+    )
 
 
 async def get_member_by_email(db: Database, *, organization_id: str, email: str) -> Member | None:
-    row = await db.fetch_row(f"{_MEMBER} and lower(u.email) = lower($2)", organization_id, email)
-    return Member(**row) if row else None
+    return await db.records(Member).fetch_row(f"{_MEMBER} and lower(u.email) = lower($2)", organization_id, email)
 
 
 async def _get_identity_login(db: Database, *, organization_id: str, issuer: str, subject: str) -> str | None:
@@ -634,7 +631,6 @@ def _hint_context(session_id: str) -> str:
 
 def require_owner(caller: Caller) -> None:
     """A provider can vouch for an owner, so nobody else says which one does."""
-    caller.require_whole()
-    caller.require_real()
+    caller.require_all()
     if caller.role != OWNER:
         raise errors.Forbidden("Only an owner sets how the organization logs in.")

@@ -92,9 +92,7 @@ async def get_token(call: Call[None], db: Database) -> Answer:
     description="Its title or its networks. Networks within those that the caller has itself.",
 )
 async def update_token(call: Call[TokenUpdate], db: Database) -> Answer:
-    token = await service.update(
-        db, caller=call.caller, token_id=call.ids["token_id"], changes=call.body.named(), expect=call.expect
-    )
+    token = await service.update(db, caller=call.caller, **call.ids, changes=call.body.named(), expect=call.expect)
     return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
 
 

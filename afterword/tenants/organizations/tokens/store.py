@@ -100,7 +100,7 @@ async def insert_token(
     db: Database, *, organization_id: str, token_id: str, document: Mapping[str, object], verifier_digest: bytes
 ) -> Token:
     """Insert a token from a document whose keys are columns, with its digest, without its text."""
-    row = await db.fetch_one(
+    return await db.records(_token).fetch_one(
         f"""insert into token (organization_id, token_id, verifier_digest, user_id, kind, title, scopes,
              application_ids, selector, maker_role, test, expires_time, created_time, created_by, made_by_token_id,
              networks, only_where, only_values)
@@ -110,7 +110,6 @@ async def insert_token(
            from jsonb_populate_record(null::token, $4) d returning {_COLUMNS}""",
         *(organization_id, token_id, verifier_digest, document),
     )
-    return _token(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +120,11 @@ class UserRights:
 
 
 async def get_user_rights(db: Database, *, organization_id: str, user_id: str) -> UserRights | None:
-    row = await db.fetch_row(
+    return await db.records(UserRights).fetch_row(
         """select role, application_ids, service from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null""",
         *(organization_id, user_id),
     )
-    return UserRights(**row) if row else None
 
 
 async def get_token(
@@ -144,36 +142,33 @@ async def get_token(
     transaction ends.
     """
     lock: LiteralString = "for no key update" if is_locked else ""
-    row = await db.fetch_row(
+    return await db.records(_token).fetch_row(
         f"""select {_COLUMNS} from token
            where organization_id = $1 and token_id = $2
              and ($3::text[] = '{{}}' or user_id = $4 or (application_ids <> '{{}}' and application_ids <@ $3))
            {lock}""",
         *(organization_id, token_id, list(among), user_id),
     )
-    return _token(row) if row else None
 
 
 async def list_tokens(
     db: Database, *, organization_id: str, page: Page, among: Sequence[str] = (), user_id: str | None = None
 ) -> Rows[Token]:
-    rows = await db.fetch_list(
+    return await db.records(_token).fetch_list(
         f"""select {_COLUMNS}, left(selector, 8) as hint, least(expires_time, retires_time) as ends_time from token
            where organization_id = $1
              and ($2::text[] = '{{}}' or user_id = $3 or (application_ids <> '{{}}' and application_ids <@ $2))""",
         *(organization_id, list(among), user_id),
         page=page,
     )
-    return rows.map(_token)
 
 
 async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token]:  # any tenant: for operators
     """The tokens whose selector begins with `hint`, letters and digits."""
-    rows = await db.fetch(
+    return await db.records(_token).fetch(
         f"select {_COLUMNS} from token where selector >= $1 and selector < $1 || '~' order by selector limit $2",
         *(hint, limit),
     )
-    return [_token(row) for row in rows]
 
 
 async def count_unused_tokens(  # any tenant: for operators
@@ -190,17 +185,16 @@ async def count_unused_tokens(  # any tenant: for operators
 async def update_token(
     db: Database, *, organization_id: str, token_id: str, title: str, networks: Sequence[str]
 ) -> Token:
-    row = await db.fetch_one(
+    return await db.records(_token).fetch_one(
         f"""update token set title = $3, networks = $4 where organization_id = $1 and token_id = $2
            returning {_COLUMNS}""",
         *(organization_id, token_id, title, list(networks)),
     )
-    return _token(row)
 
 
 async def update_family_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> list[Token]:
     """Revoke the token and all tokens created with it, recursively; return those that were valid."""
-    rows = await db.fetch(
+    return await db.records(_token).fetch(
         f"""with recursive family as (
              select $2::text collate "C" as token_id
              union
@@ -211,7 +205,6 @@ async def update_family_to_revoked(db: Database, *, organization_id: str, token_
            returning {_COLUMNS}""",
         *(organization_id, token_id, now),
     )
-    return [_token(row) for row in rows]
 
 
 async def update_maker(db: Database, *, organization_id: str, made_by_token_id: str, successor_id: str) -> None:
@@ -224,12 +217,11 @@ async def update_maker(db: Database, *, organization_id: str, made_by_token_id: 
 async def update_user_tokens_to_revoked(
     db: Database, *, organization_id: str, user_id: str, now: datetime
 ) -> list[Token]:
-    rows = await db.fetch(
+    return await db.records(_token).fetch(
         f"""update token set revoked_time = $3
            where organization_id = $1 and user_id = $2 and revoked_time is null returning {_COLUMNS}""",
         *(organization_id, user_id, now),
     )
-    return [_token(row) for row in rows]
 
 
 async def update_token_to_retire(db: Database, *, organization_id: str, token_id: str, retires_time: datetime) -> int:
