@@ -115,7 +115,7 @@ async def _insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  
     )
 
 
-async def claim_reader_record(db: Database, *, reader: str) -> bool:
+async def claim_reader(db: Database, *, reader: str) -> bool:
     """Lock the reader's cursor until we commit; a new one begins at the start of the log.
 
     Returns False if another process has it, or while the log has the order of another cluster.
@@ -204,17 +204,12 @@ async def read_next(db: Database, *, reader: str, types: Collection[str], limit:
     The cursor moves in this transaction, so each event is handled exactly once. Returns ([], 0) while another process
     has the cursor. A count of `limit` means that there may be more.
     """
-    if not await claim_reader_record(db, reader=reader):
+    if not await claim_reader(db, reader=reader):
         return [], 0
     found, passed = await list_unread_events(db, reader=reader, types=list(types), limit=limit)
     if found:
         await settle_reader(db, reader=reader, last=found[-1])
     return [event for event in found if event.type in types], passed
-
-
-async def claim_reader(db: Database, *, reader: str) -> bool:
-    """Lock the reader's cursor until we commit, for callers that move it themselves. False: another process has it."""
-    return await claim_reader_record(db, reader=reader)
 
 
 async def handle_next(

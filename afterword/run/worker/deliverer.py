@@ -118,7 +118,7 @@ class Deliverer(Flights[Delivery]):
     async def _renew(self) -> bool:
         if leases := [delivery.lease for delivery in self._flights.values()]:
             async with db.transaction(self._pool) as database:
-                await sending.renew(database, leases=leases, lease_seconds=self._lease_seconds)
+                await sending.update_leases(database, leases=leases, lease_seconds=self._lease_seconds)
         return False
 
     async def serve(self, delivery: Delivery) -> None:
