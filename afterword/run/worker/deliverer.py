@@ -63,9 +63,7 @@ class Deliverer(Flights[Delivery]):
         renew_seconds: float = RENEW_SECONDS,
         call_seconds: float = CALL_SECONDS_MAX,
     ) -> None:
-        super().__init__()
-        self._pool = pool
-        self._site = site
+        super().__init__(pool=pool, site=site)
         self._caller = caller
         self._render = render
         self.slots = slots

@@ -15,10 +15,9 @@ from afterword.cases import escalation, mailboxes, notifications
 from afterword.cases import service as cases
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
-from afterword.core.wire.site import Site
 from afterword.events import log
 from afterword.kit import db
-from afterword.kit.db import Database, Pool
+from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
 from afterword.listening.exports import service as exports
 from afterword.listening.reports import service as reports
@@ -47,11 +46,6 @@ class DomainChecks(Flights[CustomDomainRecord]):
     poll_seconds = domains.FRESH_SECONDS
     grace_seconds = 2 * domains.ASK_SECONDS_MAX
 
-    def __init__(self, *, pool: Pool, site: Site) -> None:
-        super().__init__()
-        self._pool = pool
-        self._site = site
-
     async def claim(self, limit: int) -> tuple[Sequence[CustomDomainRecord], bool]:
         await domains.try_refresh(self._pool, site=self._site)
         async with db.transaction(self._pool) as database:
@@ -69,11 +63,6 @@ class Mailboxes(Flights[mailboxes.Reading]):
     slots = 3
     poll_seconds = 5.0
     grace_seconds = 10.0
-
-    def __init__(self, *, pool: Pool, site: Site) -> None:
-        super().__init__()
-        self._pool = pool
-        self._site = site
 
     async def claim(self, limit: int) -> tuple[Sequence[mailboxes.Reading], bool]:
         async with db.transaction(self._pool) as database:

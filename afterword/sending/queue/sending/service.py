@@ -1,4 +1,4 @@
-"""A worker's moves of queue items: claim, begin, settle, release, give up, renew, reap."""
+"""A worker's moves of queue items: claim, begin, settle, release, give up, reap."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -229,10 +229,6 @@ async def give_up(
     moved = await store.settle_claimed_items(db, settlements=[settlement])
     if moved and settlement.status == Item.FAILED:
         await queue.release_contacts(db, items=[item.key])
-
-
-async def renew(db: Database, *, lease_keys: Sequence[LeaseKey], lease_seconds: float) -> set[LeaseKey]:
-    return await store.update_leases(db, lease_keys=lease_keys, lease_seconds=lease_seconds)
 
 
 async def reap(db: Database, *, limit: int, waits: Waits) -> int:
