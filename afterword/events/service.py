@@ -11,7 +11,7 @@ import structlog
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
-from afterword.kit.db import Database, Row, savepoint
+from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import arrays, columns_of
 
 
@@ -159,7 +159,7 @@ async def list_unread_events(  # any tenant: a reader serves all of them
            order by e.position""",
         *(reader, list(types), limit),
     )
-    return [_event(row) for row in rows], rows[0]["passed"] if rows else 0
+    return [Event(*_values(row)) for row in rows], rows[0]["passed"] if rows else 0
 
 
 async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
@@ -171,10 +171,6 @@ async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
 
 
 _values: Final = itemgetter(*Event.__dataclass_fields__)
-
-
-def _event(row: Row) -> Event:
-    return Event(*_values(row))
 
 
 __all__ = ["Actor", "Event", "NewEvent", "Render", "claim_reader", "handle_next", "read_next", "record"]

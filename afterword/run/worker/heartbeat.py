@@ -12,7 +12,7 @@ import structlog
 from afterword import errors
 from afterword.kit import db
 from afterword.run.worker.flights import BATCH_ITEMS_MAX, Pace
-from afterword.sending.queue.sending import store
+from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.store import LeaseKey
 
 AGAIN_SECONDS: Final = 0.25
@@ -109,7 +109,7 @@ class Heartbeat:
         for start in range(0, len(lease_keys), BATCH_ITEMS_MAX):
             batch = lease_keys[start : start + BATCH_ITEMS_MAX]
             async with db.transaction(pool) as database:
-                kept = await store.update_leases(database, lease_keys=batch, lease_seconds=self.pace.lease_seconds)
+                kept = await sending.renew(database, lease_keys=batch, lease_seconds=self.pace.lease_seconds)
             lost = [lease_key for lease_key in batch if lease_key not in kept]
             if lost:
                 self.lose(lost)

@@ -466,7 +466,8 @@ class Sender:
                 raise Fenced
 
         dispatch = slot.dispatch
-        channel_id, test_attempt = dispatch.settings.pipeline.channel_id, _test_attempt(dispatch)
+        channel_id, item = dispatch.settings.pipeline.channel_id, dispatch.item
+        test_attempt = item.attempts if item.test else None
         try:
             async with (
                 self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
@@ -481,7 +482,6 @@ class Sender:
         except TimeoutError:
             return _broken(slot, "no answer in time")
         except Exception as error:
-            item = slot.dispatch.item
             logger.exception("channel failed", organization_id=item.organization_id, item_id=item.item_id)
             return _broken(slot, cause_of("Sending failed", error, item.responder_channel_identifier))
 
@@ -617,10 +617,6 @@ class Sender:
 def _broken(slot: SendSlot, reason: str) -> Outcome:
     """A send that ended without an answer: unknown if it had begun, else it was not sent."""
     return Unknown(reason) if slot.phase is Phase.BEGUN else Retry("recipient", reason)
-
-
-def _test_attempt(dispatch: Dispatch) -> int | None:
-    return dispatch.item.attempts if dispatch.item.test else None
 
 
 def _has_failed(task: "asyncio.Task[bool]") -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from msgspec import structs
 from starlette.responses import Response
 
 from afterword import errors
@@ -399,7 +400,7 @@ async def confirm(visit: Visit) -> Response:
     told = versions.differences_between(
         words,
         pipeline,
-        versions.changed_by(pipeline, changes),
+        structs.replace(pipeline, **changes),
         changed=frozenset(changes),
         unknown=frozenset(),
         time_zone=visit.zone,

@@ -95,7 +95,7 @@ async def test_by_key(throttled: Queue, tell: Tell) -> None:
             "insert_rate": rates.insert_rate(asked, **domain, ceiling_min=1, sample=SAMPLE),
             "update_rate of a domain": rates.update_rate(asked, **domain, pause_seconds=1, floor=0.1),
             "update_tokens of domains": rates.update_tokens(asked, wanted=keys),
-            "update_tokens": lanes.update_tokens(asked, claimed=[((organization_id, account_id), 5)]),
+            "update_tokens": lanes.update_tokens(asked, claimed={(organization_id, account_id): 5}),
             "update_rate": health.update_rate(asked, **one, sample=SAMPLE),
             "get_gate": lanes.get_lane_block(asked, organization_id=organization_id, pipeline_id=throttled.pipeline_id),
             "list_stamps": lanes.list_fingerprints(asked, lanes=[throttled.lane]),

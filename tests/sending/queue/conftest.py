@@ -22,7 +22,6 @@ from afterword.sending.queue import service
 from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.records import STATUS_ABORTED, QueueItemRecord, QueueItemRequest, QueueItemUpdate
 from afterword.sending.queue.sending import service as sending
-from afterword.sending.queue.sending import store
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Lease, Result
@@ -93,7 +92,7 @@ class Worker:
 
     async def renew(self, *dispatches: Dispatch) -> int:
         lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
-        return len(await self.queue.run(store.update_leases, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
+        return len(await self.queue.run(sending.renew, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A worker's moves of queue items: claim, begin, settle, release, give up, reap."""
+"""A worker's moves of queue items: claim, begin, settle, release, give up, renew, reap."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ async def claim(
     if not items:
         return Prepared((), {}, {})
     dispatches = await prepare(db, items=items, cache=cache, secret=secret, draw=draw, by_domain=by_domain)
-    await lanes.take_tokens(db, claimed=Counter(each.account for each in dispatches if each.account in metered))
+    await lanes.update_tokens(db, claimed=Counter(each.account for each in dispatches if each.account in metered))
     reached = {item.lane: item.due_time for item in items}  # the last of each lane, as they are in due order
     return Prepared(dispatches, Counter(item.lane for item in items), reached)
 
@@ -229,6 +229,10 @@ async def give_up(
     moved = await store.settle_claimed_items(db, settlements=[settlement])
     if moved and settlement.status == Item.FAILED:
         await queue.release_contacts(db, items=[item.key])
+
+
+async def renew(db: Database, *, lease_keys: Sequence[LeaseKey], lease_seconds: float) -> set[LeaseKey]:
+    return await store.update_leases(db, lease_keys=lease_keys, lease_seconds=lease_seconds)
 
 
 async def reap(db: Database, *, limit: int, waits: Waits) -> int:
