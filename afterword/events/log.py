@@ -156,8 +156,11 @@ async def _get_position(db: Database, *, organization_id: str, event_id: str | N
     return Position(position, is_pruned=row["is_pruned"], is_native=row["is_native"])
 
 
-async def _prune_events(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: retention
-    """Remove the oldest events that every reader has read and no delivery refers to; note the last one removed."""
+async def prune_events(db: Database, *, now: datetime, limit: int) -> int:  # any tenant: retention
+    """Remove events older than 90 days that every reader has read and no delivery refers to; return the count.
+
+    The last one removed is noted.
+    """
     return await db.fetch_value(
         """with old as materialized (
              select e.organization_id, e.event_id from event e
@@ -179,7 +182,7 @@ async def _prune_events(db: Database, *, before: datetime, limit: int) -> int:  
                set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
              where (h.xid, h.seq) < (excluded.xid, excluded.seq))
            select count(*) from deleted""",
-        *(before, limit),
+        *(now - timedelta(days=KEPT_DAYS), limit),
     )
 
 
@@ -195,7 +198,7 @@ async def count_events_of(db: Database, *, organization_id: str, before: datetim
     )
 
 
-async def _prune_events_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+async def prune_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     """As `prune_events`, of one organization, which keeps its own for a shorter time."""
     return await db.fetch_value(
         f"""with old as materialized (
@@ -292,15 +295,6 @@ async def position_of(
     if found.position is None or found.is_pruned:
         raise errors.Invalid.of(wrong)
     return found.position
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove events older than 90 days that every reader has read and no delivery refers to; return the count."""
-    return await _prune_events(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
-
-
-async def prune_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await _prune_events_of(db, organization_id=organization_id, before=before, limit=limit)
 
 
 async def adopt(db: Database) -> int | None:

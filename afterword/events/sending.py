@@ -272,10 +272,13 @@ async def _claim_deliveries(  # any tenant: workers serve all
     return [_delivery(row) for row in rows]
 
 
-async def _update_leases(  # any tenant: the leases name their own
+async def update_leases(  # any tenant: the leases name their own
     db: Database, *, leases: Sequence[DeliveryLease], lease_seconds: float
 ) -> None:
-    """Prolong these leases, without the lock of a webhook: rows that are locked are being settled, and are skipped."""
+    """Prolong those that the worker still has, without the lock of a webhook.
+
+    Rows that are locked are being settled at the moment: they need it no more, and are skipped.
+    """
     await db.execute(
         """update delivery d set lease_until = now() + make_interval(secs => $4::float8)
            from (
@@ -402,11 +405,6 @@ async def claim(
     if len(deliveries) >= limit:
         return deliveries, max(delivery.lease.lane for delivery in deliveries)
     return deliveries, seen[-1] if len(seen) == LANES_MAX else START
-
-
-async def renew(db: Database, *, leases: Sequence[DeliveryLease], lease_seconds: float) -> None:
-    """Prolong those that the worker still has; one that is being settled at the moment needs it no more."""
-    await _update_leases(db, leases=leases, lease_seconds=lease_seconds)
 
 
 async def settle(db: Database, *, lease: DeliveryLease, reply: Reply, now: datetime, jitter: float) -> bool:

@@ -11,7 +11,7 @@ import structlog
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
-from afterword.kit.db import Database, Row, savepoint
+from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import arrays, columns_of
 
 
@@ -115,7 +115,7 @@ async def _insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  
     )
 
 
-async def claim_reader_record(db: Database, *, reader: str) -> bool:
+async def claim_reader(db: Database, *, reader: str) -> bool:
     """Lock the reader's cursor until we commit; a new one begins at the start of the log.
 
     Returns False if another process has it, or while the log has the order of another cluster.
@@ -159,7 +159,7 @@ async def list_unread_events(  # any tenant: a reader serves all of them
            order by e.position""",
         *(reader, list(types), limit),
     )
-    return [_event(row) for row in rows], rows[0]["passed"] if rows else 0
+    return [Event(*_values(row)) for row in rows], rows[0]["passed"] if rows else 0
 
 
 async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
@@ -171,10 +171,6 @@ async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
 
 
 _values: Final = itemgetter(*Event.__dataclass_fields__)
-
-
-def _event(row: Row) -> Event:
-    return Event(*_values(row))
 
 
 __all__ = ["Actor", "Event", "NewEvent", "Render", "claim_reader", "handle_next", "read_next", "record"]
@@ -204,17 +200,12 @@ async def read_next(db: Database, *, reader: str, types: Collection[str], limit:
     The cursor moves in this transaction, so each event is handled exactly once. Returns ([], 0) while another process
     has the cursor. A count of `limit` means that there may be more.
     """
-    if not await claim_reader_record(db, reader=reader):
+    if not await claim_reader(db, reader=reader):
         return [], 0
     found, passed = await list_unread_events(db, reader=reader, types=list(types), limit=limit)
     if found:
         await settle_reader(db, reader=reader, last=found[-1])
     return [event for event in found if event.type in types], passed
-
-
-async def claim_reader(db: Database, *, reader: str) -> bool:
-    """Lock the reader's cursor until we commit, for callers that move it themselves. False: another process has it."""
-    return await claim_reader_record(db, reader=reader)
 
 
 async def handle_next(

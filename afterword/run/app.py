@@ -20,8 +20,7 @@ from afterword.asking.questionnaires.library import api as library_api
 from afterword.cases import api as alerts_api
 from afterword.cases import call_backs, recoveries
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.events import api as events_api
-from afterword.events import deliveries
+from afterword.events import deliveries, log, webhooks
 from afterword.kit import db
 from afterword.kit.telemetry import Telemetry
 from afterword.kit.web import static
@@ -207,7 +206,9 @@ def api_routes() -> list[Routes]:
         shares.routes,
         digests.routes,
         exports_api.routes,
-        *events_api.routes_of(renderings.render),
+        log.routes_of(renderings.render),
+        webhooks.routes,
+        deliveries.routes,
     ]
 
 

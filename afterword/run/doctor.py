@@ -222,10 +222,7 @@ TRANSACTION_SECONDS_MAX = 60
 WEB_SECONDS_MAX = 10
 SMTP_STEP_SECONDS_MAX = 10.0
 OVERDUE_SECONDS_MAX = 900
-STUCK_SHOWN_MAX = 20
-PAUSED_ACCOUNTS_SHOWN_MAX = 20
-SENDERS_SHOWN_MAX = 20
-MAILBOXES_SHOWN_MAX = 20
+SHOWN_MAX = 20  # of one kind
 WRONG_DAYS_SHOWN_MAX = 10
 HEALTH_PATH = "/healthz"
 REQUEST_ID = "X-Request-Id"  # on every answer of ours
@@ -365,7 +362,7 @@ async def _revision(database: db.Database) -> Finding:
 
 
 async def _accounts(database: db.Database) -> Finding:
-    paused = await health.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
+    paused = await health.list_paused_accounts(database, limit=SHOWN_MAX)
     if not paused:
         return Finding("sending", True, "No account is paused.")
     names = ", ".join(f"{one.domain} (account {one.account_id}: {one.paused_reason})" for one in paused)
@@ -377,7 +374,7 @@ async def _accounts(database: db.Database) -> Finding:
 
 
 async def _lanes(database: db.Database) -> Finding:
-    stuck = await lanes.list_stuck_lanes(database, seconds=OVERDUE_SECONDS_MAX, limit=STUCK_SHOWN_MAX)
+    stuck = await lanes.list_stuck_lanes(database, seconds=OVERDUE_SECONDS_MAX, limit=SHOWN_MAX)
     if not stuck:
         return Finding("queue", True, "No pipeline has messages that should have been sent long ago.")
     names = ", ".join(f"{domain} (pipeline {pipeline_id})" for domain, pipeline_id in stuck)
@@ -390,15 +387,13 @@ async def _senders(database: db.Database) -> Finding:
     refused = await pipelines.list_refused_senders(database)
     if not refused:
         return Finding("senders", True, "Every pipeline may send from its sender_address.")
-    shown = ", ".join(
-        f"{one.domain} (pipeline {one.pipeline_id}: {one.sender_address})" for one in refused[:SENDERS_SHOWN_MAX]
-    )
+    shown = ", ".join(f"{one.domain} (pipeline {one.pipeline_id}: {one.sender_address})" for one in refused[:SHOWN_MAX])
     advice = "Allow the domain with `afterword sender add`, or change sender_address of the pipeline."
     return Finding("senders", False, f"Organizations may not send from these domains: {shown}.", advice)
 
 
 async def _mailboxes(database: db.Database, clock: Callable[[], datetime]) -> Finding:
-    wrong = await mailboxes.list_problems(database, now=clock(), limit=MAILBOXES_SHOWN_MAX)
+    wrong = await mailboxes.list_problems(database, now=clock(), limit=SHOWN_MAX)
     if not wrong:
         return Finding("mailboxes", True, "Every mailbox of answers can be read.")
     names = ", ".join(f"{domain} ({problem})" for domain, problem in wrong)

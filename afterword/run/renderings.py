@@ -23,6 +23,7 @@ from afterword.events.service import Event
 from afterword.events.webhooks import WEBHOOK, Webhook
 from afterword.kit.db import Database
 from afterword.kit.nouns.structs import resource_of
+from afterword.kit.web import fields
 from afterword.listening.exports import api as exports_api
 from afterword.listening.exports import store as exports_store
 from afterword.people.responders.suppressions import SUPPRESSION
@@ -177,12 +178,11 @@ async def _pipeline(_: Database, look: RenderedEvent) -> msgspec.Struct:
     return pipelines_resources.pipeline_of(pipeline, look.zone, look.event.created_time)
 
 
-async def _import(_: Database, look: RenderedEvent) -> msgspec.Struct:
-    return imports_resources.Import.of_log(look.event.data, look.zone)
+def _logged(resource: type[fields.Resource]) -> Renderer:
+    async def renderer(_: Database, look: RenderedEvent) -> msgspec.Struct:
+        return resource.of_log(look.event.data, look.zone)
 
-
-async def _suppression(_: Database, look: RenderedEvent) -> msgspec.Struct:
-    return resource_of(SUPPRESSION).of_log(look.event.data, look.zone)
+    return renderer
 
 
 async def _token(_: Database, look: RenderedEvent) -> msgspec.Struct:
@@ -201,9 +201,9 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "queue_item.complained": _reported, "questionnaire_instance": _instance,
     "questionnaire_instance.completed": _completed, "answer": _instance, "responder": _responder,
     "tag": _row(tags.Tag.of, tags.TagRecord), "alert_instance": _case, "alert_instance.mentioned": _mentioned,
-    "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _import,
+    "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _logged(imports_resources.Import),
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
-    "suppression": _suppression, "plan": _row(resource_of(PLAN).of, Plan),
+    "suppression": _logged(resource_of(SUPPRESSION)), "plan": _row(resource_of(PLAN).of, Plan),
     "user": _row(resource_of(USER).of, User), "token": _token,
     "webhook": _row(resource_of(WEBHOOK).of, Webhook),
 }  # fmt: skip

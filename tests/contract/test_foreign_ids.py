@@ -101,7 +101,7 @@ BLIND: Final = {
     "list_taken_references",  # what other ways made
     "get_result",  # nobody asked for a test message
     "get_sealed",
-    "list_sender_addresses",  # they have no sender address
+    "get_sender_address",  # they have no sender address
     "get_settings_version",  # the account came with the pipeline and has no settings
     "list_subjects",  # the erasure has not begun
     "list_problems",  # no row of the import failed

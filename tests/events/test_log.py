@@ -174,8 +174,8 @@ class TestPrune:
         await desk.tell("tag.added")
         async with db.transaction(desk.pool) as database:
             await service.read_next(database, reader="slow", types=(), limit=1)
-            assert 1 == await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=100)
-            assert 0 == await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=100)
+            assert 1 == await log.prune_events(database, now=database.clock.now() + timedelta(days=91), limit=100)
+            assert 0 == await log.prune_events(database, now=database.clock.now() + timedelta(days=91), limit=100)
 
     async def test_what_a_delivery_refers_to_stays(self, desk: Desk) -> None:
         from afterword.events import sending  # noqa: PLC0415
@@ -210,7 +210,7 @@ async def _prune(desk: Desk, *, days: int, keep: int = 0) -> int:
         while (await service.read_next(database, reader="test", types=(), limit=500))[1]:
             pass
         limit = await database.fetch_value("select count(*) - $1::int from event", keep)
-        return await log.prune(database, now=database.clock.now() + timedelta(days=days), limit=limit)
+        return await log.prune_events(database, now=database.clock.now() + timedelta(days=days), limit=limit)
 
 
 async def test_client_is_the_whole_application(client: httpx2.AsyncClient) -> None:
@@ -239,7 +239,7 @@ async def read(pool: db.Pool, reader: str, limit: int = 500, *, is_blind: bool =
     if not is_blind:
         await settled(pool)
     async with db.transaction(pool) as database:
-        assert await service.claim_reader_record(database, reader=reader)
+        assert await service.claim_reader(database, reader=reader)
         events, _ = await service.list_unread_events(database, reader=reader, types=["test.event"], limit=limit)
         if events:
             await service.settle_reader(database, reader=reader, last=events[-1])
@@ -353,8 +353,8 @@ class TestCounterHasPassed:
         await self.restore_and_pass(pool, house)
         await settled(pool)
         async with db.transaction(pool) as database:
-            assert not await service.claim_reader_record(database, reader="first")
-            assert not await service.claim_reader_record(database, reader="new")
+            assert not await service.claim_reader(database, reader="first")
+            assert not await service.claim_reader(database, reader="new")
         assert await adopt(pool) is not None
         assert await adopt(pool) is None
         async with db.connection(pool) as database:
@@ -444,7 +444,7 @@ class TestCursor:
         while await read(pool, "all"):
             pass
         async with db.transaction(pool) as database:
-            await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=1_000)
+            await log.prune_events(database, now=database.clock.now() + timedelta(days=91), limit=1_000)
         assert [] == (await desk.ask("GET", f"/event?after={last['cursor']}"))["results"]
         await desk.ask("GET", f"/event?after={first['cursor']}", status=422)
         await record(pool, desk.house, 1)

@@ -299,7 +299,7 @@ def write_files(manifest: Manifest, reader: Reader, folder: Path) -> int:
 
 async def pause(pool: db.Pool, manifest: Manifest) -> None:
     async with db.transaction(pool) as database:
-        await restores.pause(database, reason=PAUSED.format(manifest.backup_id))
+        await restores.update_to_paused(database, reason=PAUSED.format(manifest.backup_id))
 
 
 def _has_files(folder: Path) -> bool:

@@ -11,7 +11,6 @@ import msgspec
 from cyclopts import Parameter
 
 from afterword import errors, ids
-from afterword.core import keys
 from afterword.core.messaging import addresses, segments
 from afterword.core.organizations.access import installation
 from afterword.core.wire.site import Site
@@ -280,11 +279,7 @@ def _line(account: Account) -> str:
 
 def _settings(account: Account, site: Site) -> dict[str, Any]:
     if account.kind == kinds.DEFAULT and account.channel_id == WEBHOOK:
-        return {
-            "secrets": [
-                webhook.secret_of(one, account.organization_id) for one in (site.secret, *keys.before(site.secret))
-            ]
-        }
+        return {"secrets": webhook.secrets_of(site.secret, account.organization_id)}
     try:
         return providers.settings_of(account, site=site)
     except sealing.Unreadable:

@@ -62,7 +62,7 @@ async def replay(file: Path, /) -> None:
     Args:
         file: The last output of `afterword erasure export`.
     """
-    kept = list(ledger_lines.read(read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
+    kept = read_lines(file)
     async with open_pool() as (context, pool):
         done = await replay_lines(pool, kept=kept, secret=context.site.secret)
     left = len(kept) - done
@@ -183,7 +183,7 @@ async def restore(
 
 
 def read_lines(file: Path) -> list[LedgerLine]:
-    return list(ledger_lines.read(context.read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
+    return list(ledger_lines.read(read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
 
 
 async def _load(chosen: Settings, url: str, manifest: Manifest, reader: Reader) -> bool:

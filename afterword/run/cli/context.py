@@ -186,16 +186,21 @@ async def open_database(chosen: settings.Settings, *, join: bool) -> AsyncGenera
     if running is not None:
         yield running
         return
-    try:
-        server = await embedded.start(chosen.data_dir, bin_folder=chosen.postgres_bin)
-    except embedded.EmbeddedError as error:
-        raise CommandError(str(error)) from error
+    server = await started(chosen.data_dir, chosen.postgres_bin)
     keeping = asyncio.create_task(server.keep_running(report=logger.error))
     try:
         yield server.url
     finally:
         await server.stop()
         await keeping
+
+
+async def started(folder: Path, bin_folder: Path | None) -> embedded.Server:
+    """Raises CommandError."""
+    try:
+        return await embedded.start(folder, bin_folder=bin_folder)
+    except embedded.EmbeddedError as error:
+        raise CommandError(str(error)) from error
 
 
 async def _migrated(chosen: settings.Settings, url: str) -> str:

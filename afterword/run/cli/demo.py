@@ -206,7 +206,8 @@ class _Journey:
     async def make(self, *, to_the_end: bool) -> None:
         """Schedule, send, read the mail; `to_the_end`: answer and read back too."""
         await self._wait_until_ready()
-        self._credentials()
+        for name, value in asdict(self.seeded).items():
+            print(f"           {name:20} {value}")
         item = await self._schedule()
         if not await self._is_sent(item["item_id"]):
             return
@@ -227,10 +228,6 @@ class _Journey:
                 raise CommandError("The web process did not become ready.")
             await asyncio.sleep(POLL_SECONDS)
         self._step("Database, API, pages and worker are up", self.site.public_url)
-
-    def _credentials(self) -> None:
-        for name, value in asdict(self.seeded).items():
-            print(f"           {name:20} {value}")
 
     async def _schedule(self) -> dict[str, Any]:
         seeded = self.seeded

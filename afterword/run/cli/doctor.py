@@ -36,7 +36,7 @@ async def doctor(*, confirm_sending: Switch = False, recount: Switch = False, re
     chosen = context.read_settings()
     if confirm_sending:
         async with context.open_transaction(chosen) as (_, database):
-            was_paused = await restores.confirm(database)
+            was_paused = await restores.update_to_confirmed(database)
         print("Sending goes on within seconds." if was_paused else "Sending was not paused.")
         return 0
     if recount:

@@ -124,7 +124,8 @@ async def _read_maildir(context: Context, pool: db.Pool, folder: Path, tally: Ta
         if file.name.startswith(".") or "S" in flags or not file.is_file():
             continue
         try:
-            content = _head(file)
+            with file.open("rb") as opened:
+                content = opened.read(MAIL_BYTES_MAX + 1)
         except FileNotFoundError:  # another program took it
             continue
         except OSError as error:
@@ -196,11 +197,6 @@ async def _take(context: Context, pool: db.Pool, content: bytes, tally: Tally) -
     tally.news += news
     kinds = ", ".join(f"{one.kind} {one.code}".strip() for one in found.reports[:10])
     return f"{kinds}: {news} of {len(found.reports)} new."
-
-
-def _head(file: Path) -> bytes:
-    with file.open("rb") as opened:
-        return opened.read(MAIL_BYTES_MAX + 1)
 
 
 CERTIFICATE_BYTES_MAX = 65_536

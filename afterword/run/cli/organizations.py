@@ -105,9 +105,7 @@ async def unlock(domain: str, /) -> None:
         domain: Its short name.
     """
     async with open_transaction() as (_, database):
-        organization = await organizations.get_organization_by_domain(database, domain=domain)
-        if organization is None:
-            raise errors.NotFound(f"There is no organization with the domain “{domain}”.")
+        organization = await organization_of(database, domain)
         await policies.save(
             database,
             caller=installation(organization.organization_id),

@@ -17,7 +17,7 @@ from afterword.privacy import resealing
 from afterword.run import embedded
 from afterword.run.backups import moving
 from afterword.run.cli import CommandError, context
-from afterword.run.cli.context import BEFORE_FILE, SECRET_FILE, Context, open_pool, write_whole
+from afterword.run.cli.context import BEFORE_FILE, SECRET_FILE, Context, open_pool, started, write_whole
 from afterword.run.cli.organizations import OrganizationDomain
 from afterword.tenants.logins import links
 from afterword.tenants.logins import service as logins
@@ -87,14 +87,6 @@ async def upgrade() -> None:
         await asyncio.to_thread(embedded.set_ready, folder)
     kept = await asyncio.to_thread(embedded.swap, folder)
     print(f"The database is PostgreSQL {embedded.major_of(folder)} now. Remove {kept} once all is well.")
-
-
-async def started(folder: Path, bin_folder: Path | None) -> embedded.Server:
-    """Raises CommandError."""
-    try:
-        return await embedded.start(folder, bin_folder=bin_folder)
-    except embedded.EmbeddedError as error:
-        raise CommandError(str(error)) from error
 
 
 def _put_aside(data_folder: Path) -> None:

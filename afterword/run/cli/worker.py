@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 import structlog
 
 from afterword import errors
-from afterword.core import keys
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.settings import Settings
@@ -125,12 +125,7 @@ async def _give_way(stop: asyncio.Event) -> None:
 
 def installation_channels(chosen: Settings, site: Site, pool: db.Pool) -> Mapping[int, Channel]:
     """The installation's own ways out, for organizations without an account of theirs; for SMS there is none."""
-    posting = WebhookChannel(
-        caller=Caller(allowed=site.networks),
-        secrets_of=lambda organization_id: [
-            webhook.secret_of(one, organization_id) for one in (site.secret, *keys.before(site.secret))
-        ],
-    )
+    posting = WebhookChannel(caller=Caller(allowed=site.networks), secrets_of=partial(webhook.secrets_of, site.secret))
     if chosen.smtp_url is None:
         return {**work.captured(pool, [EMAIL]), WEBHOOK: posting}
     email = EmailChannel(chosen.smtp_url, slots=chosen.worker_slots)

@@ -99,7 +99,9 @@ async def get_reason_closed(database: db.Database) -> str | None:
 
 async def _reason_closed(fetch_value: Any) -> str | None:
     is_closed = await _needed(fetch_value) == CLOSED
-    return (await store.get_reason(fetch_value) or None) if is_closed else None
+    if not is_closed:
+        return None
+    return await fetch_value("select col_description(to_regclass('alembic_version'), 1)") or None
 
 
 async def _comment(connection: Any, *, needs: str, reason: str) -> None:

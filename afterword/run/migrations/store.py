@@ -33,7 +33,3 @@ async def list_comments(connection: Any, *, needs: str, reason: str) -> list[str
         await connection.fetchval("select format('comment on ' || $1 || ' is %L', $2::text)", subject, text)
         for subject, text in subjects
     ]
-
-
-async def get_reason(fetch_value: Any) -> str | None:  # any tenant: the schema
-    return await fetch_value("select col_description(to_regclass('alembic_version'), 1)")

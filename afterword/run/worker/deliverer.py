@@ -63,9 +63,7 @@ class Deliverer(Flights[Delivery]):
         renew_seconds: float = RENEW_SECONDS,
         call_seconds: float = CALL_SECONDS_MAX,
     ) -> None:
-        super().__init__()
-        self._pool = pool
-        self._site = site
+        super().__init__(pool=pool, site=site)
         self._caller = caller
         self._render = render
         self.slots = slots
@@ -118,7 +116,7 @@ class Deliverer(Flights[Delivery]):
     async def _renew(self) -> bool:
         if leases := [delivery.lease for delivery in self._flights.values()]:
             async with db.transaction(self._pool) as database:
-                await sending.renew(database, leases=leases, lease_seconds=self._lease_seconds)
+                await sending.update_leases(database, leases=leases, lease_seconds=self._lease_seconds)
         return False
 
     async def serve(self, delivery: Delivery) -> None:

@@ -15,7 +15,8 @@ import structlog
 from afterword import errors
 from afterword.core.messaging.addresses import mask
 from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
-from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS
+from afterword.core.wire.site import Site
+from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Pool
 
 CAUSE_CHARACTERS_MAX: Final = 200
 
@@ -143,7 +144,9 @@ class Flights(ABC, Generic[Work]):
     poll_seconds: ClassVar[float]
     grace_seconds: ClassVar[float]  # for what is under way when the worker stops
 
-    def __init__(self) -> None:
+    def __init__(self, *, pool: Pool, site: Site) -> None:
+        self._pool = pool
+        self._site = site
         self._flights: dict[asyncio.Task[Any], Work] = {}
         self._wake = asyncio.Event()
 

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
@@ -20,6 +21,7 @@ JOIN_SECONDS: Final = 5.0
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
+@dataclass(kw_only=True)
 class Heartbeat:
     """Renews all leases every few seconds; those that the database no longer grants are reported as lost.
 
@@ -27,22 +29,15 @@ class Heartbeat:
     called from the thread.
     """
 
-    def __init__(
-        self,
-        *,
-        database_url: str,
-        pace: Pace,
-        lease_keys: Callable[[], Sequence[LeaseKey]],
-        lose: Callable[[Collection[LeaseKey]], None],
-        watch: Callable[[], None] | None = None,
-    ) -> None:
-        self._database_url = database_url
-        self._pace = pace
-        self._lease_keys = lease_keys
-        self._lose = lose
-        self._watch = watch
-        self.connected = asyncio.Event()
-        self._stopped = threading.Event()
+    database_url: str = field(repr=False)
+    pace: Pace
+    lease_keys: Callable[[], Sequence[LeaseKey]]
+    lose: Callable[[Collection[LeaseKey]], None]
+    watch: Callable[[], None] | None = None
+    connected: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _stopped: threading.Event = field(default_factory=threading.Event, init=False)
+
+    def __post_init__(self) -> None:
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self) -> None:
@@ -62,37 +57,37 @@ class Heartbeat:
         if pool is None:
             return
         self._loop.call_soon_threadsafe(self.connected.set)
-        wait = self._pace.heartbeat_seconds
+        wait = self.pace.heartbeat_seconds
         renewed = time.monotonic()
         while not await asyncio.to_thread(self._stopped.wait, wait):
             started = time.monotonic()
-            if self._watch is not None:
-                self._watch()
+            if self.watch is not None:
+                self.watch()
             try:
                 await self._renew(pool)
             except errors.Unavailable:
                 logger.warning("leases could not be renewed")
-                wait = min(AGAIN_SECONDS, self._pace.heartbeat_seconds)
+                wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             except Exception:
                 logger.exception("leases could not be renewed")
-                wait = min(AGAIN_SECONDS, self._pace.heartbeat_seconds)
+                wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             else:
                 now = time.monotonic()
-                if now - renewed > 2 * self._pace.heartbeat_seconds:
+                if now - renewed > 2 * self.pace.heartbeat_seconds:
                     logger.warning("leases were renewed late", seconds=round(now - renewed, 1))
                 renewed = now
-                wait = max(self._pace.heartbeat_seconds - (now - started), 0.0)
+                wait = max(self.pace.heartbeat_seconds - (now - started), 0.0)
         await pool.close()
 
     async def _opened(self) -> db.Pool | None:
         """A pool whose connection is open, however long that takes; None when the worker stops before."""
         pool, is_told = None, False
         while not self._stopped.is_set():
-            if self._watch is not None:
-                self._watch()
+            if self.watch is not None:
+                self.watch()
             try:
                 pool = pool or await db.open_pool(
-                    self._database_url, size_max=1, application_name="afterword heartbeat", statement_cache_size=0
+                    self.database_url, size_max=1, application_name="afterword heartbeat", statement_cache_size=0
                 )
                 async with db.transaction(pool):
                     return pool
@@ -104,17 +99,17 @@ class Heartbeat:
                 if not is_told:
                     logger.exception("nothing is claimed: the heartbeat has no connection")
                 is_told = True
-            await asyncio.to_thread(self._stopped.wait, min(AGAIN_SECONDS, self._pace.heartbeat_seconds))
+            await asyncio.to_thread(self._stopped.wait, min(AGAIN_SECONDS, self.pace.heartbeat_seconds))
         if pool is not None:
             await pool.close()
         return None
 
     async def _renew(self, pool: db.Pool) -> None:
-        lease_keys = self._lease_keys()
+        lease_keys = self.lease_keys()
         for start in range(0, len(lease_keys), BATCH_ITEMS_MAX):
             batch = lease_keys[start : start + BATCH_ITEMS_MAX]
             async with db.transaction(pool) as database:
-                kept = await sending.renew(database, lease_keys=batch, lease_seconds=self._pace.lease_seconds)
+                kept = await sending.renew(database, lease_keys=batch, lease_seconds=self.pace.lease_seconds)
             lost = [lease_key for lease_key in batch if lease_key not in kept]
             if lost:
-                self._lose(lost)
+                self.lose(lost)

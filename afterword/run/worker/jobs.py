@@ -15,10 +15,9 @@ from afterword.cases import escalation, mailboxes, notifications
 from afterword.cases import service as cases
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
-from afterword.core.wire.site import Site
 from afterword.events import log
 from afterword.kit import db
-from afterword.kit.db import Database, Pool
+from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
 from afterword.listening.exports import service as exports
 from afterword.listening.reports import service as reports
@@ -47,11 +46,6 @@ class DomainChecks(Flights[CustomDomainRecord]):
     poll_seconds = domains.FRESH_SECONDS
     grace_seconds = 2 * domains.ASK_SECONDS_MAX
 
-    def __init__(self, *, pool: Pool, site: Site) -> None:
-        super().__init__()
-        self._pool = pool
-        self._site = site
-
     async def claim(self, limit: int) -> tuple[Sequence[CustomDomainRecord], bool]:
         await domains.try_refresh(self._pool, site=self._site)
         async with db.transaction(self._pool) as database:
@@ -69,11 +63,6 @@ class Mailboxes(Flights[mailboxes.Reading]):
     slots = 3
     poll_seconds = 5.0
     grace_seconds = 10.0
-
-    def __init__(self, *, pool: Pool, site: Site) -> None:
-        super().__init__()
-        self._pool = pool
-        self._site = site
 
     async def claim(self, limit: int) -> tuple[Sequence[mailboxes.Reading], bool]:
         async with db.transaction(self._pool) as database:
@@ -200,7 +189,7 @@ def jobs_of(
         ),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
-        batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
+        batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune_events),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),

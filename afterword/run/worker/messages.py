@@ -61,9 +61,7 @@ class _Messages(Flights[Claimed]):
     send_seconds_max: ClassVar[float]
 
     def __init__(self, *, pool: Pool, site: Site, mail_from: str) -> None:
-        super().__init__()
-        self._pool = pool
-        self._site = site
+        super().__init__(pool=pool, site=site)
         self._mail_from = mail_from
 
     async def claim(self, limit: int) -> tuple[Sequence[Claimed], bool]:

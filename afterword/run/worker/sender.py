@@ -62,33 +62,25 @@ END: Final[LaneKey] = ("~", "~")  # behind every id
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
+def _start() -> LaneKey:
+    return random.choice(ids.ALPHABET), ""  # noqa: S311  workers start at different places
+
+
+@dataclass(kw_only=True)
 class Claimer:
     """Shares free slots among the open lanes and claims; dispatches go to `enter` with the time of their claim."""
 
-    def __init__(
-        self,
-        *,
-        pool: Pool,
-        channel_ids: Sequence[int],
-        secret: bytes,
-        lease: Lease,
-        cache: SettingsCache,
-        accounts: Accounts,
-        pace: Pace,
-        guard: Guard,
-        enter: Callable[[Dispatch, float], None],
-    ) -> None:
-        self._pool = pool
-        self._channel_ids = sorted(channel_ids)
-        self._secret = secret
-        self._lease = lease
-        self._cache = cache
-        self._accounts = accounts
-        self._pace = pace
-        self._guard = guard
-        self._enter = enter
-        self._marks = LowWaterMarks()
-        self._cursor: LaneKey = (random.choice(ids.ALPHABET), "")  # noqa: S311  workers start at different places
+    pool: Pool
+    channel_ids: Sequence[int]
+    secret: bytes = field(repr=False)
+    lease: Lease
+    cache: SettingsCache
+    accounts: Accounts
+    pace: Pace
+    guard: Guard
+    enter: Callable[[Dispatch, float], None]
+    _marks: LowWaterMarks = field(default_factory=LowWaterMarks, init=False)
+    _cursor: LaneKey = field(default_factory=_start, init=False)
 
     async def turn(self, free: int) -> int:
         """Share the free slots and claim, again from lanes that gave their whole share; the number of claimed items."""
@@ -102,7 +94,7 @@ class Claimer:
         first_due = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}
         claimed_in_all = 0
         for number in range(ROUNDS_MAX):
-            shares = share_slots(turns, free=free, free_of_account=self._accounts.free())
+            shares = share_slots(turns, free=free, free_of_account=self.accounts.free())
             if number == 0:
                 self._cursor = next_cursor(turns, shares)
             if not shares:
@@ -123,21 +115,21 @@ class Claimer:
     async def _lanes(self, empty_until: Mapping[LaneKey, datetime]) -> list[Lane]:
         """The next open lanes with something due, from the cursor on in a circle, without probes of other workers."""
         limit, found = LANES_MAX, list[Lane]()
-        busy = self._accounts.full()
-        async with db.connection(self._pool) as database:
+        busy = self.accounts.full()
+        async with db.connection(self.pool) as database:
             for after, until in ((self._cursor, END), (START, self._cursor)):
                 if after < until and len(found) < limit:
                     found += await lanes.list_lanes(
                         database,
                         after=after,
                         until=until,
-                        channel_ids=self._channel_ids,
+                        channel_ids=self.channel_ids,
                         busy=busy,
                         limit=limit - len(found),
                         empty_until=empty_until,
                     )
         for lane in found:
-            self._accounts.meet(lane)
+            self.accounts.meet(lane)
         return [lane for lane in found if lane.open_until is None] + await self._probes(found)
 
     async def _probes(self, found: Sequence[Lane]) -> list[Lane]:
@@ -147,12 +139,12 @@ class Claimer:
         }
         won: list[Lane] = []
         for account, lane in resting.items():
-            async with db.transaction(self._pool) as database:
+            async with db.transaction(self.pool) as database:
                 is_won = lane.open_until is None or await health.claim_probe(
                     database, account=account, open_until=lane.open_until
                 )
             if is_won:
-                self._accounts.probe(account)
+                self.accounts.probe(account)
                 won.append(lane)
         return won
 
@@ -166,16 +158,16 @@ class Claimer:
         """Claim and prepare in one transaction; the number claimed of each lane, and the number of dispatches."""
         started = time.monotonic()
         try:
-            async with db.transaction(self._pool) as database:
+            async with db.transaction(self.pool) as database:
                 prepared = await sending.claim(
                     database,
                     shares=shares,
                     metered=metered,
-                    lease=self._lease,
-                    cache=self._cache,
-                    secret=self._secret,
+                    lease=self.lease,
+                    cache=self.cache,
+                    secret=self.secret,
                     draw=random.random,
-                    seq_min=self._guard.seq_min,
+                    seq_min=self.guard.seq_min,
                     by_domain=by_domain,
                     empty_until=empty_until,
                 )
@@ -186,26 +178,26 @@ class Claimer:
             return await self._claim_one_by_one(shares)
         self._marks.reached(prepared.reached)
         for dispatch in prepared.dispatches:
-            self._enter(dispatch, started)
+            self.enter(dispatch, started)
         return prepared.claimed, len(prepared.dispatches)
 
     async def _claim_one_by_one(self, shares: Mapping[LaneKey, int]) -> tuple[Mapping[LaneKey, int], int]:
         """As `_claim`, but an item that cannot be prepared fails alone: it counts an attempt and waits."""
         started = time.monotonic()
-        async with db.transaction(self._pool) as database:
-            items = await sending.claim_bare(database, shares=shares, lease=self._lease, seq_min=self._guard.seq_min)
+        async with db.transaction(self.pool) as database:
+            items = await sending.claim_bare(database, shares=shares, lease=self.lease, seq_min=self.guard.seq_min)
         entered = 0
         for item in items:
             for dispatch in await self._prepare_alone(item):
-                self._enter(dispatch, started)
+                self.enter(dispatch, started)
                 entered += 1
         return Counter(item.lane for item in items), entered
 
     async def _prepare_alone(self, item: Claimed) -> Sequence[Dispatch]:
         try:
-            async with db.transaction(self._pool) as database:
+            async with db.transaction(self.pool) as database:
                 return await sending.prepare(
-                    database, items=[item], cache=self._cache, secret=self._secret, draw=random.random
+                    database, items=[item], cache=self.cache, secret=self.secret, draw=random.random
                 )
         except errors.Unavailable:
             raise  # the leases run out, and the reaper gives the items back
@@ -214,8 +206,8 @@ class Claimer:
                 "an item could not be prepared", organization_id=item.organization_id, item_id=item.item_id
             )
             cause = cause_of("Preparing failed", error, item.responder_channel_identifier)
-        waits = Waits(jitter(), self._pace.backoff_factor)
-        async with db.transaction(self._pool) as database:
+        waits = Waits(jitter(), self.pace.backoff_factor)
+        async with db.transaction(self.pool) as database:
             await sending.give_up(database, item=item, cause=cause, waits=waits, now=database.clock.now())
         return ()
 
@@ -308,7 +300,7 @@ class Sender:
         self._releases: Batcher[Result, None] = Batcher(self._release, batch_max=BATCH_ITEMS_MAX)
         self._claimer = Claimer(
             pool=pool,
-            channel_ids=list(channels),
+            channel_ids=sorted(channels),
             secret=site.secret,
             lease=self.lease,
             cache=self._cache,
@@ -474,7 +466,8 @@ class Sender:
                 raise Fenced
 
         dispatch = slot.dispatch
-        channel_id, test_attempt = dispatch.settings.pipeline.channel_id, _test_attempt(dispatch)
+        channel_id, item = dispatch.settings.pipeline.channel_id, dispatch.item
+        test_attempt = item.attempts if item.test else None
         try:
             async with (
                 self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
@@ -489,7 +482,6 @@ class Sender:
         except TimeoutError:
             return _broken(slot, "no answer in time")
         except Exception as error:
-            item = slot.dispatch.item
             logger.exception("channel failed", organization_id=item.organization_id, item_id=item.item_id)
             return _broken(slot, cause_of("Sending failed", error, item.responder_channel_identifier))
 
@@ -625,10 +617,6 @@ class Sender:
 def _broken(slot: SendSlot, reason: str) -> Outcome:
     """A send that ended without an answer: unknown if it had begun, else it was not sent."""
     return Unknown(reason) if slot.phase is Phase.BEGUN else Retry("recipient", reason)
-
-
-def _test_attempt(dispatch: Dispatch) -> int | None:
-    return dispatch.item.attempts if dispatch.item.test else None
 
 
 def _has_failed(task: "asyncio.Task[bool]") -> bool:

@@ -163,7 +163,7 @@ _ACCOUNT_CODES: Final = frozenset({530, 535})
 _CLOSING: Final = 421
 _BUSY: Final = 454  # a throttle, but relays also answer it to those whom they do not know
 _GREYLIST_CODES: Final = frozenset({450, 451})
-_TRY_OTHER_LOGIN: Final = frozenset({504, 534, 538})  # this mechanism only; another may do
+_TRY_OTHER_LOGIN: Final = frozenset({504, 534, 538})  # about the mechanism, not the password; another may do
 
 # "rate" as a word: separate, corporate and generated are not about speed; nor are loops and reputations. The quota of
 # a day or an hour is a rate too, which some hosts refuse with 550, and so is Exchange Online's number of connections.
@@ -302,11 +302,6 @@ def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> st
         return None
     is_named = re.search(rf"(?<![\w.-]){re.escape(domain)}(?![\w-])", text, re.IGNORECASE) is not None
     return domain if phase is Phase.RCPT or is_named else None
-
-
-def may_try_other_login(code: int) -> bool:
-    """True if a refused login concerns its mechanism rather than the password."""
-    return code in _TRY_OTHER_LOGIN
 
 
 def worded(code: int, text: str, recipient: str = "") -> str:
@@ -456,7 +451,8 @@ class Conversation:
         try:
             if not answer.done():
                 protocol = _protocol_of(self._client)
-                protocol.write(_dot_stuffed(content))
+                # RFC 5321 4.5.2; no mail of ours begins with a dot, and all end with CRLF.
+                protocol.write(content.replace(b"\r\n.", b"\r\n.."))
                 async with asyncio.timeout(self._timeouts.body):
                     await _drain(protocol)
                     await asyncio.sleep(0)  # the loop turns once, and notices an end of file or a reset
@@ -536,11 +532,6 @@ def _refuse_leftovers(protocol: SMTPProtocol) -> None:
 
 def _is_welcome(phase: Phase, code: int) -> bool:
     return code == _START_INPUT if phase is Phase.DATA else kind_of(code) == "done"
-
-
-def _dot_stuffed(content: bytes) -> bytes:
-    """RFC 5321 4.5.2; no mail of ours begins with a dot, and all end with CRLF."""
-    return content.replace(b"\r\n.", b"\r\n..")
 
 
 def _forget(answer: "asyncio.Task[aiosmtplib.SMTPResponse]") -> None:
@@ -684,7 +675,7 @@ async def _login(client: aiosmtplib.SMTP, username: str, password: str) -> None:
             await attempt(username, password)
         except aiosmtplib.SMTPAuthenticationError as error:
             refusal = error
-            if not may_try_other_login(error.code):
+            if error.code not in _TRY_OTHER_LOGIN:
                 raise
         else:
             return

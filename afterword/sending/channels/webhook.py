@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from standardwebhooks import Webhook
 
+from afterword.core import keys
 from afterword.kit.transport.base import Begin, Connectionless, Message, Outcome, Refused, Retry, read_settings
 from afterword.kit.transport.http import Caller, host_of
 from afterword.sending.channels import calling
@@ -74,6 +75,11 @@ def secret_of(site_secret: bytes, organization_id: str) -> str:
     """The secret of an organization that has set none: derived from the installation's and not stored."""
     key = hmac.digest(site_secret, f"webhook channel:{organization_id}".encode(), hashlib.sha256)
     return f"{SECRET_PREFIX}{base64.b64encode(key).decode()}"
+
+
+def secrets_of(site_secret: bytes, organization_id: str) -> list[str]:
+    """As `secret_of`, of the installation's secret and those before it, the new one first."""
+    return [secret_of(one, organization_id) for one in (site_secret, *keys.before(site_secret))]
 
 
 def settings_of(document: Mapping[str, Any]) -> Account:

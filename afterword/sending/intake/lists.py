@@ -232,13 +232,11 @@ async def list_problems(db: Database, *, organization_id: str, import_id: str) -
     return [Problem(ProblemKind(**row["kind"]), row["count"]) for row in rows]
 
 
-async def _list_rows_of_problem(
-    db: Database, *, organization_id: str, import_id: str, kind: ProblemKind, limit: int
-) -> list[int]:
+async def _list_rows_of_problem(db: Database, *, organization_id: str, import_id: str, kind: ProblemKind) -> list[int]:
     rows = await db.fetch(
         """select distinct r.row from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
            where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed' and kind = $3::jsonb limit $4""",
-        *(organization_id, import_id, kind._asdict(), limit),
+        *(organization_id, import_id, kind._asdict(), FAULTY_MAX),
     )
     return [row["row"] for row in rows]
 
@@ -470,7 +468,7 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
     if problem is None or column is None:
         raise errors.NotFound("No row has this problem any more.")
     numbers = await _list_rows_of_problem(
-        db, organization_id=found.organization_id, import_id=checked.import_id, kind=problem.kind, limit=FAULTY_MAX
+        db, organization_id=found.organization_id, import_id=checked.import_id, kind=problem.kind
     )
     return problem, column, frozenset(numbers)
 

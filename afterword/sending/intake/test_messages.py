@@ -286,12 +286,10 @@ async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
 async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime) -> Message:
     """The message as an item's would be; only its link to unsubscribe leads to a page that says that it was a test."""
     if test.account_id is not None:  # from the address that a pipeline of it uses, else the installation's
-        senders = await providers.list_sender_addresses(
-            db, organization_id=test.organization_id, account_id=test.account_id, limit=1
-        )
+        own = await providers.get_sender_address(db, organization_id=test.organization_id, account_id=test.account_id)
         key = {"organization_id": test.organization_id, "item_id": test.trial_id}
-        sender = senders[0] if senders else sender
-        return account_message(**key, channel_id=test.channel_id, recipient=test.recipient, sender=sender, now=now)
+        given = {"channel_id": test.channel_id, "recipient": test.recipient, "sender": own or sender}
+        return account_message(**key, **given, now=now)
     instance = await instances_store.get_instance(db, organization_id=test.organization_id, instance_id=test.trial_id)
     message = await _composed(db, test=test, instance=instance, sender=sender, site=site, now=now)
     marked = replace(message, subject=f"{MARK}{message.subject}"[: composing.SUBJECT_CHARACTERS_MAX])

@@ -105,7 +105,7 @@ async def add_pipeline(
     if await store.count_pipelines(db, **key) >= PIPELINES_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A questionnaire has at most {n}.", n=PIPELINES_MAX))
     wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
-    _require(wanted, _needed_by(wanted["channel_id"]))
+    _require(wanted, _NEEDED.get(wanted["channel_id"], ()))
     return await create_pipeline(
         db,
         organization_id=caller.organization_id,
@@ -168,7 +168,7 @@ async def _wanted(
     wanted = {**current, **changes}
     if wanted == current:
         return wanted
-    _require(wanted, [name for name in _needed_by(before.channel_id) if name in changes])
+    _require(wanted, [name for name in _NEEDED.get(before.channel_id, ()) if name in changes])
     whole = {**wanted, "channel_id": before.channel_id, "questionnaire_id": before.questionnaire_id}
     # Conditions that stay are not checked against the names declared now, which may have changed since.
     is_new = changes.get("conditions") not in (None, current["conditions"])
@@ -230,10 +230,6 @@ _NEEDED: Final[Mapping[int, Sequence[str]]] = {
     addresses.CHANNEL_SMS: ("message_body",),
     addresses.CHANNEL_WEBHOOK: ("target_url",),
 }
-
-
-def _needed_by(channel_id: int) -> Sequence[str]:
-    return _NEEDED.get(channel_id, ())
 
 
 def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:

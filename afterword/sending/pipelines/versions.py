@@ -87,10 +87,6 @@ def changes_to(version: Version, *, pipeline: Pipeline) -> dict[str, Any] | None
     return {name: value for name, value in wanted.items() if value != getattr(pipeline, name)}
 
 
-def changed_by(pipeline: Pipeline, changes: Mapping[str, Any]) -> Pipeline:
-    return msgspec.structs.replace(pipeline, **changes)
-
-
 def states(pipeline: Pipeline, entries: Sequence[Entry]) -> list[Version]:
     """The versions of these entries, the newest first and without a gap, from the state of today backwards."""
     found: list[Version] = []

@@ -48,7 +48,7 @@ async def _list_ways(
     return [WayOut(**row) for row in rows]
 
 
-async def _list_account_domains(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
+async def _list_account_domains(db: Database, *, organization_id: str, account_id: str) -> list[str]:
     """The domains that its pipelines send from, then the others that the organization may send from."""
     rows = await db.fetch(
         """select d.domain, min(d.place) as place from (
@@ -61,7 +61,7 @@ async def _list_account_domains(db: Database, *, organization_id: str, account_i
            group by d.domain order by place, d.domain limit $3""",
         organization_id,
         account_id,
-        limit,
+        DOMAINS_MAX,
     )
     return [row["domain"] for row in rows]
 
@@ -90,9 +90,7 @@ async def check(
     if account.channel_id != EMAIL:
         return []
     host = service.visible_settings(account, site=site)[0].get("host")
-    domains = await _list_account_domains(
-        db, organization_id=caller.organization_id, account_id=account_id, limit=DOMAINS_MAX
-    )
+    domains = await _list_account_domains(db, organization_id=caller.organization_id, account_id=account_id)
     resolver = _resolver(site.name_servers)
     selectors = (selector,) if selector else records.service_of(host or "")[1]
     checks = (_check(resolver, domain, host=host, selectors=selectors) for domain in domains)

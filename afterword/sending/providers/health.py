@@ -36,9 +36,7 @@ class Figures:
     domains: list[dict[str, Any]]
 
 
-async def _get_figures(
-    db: Database, *, organization_id: str, account_id: str, since: datetime, limit: int, pipelines_max: int
-) -> Figures:
+async def _get_figures(db: Database, *, organization_id: str, account_id: str, since: datetime) -> Figures:
     row = await db.fetch_one(
         """with own as (
              select pipeline_id from pipeline where organization_id = $1 and account_id = $2 limit $5),
@@ -63,8 +61,8 @@ async def _get_figures(
         organization_id,
         account_id,
         since,
-        limit,
-        pipelines_max,
+        FIGURES_MESSAGES_MAX,
+        FIGURES_PIPELINES_MAX,
     )
     return Figures(**row)
 
@@ -86,24 +84,22 @@ async def _update_failures(
     *,
     organization_id: str,
     account_id: str,
-    failures: int,
     failures_min: int,
     since: datetime,
     is_probe: bool,
 ) -> int | None:
-    """Add failures in a row, to so many at least, and return their number; None while the account rests already.
+    """Add a failure in a row, to so many at least, and return their number; None while the account rests already.
 
     Items in flight when the breaker opened fail for the same cause, so only the probe counts then. Items claimed before
     a person resumed the account (`since`) do not count either.
     """
     return await db.fetch_value(
-        """update channel_account set failures = greatest(failures + $3, $4), updated_time = now()
-           where organization_id = $1 and account_id = $2 and ($5 or open_until is null or open_until <= now())
-             and (resumed_time is null or resumed_time <= $6)
+        """update channel_account set failures = greatest(failures + 1, $3), updated_time = now()
+           where organization_id = $1 and account_id = $2 and ($4 or open_until is null or open_until <= now())
+             and (resumed_time is null or resumed_time <= $5)
            returning failures""",
         organization_id,
         account_id,
-        failures,
         failures_min,
         is_probe,
         since,
@@ -178,10 +174,8 @@ async def update_to_resumed(db: Database, *, account: AccountKey) -> bool:
     return count == 1
 
 
-async def update_rate(
-    db: Database, *, organization_id: str, account_id: str, pause_seconds: float, ceiling_min: float, sample: int
-) -> None:
-    """Halve the account's rate after a throttle, at most once in `pause_seconds`.
+async def update_rate(db: Database, *, organization_id: str, account_id: str, sample: int) -> None:
+    """Halve the account's rate after a throttle, at most once in RATE_PAUSE_SECONDS.
 
     Without a ceiling the rate at which the account accepted becomes one: in the last 10 seconds, or since it began to
     send in them. It is read from the newest `sample` events, which is exact over all workers.
@@ -204,8 +198,8 @@ async def update_rate(
              and (a.rate is null or a.updated_time < now() - make_interval(secs => $3::float8))""",
         organization_id,
         account_id,
-        pause_seconds,
-        ceiling_min,
+        RATE_PAUSE_SECONDS,
+        RATE_CEILING_MIN,
         sample,
     )
 
@@ -245,14 +239,7 @@ class Health:
 
 async def health_of(db: Database, *, account: AccountKey, now: datetime) -> Health:
     """Bounces and complaints of its newest messages, against the shares at which mailbox providers stop taking mail."""
-    figures = await _get_figures(
-        db,
-        organization_id=account[0],
-        account_id=account[1],
-        since=now - FIGURES_AGE,
-        limit=FIGURES_MESSAGES_MAX,
-        pipelines_max=FIGURES_PIPELINES_MAX,
-    )
+    figures = await _get_figures(db, organization_id=account[0], account_id=account[1], since=now - FIGURES_AGE)
     return Health(
         figures,
         _share(figures.bounced, figures.sent, BOUNCES_MAX),
@@ -281,7 +268,6 @@ async def record_failure(
         db,
         organization_id=organization_id,
         account_id=account_id,
-        failures=1,
         failures_min=retries.BREAKER_FAILURES if is_failing else 0,
         since=since,
         is_probe=is_probe,
@@ -301,14 +287,7 @@ async def slow_down(db: Database, *, account: AccountKey, domain: str | None = N
     """
     if domain is not None and await rates.slow_down(db, account=account, domain=domain):
         return
-    await update_rate(
-        db,
-        organization_id=account[0],
-        account_id=account[1],
-        pause_seconds=RATE_PAUSE_SECONDS,
-        ceiling_min=RATE_CEILING_MIN,
-        sample=RATE_SAMPLE_EVENTS,
-    )
+    await update_rate(db, organization_id=account[0], account_id=account[1], sample=RATE_SAMPLE_EVENTS)
 
 
 async def resume_all(db: Database) -> list[PausedAccount]:

@@ -18,7 +18,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit import sealing
-from afterword.kit.db import Database
+from afterword.kit.db import Database, Row
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.transport.http import check_host, check_url
 from afterword.kit.web import fields
@@ -149,32 +149,27 @@ async def count_other_pipelines(db: Database, *, organization_id: str, channel_i
     )
 
 
-async def list_sender_addresses(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
-    """The senders of the mails that pipelines send through it, as far as the organization may send from these."""
-    rows = await db.fetch(
+async def get_sender_address(db: Database, *, organization_id: str, account_id: str) -> str | None:
+    """A sender of the mails that pipelines send through it, which the organization may send from."""
+    return await db.fetch_value(
         """select distinct p.sender_address from pipeline p
            join organization_sender_domain d on d.organization_id = p.organization_id
              and d.domain in (lower(p.sender_address), lower(split_part(p.sender_address, '@', 2)))
            where p.organization_id = $1 and p.account_id = $2 and p.deleted_time is null
-           order by p.sender_address limit $3""",
+           order by p.sender_address limit 1""",
         organization_id,
         account_id,
-        limit,
     )
-    return [row["sender_address"] for row in rows]
 
 
-async def _get_sealed(
-    db: Database, *, organization_id: str, account_id: str
-) -> tuple[str, bytes, int, int, bool, str | None] | None:
+async def _get_sealed(db: Database, *, organization_id: str, account_id: str) -> Row | None:
     """Kind, sealed settings, version, slots, `is_own` and callback endpoint of an account with settings of its own."""
-    row = await db.fetch_row(
+    return await db.fetch_row(
         f"""select a.kind, a.settings, a.version, a.slots_max, a.is_own, {_INBOUND_ID}
            from channel_account a where a.organization_id = $1 and a.account_id = $2 and a.settings is not null""",
         organization_id,
         account_id,
     )
-    return None if row is None else tuple(row)
 
 
 async def get_settings_version(db: Database, *, organization_id: str, account_id: str) -> int | None:
@@ -442,7 +437,7 @@ async def open_account(db: Database, *, organization_id: str, account_id: str, s
     found = await _get_sealed(db, organization_id=organization_id, account_id=account_id)
     if found is None:
         return None
-    kind, sealed, version, slots_max, is_own, inbound_id = found
+    kind, sealed, version, slots_max, is_own, inbound_id = found.values()
     settings = _unsealed(sealed, site=site, organization_id=organization_id, account_id=account_id)
     if inbound_id is not None and kind in kinds.CALLED_BACK and not settings.get(STATUS_URL):
         settings[STATUS_URL] = site.inbound_url(inbound_id)

@@ -4,7 +4,6 @@ Items are taken from the latest `send_time` to the earliest, behind the key of t
 ahead of that key is met again, and passed over because it is where it should be.
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +14,12 @@ from uuid import UUID
 import msgspec
 
 from afterword import errors, ids
-from afterword.core.organizations.access import Caller, installation
+from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Moment
-from afterword.kit.db import Database, Row
+from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
 from afterword.kit.db.leases import LeaseLost, Leases
 from afterword.kit.nouns.declaration import Hidden
@@ -98,7 +97,7 @@ async def _insert_batch(db: Database, *, organization_id: str, columns: Mapping[
            returning {_COLUMNS}""",
         *(organization_id, dict(columns)),
     )
-    return _batch(row)
+    return Batch(**row)
 
 
 async def _get_batch(
@@ -111,7 +110,7 @@ async def _get_batch(
              and (cardinality($3::text[]) = 0 or (cardinality(application_ids) > 0 and application_ids <@ $3))""",
         *(organization_id, batch_id, list(application_ids), test_only),
     )
-    return None if row is None else _batch(row)
+    return None if row is None else Batch(**row)
 
 
 async def list_batche_records(
@@ -124,7 +123,7 @@ async def list_batche_records(
         *(organization_id, list(application_ids), test_only),
         page=page,
     )
-    return rows.map(_batch)
+    return rows.map(lambda row: Batch(**row))
 
 
 async def list_whole_items(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> list[QueueItemRecord]:
@@ -144,7 +143,7 @@ async def _get_pipeline_of_import(db: Database, *, organization_id: str, import_
 
 
 async def _list_items_of_import(
-    db: Database, *, organization_id: str, import_id: str, test_only: bool, after: int, limit: int
+    db: Database, *, organization_id: str, import_id: str, test_only: bool, after: int
 ) -> list[tuple[int, QueueItemRecord]]:
     """The items that rows behind this number made, each with its number."""
     rows = await db.fetch(
@@ -153,19 +152,19 @@ async def _list_items_of_import(
            where r.organization_id = $1 and r.import_id = $2 and r.row > $4 and r.state = 'created'
              and i.deleted_time is null and (i.test or not $3)
            order by r.row limit $5""",
-        *(organization_id, import_id, test_only, after, limit),
+        *(organization_id, import_id, test_only, after, ITEMS_A_STEP),
     )
     return [(row["row_number"], QueueItemRecord.of(row)) for row in rows]
 
 
-async def _count_items_of_import(db: Database, *, organization_id: str, import_id: str, limit: int) -> int:
+async def _count_items_of_import(db: Database, *, organization_id: str, import_id: str) -> int:
     return await db.fetch_value(
         """select count(*) from (
              select from queue_import_row r
              join queue_item i on i.organization_id = r.organization_id and i.item_id = r.item_id
              where r.organization_id = $1 and r.import_id = $2 and r.state = 'created' and i.status = 1
                and i.deleted_time is null limit $3) waiting""",
-        *(organization_id, import_id, limit),
+        *(organization_id, import_id, lists.COUNT_MAX + 1),
     )
 
 
@@ -195,7 +194,7 @@ async def _settle_step(
         *(counts.get(name, 0) for name in ("changed", "held", "skipped", "refused")),
         *(after or (None, None)),
     )
-    return None if row is None else _batch(row)
+    return None if row is None else Batch(**row)
 
 
 async def _update_to_queued(db: Database, *, organization_id: str, batch_id: str, now: datetime) -> Batch | None:
@@ -207,15 +206,11 @@ async def _update_to_queued(db: Database, *, organization_id: str, batch_id: str
            returning {_COLUMNS}""",
         *(organization_id, batch_id, now),
     )
-    return None if row is None else _batch(row)
+    return None if row is None else Batch(**row)
 
 
 async def _delete_batch(db: Database, *, organization_id: str, batch_id: str) -> None:
     await db.execute("delete from queue_batch where organization_id = $1 and batch_id = $2", organization_id, batch_id)
-
-
-def _batch(row: Row) -> Batch:
-    return Batch(**dict(row))
 
 
 ITEMS_A_STEP: Final = 100
@@ -289,9 +284,7 @@ async def count_of_import(db: Database, *, caller: Caller, import_id: str) -> Co
         await _require_import(db, caller=caller, import_id=import_id)
     except errors.Invalid:
         return None
-    count = await _count_items_of_import(
-        db, organization_id=caller.organization_id, import_id=import_id, limit=lists.COUNT_MAX + 1
-    )
+    count = await _count_items_of_import(db, organization_id=caller.organization_id, import_id=import_id)
     return Count(PublicItem.PENDING, None, min(count, lists.COUNT_MAX), count > lists.COUNT_MAX)
 
 
@@ -327,7 +320,7 @@ async def _require_import(db: Database, *, caller: Caller, import_id: str) -> No
 
 async def work(db: Database, *, job: Batch, owner: UUID, secret: bytes, now: datetime) -> Batch:
     """Work off the next items; the act after it, done with the last ones. Raises LeaseLost, Invalid `unknown_id`."""
-    caller = _caller(job)
+    caller = queue.caller_of(job, application_ids=job.application_ids)
     page = await _items_of_import(db, job=job) if job.import_id else await _items(db, job=job, caller=caller)
     if job.action == "repeat":
         meant = await _repeatable(db, job=job, items=page.items)
@@ -356,18 +349,6 @@ async def fail(db: Database, *, job: Batch, owner: UUID, error: str | None, now:
     await LEASES.end(db, job=job, owner=owner, state="failed", now=now, error=error[:ERROR_CHARACTERS_MAX])
 
 
-def _caller(job: Batch) -> Caller:
-    """Whoever asked for it, as far as items are concerned."""
-    is_user, created_by = job.actor_kind == "user", job.created_by or ""
-    return dataclasses.replace(
-        installation(job.organization_id),
-        token_id="" if is_user else created_by,
-        user_id=created_by if is_user else None,
-        application_ids=tuple(job.application_ids),
-        test=job.test,
-    )
-
-
 async def _items(db: Database, *, job: Batch, caller: Caller) -> Rows[ListedItem]:
     wanted = RequestedItems(statuses=[_status(job)], **{name: getattr(job, name) for name in FILTER})
     after = (job.after_time, job.after_id) if job.after_time and job.after_id else None
@@ -376,14 +357,8 @@ async def _items(db: Database, *, job: Batch, caller: Caller) -> Rows[ListedItem
 
 async def _items_of_import(db: Database, *, job: Batch) -> Rows[QueueItemRecord]:
     """The items of the next rows; the key is the number of the row, with the time of the act."""
-    rows = await _list_items_of_import(
-        db,
-        organization_id=job.organization_id,
-        import_id=job.import_id or "",
-        test_only=job.test,
-        after=int(job.after_id or 0),
-        limit=ITEMS_A_STEP,
-    )
+    key = {"organization_id": job.organization_id, "import_id": job.import_id or ""}
+    rows = await _list_items_of_import(db, **key, test_only=job.test, after=int(job.after_id or 0))
     items = [item for _, item in rows if item.status_id == _status(job)]
     return Rows(items, next_key=(job.created_time, str(rows[-1][0])) if len(rows) == ITEMS_A_STEP else None)
 

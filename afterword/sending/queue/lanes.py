@@ -297,9 +297,14 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
 
 
 async def update_tokens(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, claimed: Sequence[tuple[AccountKey, int]]
+    db: Database, *, claimed: Mapping[AccountKey, int]
 ) -> None:
-    """Take tokens out of the accounts' buckets; a throttled rate recovers by 5 % of its ceiling a minute."""
+    """Take what was claimed out of the accounts' buckets, which may go below zero.
+
+    A throttled rate recovers by 5 % of its ceiling a minute.
+    """
+    if not claimed:
+        return
     await db.execute(
         """with b as (
              select * from unnest($1::text[], $2::text[], $3::int[]) as b (organization_id, account_id, claimed)),
@@ -315,8 +320,8 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
              refilled_time = now()
            from locked l
            where a.organization_id = l.organization_id and a.account_id = l.account_id and a.rate is not null""",
-        *arrays((key for key, _ in claimed), 2),
-        [count for _, count in claimed],
+        *arrays(sorted(claimed), 2),
+        [count for _, count in sorted(claimed.items())],
     )
 
 
@@ -434,9 +439,3 @@ def reason_of(found: LaneBlock) -> Block | None:
     if found.open_until is not None:
         return Block("account_resting", "the provider does not respond", found.open_until)
     return None
-
-
-async def take_tokens(db: Database, *, claimed: Mapping[AccountKey, int]) -> None:
-    """Take what was claimed out of the buckets of accounts with a rate; a bucket may go below zero."""
-    if claimed:
-        await update_tokens(db, claimed=sorted(claimed.items()))

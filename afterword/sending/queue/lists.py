@@ -190,7 +190,7 @@ async def list_item_records(
             return Rows(items, next_key=key, has_more=True)
         if len(items) == limit:
             return Rows(items, next_key=(items[-1].send_time, items[-1].item_id), has_more=True)
-        items.append(ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}))
+        items += _listed([row])
     return Rows(items)
 
 
@@ -359,8 +359,6 @@ async def _list_overlaps(
     pipeline_id: str,
     test_only: bool,
     since: datetime,
-    sample_max: int,
-    limit: int,
 ) -> list[Overlap]:
     """Other pipelines that wrote to the people of this one's newest items, those of most people first."""
     rows = await db.fetch(
@@ -382,7 +380,7 @@ async def _list_overlaps(
            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = p.questionnaire_id
              and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
            group by p.pipeline_id, p.title order by people desc, p.pipeline_id limit $7""",
-        *(organization_id, list(application_ids), pipeline_id, test_only, since, sample_max, limit),
+        *(organization_id, list(application_ids), pipeline_id, test_only, since, OVERLAP_ITEMS_MAX, OVERLAPS_MAX),
     )
     return [Overlap(**row) for row in rows]
 
@@ -518,14 +516,8 @@ async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: 
     """Other pipelines that wrote to the same people lately. Raises Invalid for a pipeline that is not there."""
     if await unknown_of(db, caller=caller, wanted=RequestedItems(pipeline_id=pipeline_id)) is not None:
         raise errors.Invalid.at("/pipeline_id", "unknown_id", "There is no such pipeline.")
-    return await _list_overlaps(
-        db,
-        **caller.reach,
-        pipeline_id=pipeline_id,
-        since=now - timedelta(days=OVERLAP_DAYS),
-        sample_max=OVERLAP_ITEMS_MAX,
-        limit=OVERLAPS_MAX,
-    )
+    since = now - timedelta(days=OVERLAP_DAYS)
+    return await _list_overlaps(db, **caller.reach, pipeline_id=pipeline_id, since=since)
 
 
 async def count_hours(

@@ -20,6 +20,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit import db
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import texts
 from afterword.kit.transport import mime
 from afterword.kit.transport.base import SMS, WEBHOOK, Message
@@ -32,14 +34,14 @@ from afterword.sending.queue.records import VALUE_SCOPES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxMessageRecord:
-    """A message without its content. `pipeline_id`: None for a message that is about no pipeline."""
+    """A message that was kept in place of being sent."""
 
-    organization_id: str
-    message_id: str
-    channel_id: int
-    pipeline_id: str | None
-    questionnaire_id: str | None
-    pipeline_title: str | None
+    organization_id: Annotated[str, Hidden()]
+    message_id: fields.Id
+    channel_id: fields.ChannelId
+    pipeline_id: fields.Id | None  # None for a message that is about no pipeline
+    questionnaire_id: Annotated[str | None, Hidden()]
+    pipeline_title: Annotated[str | None, Hidden()]
     responder_channel_identifier: str
     subject: str | None
     test: bool
@@ -212,18 +214,7 @@ KEPT: Final = f"Those of the last {KEPT_DAYS} days."
 routes = Routes(tag="Queue")
 
 
-class OutboxMessage(fields.Resource):
-    """A message that was kept in place of being sent."""
-
-    message_id: fields.Id
-    channel_id: fields.ChannelId
-    pipeline_id: fields.Id | None
-    responder_channel_identifier: str
-    subject: str | None
-    test: bool
-    created_time: fields.DateTime
-
-
+OutboxMessage: Final = shown_as("OutboxMessage", OutboxMessageRecord)
 OUTBOX_MESSAGES: Final = fields.listing_of(OutboxMessage)
 
 

@@ -1,6 +1,7 @@
 """The record of a queue item and its columns, for the stores of all parts that read whole items."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from operator import itemgetter
 from typing import Annotated, Any, Final, Literal, LiteralString, final
@@ -18,6 +19,7 @@ from afterword.core.wire import times
 from afterword.core.wire.times import Instant
 from afterword.kit.db import Row
 from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 
@@ -329,12 +331,13 @@ class Simulation(fields.Answer):
     results: list[SimulationRow]
 
 
-class Attempt(fields.Resource):
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
     """One attempt to send an item; `outcome` is null while it is under way."""
 
-    attempt: int
-    begin_time: fields.DateTime
-    finish_time: fields.DateTime | None
+    attempt: int  # from 1
+    begin_time: datetime
+    finish_time: datetime | None
     channel_id: fields.ChannelId
     outcome: Literal["accepted", "accepted_late", "retry", "throttled", "refused", "unknown"] | None
     reply_code: int | None
@@ -342,6 +345,7 @@ class Attempt(fields.Resource):
     provider_reference: str | None
 
 
+Attempt: Final = shown_as("Attempt", AttemptRecord)
 ATTEMPTS: Final = fields.listing_of(Attempt, order=(("attempt", "asc"),), id="attempt_id")
 
 

@@ -95,16 +95,19 @@ async def _update_watched(db: Database, *, seconds: float) -> None:  # any tenan
     )
 
 
-async def _update_to_paused(db: Database, *, reason: str) -> bool:  # any tenant: the guard of a whole installation
-    """Pause all sending until a person confirms it; True if it was not paused before."""
+async def update_to_paused(db: Database, *, reason: str) -> bool:  # any tenant: the guard of a whole installation
+    """Pause all sending until a person has looked; a pause that is there stays. True if it was not paused before."""
     count = await db.execute(
         "update sending_guard set paused_time = now(), paused_reason = $1 where paused_time is null", reason
     )
     return count == 1
 
 
-async def _update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of a whole installation
-    """End the pause; True if there was one. Marks from before count no more."""
+async def update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of a whole installation
+    """Send again after a person's check; True if it was paused. Marks from before count no more.
+
+    Items that are too late by now are skipped.
+    """
     count = await db.execute(
         """update sending_guard
            set paused_time = null, paused_reason = null, watched_time = now(),
@@ -144,7 +147,8 @@ async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -
         return View(mark, position.paused_reason)
     known = mark if mark is not None and mark.installation_id == position.installation_id else None
     reason = _went_back(position, known)
-    if known is None and is_first and _is_unwatched(position):
+    is_unwatched = position.database_now - position.watched_time > timedelta(minutes=LATE_MINUTES)
+    if known is None and is_first and is_unwatched:
         late = await count_late_items(db, minutes=LATE_MINUTES, limit=LATE_ITEMS_MAX + 1)
         if late > LATE_ITEMS_MAX:
             reason = (
@@ -153,7 +157,7 @@ async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -
                 "restored backup."
             )
     if reason is not None:
-        return View(mark, reason, is_new=await _update_to_paused(db, reason=reason))
+        return View(mark, reason, is_new=await update_to_paused(db, reason=reason))
     await _update_watched(db, seconds=WATCH_WRITTEN_SECONDS)
     seq = position.newest_seq
     if known is not None and known.confirmed_time == position.confirmed_time:
@@ -167,16 +171,6 @@ async def went_back(db: Database, *, mark: SendingMark | None) -> str | None:
     if position.paused_time is not None:
         return f"All sending is paused since {position.paused_time:%Y-%m-%d %H:%M} UTC. {position.paused_reason}"
     return _went_back(position, mark)
-
-
-async def confirm(db: Database) -> bool:
-    """Send again after a person's check; True if it was paused. Items that are too late by now are skipped."""
-    return await _update_to_confirmed(db)
-
-
-async def pause(db: Database, *, reason: str) -> None:
-    """Send nothing until a person has looked; a pause that is there stays."""
-    await _update_to_paused(db, reason=reason)
 
 
 def _went_back(position: LogPosition, known: SendingMark | None) -> str | None:
@@ -193,7 +187,3 @@ def _went_back(position: LogPosition, known: SendingMark | None) -> str | None:
             "the database was put back to an earlier moment."
         )
     return None
-
-
-def _is_unwatched(position: LogPosition) -> bool:
-    return position.database_now - position.watched_time > timedelta(minutes=LATE_MINUTES)

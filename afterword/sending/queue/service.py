@@ -1,5 +1,6 @@
 """Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 
@@ -7,7 +8,7 @@ import msgspec
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata as metadata_service
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.scheduling.statuses import Item
 from afterword.events import service as events
@@ -92,6 +93,18 @@ class ItemPath(TypedDict, total=False):
     item_id: Required[str]
     questionnaire_id: str
     pipeline_id: str
+
+
+def caller_of(job: Any, *, application_ids: Sequence[str] = ()) -> Caller:
+    """Whoever asked for long work on items, of its row; what they may was asked then."""
+    is_user, created_by = job.actor_kind == "user", job.created_by or ""
+    return dataclasses.replace(
+        installation(job.organization_id),
+        token_id="" if is_user else created_by,
+        user_id=created_by if is_user else None,
+        application_ids=tuple(application_ids),
+        test=job.test,
+    )
 
 
 async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, is_strict: bool) -> Declared | None:

@@ -1,6 +1,5 @@
 """The trace of an item, which explains its state, and the item that is sent in its place."""
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from afterword.sending.queue.records import (
     ATTEMPTS,
     TEXTS,
     Attempt,
+    AttemptRecord,
     Check,
     QueueItem,
     QueueItemRecord,
@@ -36,20 +36,6 @@ from afterword.sending.queue.records import (
 )
 from afterword.sending.queue.scheduler import Scheduler
 from afterword.sending.queue.service import NewItem
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
-    """One attempt to send; `attempt` counts from 1."""
-
-    attempt: int
-    begin_time: datetime
-    finish_time: datetime | None
-    channel_id: int
-    outcome: str | None
-    reply_code: int | None
-    reply: str | None
-    provider_reference: str | None
 
 
 async def list_attempt_records(db: Database, *, organization_id: str, item_id: str, page: Page) -> Rows[AttemptRecord]:

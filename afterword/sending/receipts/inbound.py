@@ -22,6 +22,8 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit import db, sealing
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.transport.mime import Unreadable, Unsigned
 from afterword.kit.web import fields, public
 from afterword.kit.web.limits import Limiter
@@ -33,19 +35,24 @@ from afterword.sending.channels.callbacks import CallbackResult
 from afterword.sending.providers import service as accounts
 from afterword.sending.receipts import service
 
+Adapter = Literal["standard", "sns", "provider"]
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A callback endpoint of an account; `settings` are sealed, None where the account's own suffice."""
+    """An address where the provider of an account reports. `secret` signs reports in our own form, shown this once.
 
-    organization_id: str
-    inbound_id: str
-    account_id: str
-    channel_id: int
-    adapter: str
-    settings: bytes | None
+    `confirm_url` confirms the subscription of a topic: open it yourself, it is never called.
+    """
+
+    organization_id: Annotated[str, Hidden()]
+    inbound_id: fields.Id
+    account_id: fields.Id
+    channel_id: fields.ChannelId
+    adapter: Adapter
+    settings: Annotated[bytes | None, Hidden()]  # sealed, None where the account's own suffice
     confirm_url: str | None
-    confirm_time: datetime | None
+    confirm_time: Annotated[datetime | None, Hidden()]
     last_time: datetime | None
     created_time: datetime
 
@@ -142,7 +149,6 @@ async def delete_endpoint(db: Database, *, organization_id: str, inbound_id: str
         raise errors.NotFound("There is no such address.")
 
 
-Adapter = Literal["standard", "sns", "provider"]
 ADAPTERS: Final[tuple[Adapter, ...]] = ("standard", "sns", "provider")
 KEY_BYTES: Final = 32
 TOPIC_CHARACTERS_MAX: Final = 300
@@ -357,26 +363,13 @@ class InboundRequest(fields.Request):
     """An address to open. `topic` (its ARN) and `certificate` (PEM) are pinned, and `sns` alone has them."""
 
     account_id: fields.Id
-    adapter: Literal["standard", "sns", "provider"]
+    adapter: Adapter
     topic: Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX)] | None = None
     certificate: Annotated[str, Meta(max_length=CERTIFICATE_CHARACTERS_MAX)] | None = None
 
 
-class Inbound(fields.Resource):
-    """An address where the provider of an account reports. `secret` signs reports in our own form, shown this once.
-
-    `confirm_url` confirms the subscription of a topic: open it yourself, it is never called.
-    """
-
-    inbound_id: fields.Id
-    account_id: fields.Id
-    channel_id: fields.ChannelId
-    adapter: Literal["standard", "sns", "provider"]
-    url: fields.Computed[str]
-    secret: fields.ShownOnce
-    confirm_url: str | None
-    last_time: fields.DateTime | None
-    created_time: fields.DateTime
+_SHOWN: Final = {"url": fields.Computed[str], "secret": fields.ShownOnce}
+Inbound: Final = shown_as("Inbound", Endpoint, before={"confirm_url": _SHOWN})
 
 
 @routes.list("/inbound", scope="Inbound.Read", answer=Inbound, shape="array", summary="Get all inbound addresses")

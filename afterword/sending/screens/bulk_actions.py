@@ -10,11 +10,11 @@ from afterword import errors
 from afterword.console.screens import Screens, Visit
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire import times
-from afterword.core.wire.lists import Column, Listing, Page
+from afterword.core.wire.lists import Page
 from afterword.core.wire.times import Moment
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import address
-from afterword.kit.web import html
+from afterword.kit.web import fields, html
 from afterword.sending.queue import batches, lists
 from afterword.sending.queue.batches import Action, Batch, NewBatch
 from afterword.sending.queue.lists import RequestedItems
@@ -25,9 +25,7 @@ from afterword.sending.screens.queue_items import SendingFilter
 NEW: Final = queue_items.NEW_ACT
 ONE: Final = f"{queue_items.SENDING}/acts/{{batch_id}}"
 LISTED_MAX: Final = 20
-LISTING: Final = Listing(
-    {}, (("created_time", "desc"),), "batch_id", hidden={"created_time": Column("created_time", "time")}
-)
+LISTING: Final = fields.listing_of(batches.QueueBatch)
 ACTIONS: Final[Mapping[Action, Marked]] = {
     "send_now": "Send now", "move": "Move to another time", "cancel": "Cancel", "repeat": "Send them again",
 }  # fmt: skip
@@ -103,7 +101,8 @@ async def do(visit: Visit) -> Response:
         moment = None
         if tried.action == "move" and tried.send_time is not None:
             moment = Moment(tried.send_time, tried.send_offset_minutes or 0)
-        new = NewBatch(_filter_of_job(tried), tried.action, moment, tried.import_id)
+        wanted = RequestedItems(**{name: getattr(tried, name) for name in batches.FILTER})
+        new = NewBatch(wanted, tried.action, moment, tried.import_id)
         job = await batches.create(db, caller=visit.caller, new=new, now=visit.now)
     return html.redirect(_url(job))
 
@@ -199,10 +198,6 @@ def _may(visit: Visit, action: Action) -> bool:
 def _require(visit: Visit, action: Action) -> None:
     if action == "repeat":
         visit.caller.require("Queue.Create")
-
-
-def _filter_of_job(job: Batch) -> RequestedItems:
-    return RequestedItems(**{name: getattr(job, name) for name in batches.FILTER})
 
 
 def _action(visit: Visit) -> Action:

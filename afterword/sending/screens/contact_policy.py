@@ -9,10 +9,9 @@ from afterword.console.inputs import document_of, form_page, read_as, same_versi
 from afterword.console.nouns import inputs_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
-from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
-from afterword.kit.ui.lists import Listing, address, behind, key_of
+from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.people.responders import suppressions
@@ -22,7 +21,6 @@ from afterword.sending.screens.queue_items import CHANNELS, reason_text
 
 PATH: Final = "/console/settings/policy"
 SUPPRESSIONS: Final = "/console/settings/suppressions"
-ROWS: Final = 50
 LISTED: Final = structs.listing_of(SUPPRESSION)
 INPUTS: Final = inputs_of(POLICY)
 REASONS: Final = ("blocked", "unsubscribed")
@@ -125,9 +123,8 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
             SUPPRESSION,
             db,
             organization_id=visit.caller.organization_id,
-            page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(LISTED, visit.query),
         )
-    last = found.items[-1] if found.has_more else None
     may_lift = "Suppression.Delete" in visit.caller.scopes
     return visit.page(
         "suppressions.html",
@@ -150,8 +147,7 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
                 for one in found.items
             ],
             empty=words("No one yet. People who unsubscribe and addresses that bounce are listed here."),
-            next_url=address(SUPPRESSIONS, after=key_of(last.created_time, last.suppression_id)) if last else "",
-            first_url=SUPPRESSIONS if "after" in visit.query else "",
+            **page_links(found, visit.query, SUPPRESSIONS),
         ),
         refusal=refusal,
     )

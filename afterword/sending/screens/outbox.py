@@ -15,7 +15,7 @@ from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
 from afterword.kit.texts import Texts
 from afterword.kit.transport.base import Message
-from afterword.kit.ui.lists import Listing, address, behind, key_of
+from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.kit.web.fields import MetadataGroups
@@ -34,7 +34,6 @@ from afterword.sending.screens.queue_items import CHANNELS, SENDING
 OUTBOX: Final = f"{SENDING}/outbox"
 ONE: Final = f"{OUTBOX}/{{message_id}}"
 CLOCK: Final = f"{OUTBOX}/clock"
-ROWS: Final = 50
 DAY_HOURS: Final = 24
 RECIPIENT: Final = "ann@example.com"
 
@@ -117,8 +116,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         )
         choices = await pipelines.choices_of(visit, db)
         ahead = await clock.get(db, caller=visit.caller, now=visit.now)
-    last = found.items[-1] if found.has_more else None
-    here = address(OUTBOX, q=asked, pipeline=chosen)
     return visit.page(
         "outbox.html",
         title=words("Outbox"),
@@ -126,10 +123,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
             rows=[_row(visit, one) for one in found.items],
             empty=words("Nothing here yet. Test messages are kept here and reach no one."),
             note=words.plural("A message is kept for {n} day.", "A message is kept for {n} days.", outbox.KEPT_DAYS),
-            next_url=address(OUTBOX, q=asked, pipeline=chosen, after=key_of(last.created_time, last.message_id))
-            if last
-            else "",
-            first_url=here if "after" in visit.query else "",
+            **page_links(found, visit.query, OUTBOX, {"q": asked, "pipeline": chosen}),
         ),
         asked=asked,
         chosen=chosen,
@@ -156,8 +150,7 @@ def _span(words: Texts, hours: int) -> str:
 def _page(visit: Visit, **wanted: str) -> Page:
     """The page of the address, of messages with these values. An empty value filters nothing."""
     criteria = [Criterion("EQUAL", OUTBOX_MESSAGES.columns[name], value) for name, value in wanted.items() if value]
-    page = replace(Page.first(OUTBOX_MESSAGES, limit=ROWS), criteria=tuple(criteria))
-    return behind(page, visit.query.get("after", ""))
+    return replace(page_of(OUTBOX_MESSAGES, visit.query), criteria=tuple(criteria))
 
 
 def _row(visit: Visit, one: OutboxMessageRecord) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from msgspec import structs
 from starlette.responses import Response
 
 from afterword import errors
@@ -18,7 +19,7 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANN
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.ui.lists import Listing, address, behind, key_of
+from afterword.kit.ui.lists import Listing, address, behind, page_links, page_of
 from afterword.kit.ui.text import actor_text
 from afterword.kit.web import fields, html
 from afterword.sending.pipelines import service as pipelines
@@ -38,7 +39,6 @@ PIPELINES: Final = f"{queue_items.SENDING}/pipelines"
 NEW: Final = f"{PIPELINES}/new"
 ONE: Final = f"{PIPELINES}/{{questionnaire_id}}/{{pipeline_id}}"
 NEW_LIST: Final = f"{queue_items.SENDING}/lists/new"
-ROWS: Final = 50
 QUESTIONNAIRES_MAX: Final = 100
 CHOICES_MAX: Final = 200
 RULE_LABELS: Final[Mapping[str, Marked]] = {
@@ -59,11 +59,8 @@ routes = Screens()
 async def list_pipelines(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_pipelines(
-            db, **visit.caller.part, page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", ""))
-        )
+        found = await store.list_pipelines(db, **visit.caller.part, page=page_of(LISTED, visit.query))
         names = dict(await questionnaires_of(visit, db))
-    last = found.items[-1] if found.has_more else None
     may_add = "Pipeline.Create" in visit.caller.scopes
     return visit.page(
         "pipelines.html",
@@ -87,8 +84,7 @@ async def list_pipelines(visit: Visit) -> Response:
             ],
             empty=words("No pipeline yet. A pipeline defines how and when a questionnaire is sent."),
             empty_link=(words("New pipeline"), NEW) if may_add else None,
-            next_url=address(PIPELINES, after=key_of(last.created_time, last.pipeline_id)) if last else "",
-            first_url=PIPELINES if "after" in visit.query else "",
+            **page_links(found, visit.query, PIPELINES),
         ),
     )
 
@@ -374,14 +370,12 @@ TAKE_BACK: Final = f"{VERSIONS}/{{entry_id}}"
 
 @routes.get(VERSIONS, scope="Pipeline.Read")
 async def versions_page(visit: Visit) -> Response:
-    words, after = visit.words, visit.query.get("after", "")
+    words = visit.words
     async with visit.read() as db:
         pipeline = await pipeline_of(visit, db)
         subjects = await subjects_for(visit, db, pipeline)
-        page = behind(Page.first(audit.ENTRIES, limit=VERSION_ROWS), after)
+        page = behind(Page.first(audit.ENTRIES, limit=VERSION_ROWS), visit.query.get("after", ""))
         found = await versions.list_versions(db, pipeline=pipeline, page=page)
-    here = f"{url_of(pipeline)}/versions"
-    last = found.items[-1].entry if found.has_more else None
     return visit.page(
         "pipeline_versions.html",
         title=words("Versions of “{title}”", title=pipeline.title),
@@ -389,8 +383,7 @@ async def versions_page(visit: Visit) -> Response:
         list=Listing(
             rows=[_row(visit, one, pipeline, subjects) for one in found.items],
             empty=words("No change was noted yet."),
-            next_url=address(here, after=key_of(last.created_time, last.entry_id)) if last else "",
-            first_url=here if after else "",
+            **page_links(found, visit.query, f"{url_of(pipeline)}/versions"),
         ),
     )
 
@@ -407,7 +400,7 @@ async def confirm(visit: Visit) -> Response:
     told = versions.differences_between(
         words,
         pipeline,
-        versions.changed_by(pipeline, changes),
+        structs.replace(pipeline, **changes),
         changed=frozenset(changes),
         unknown=frozenset(),
         time_zone=visit.zone,

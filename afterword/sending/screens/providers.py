@@ -103,7 +103,7 @@ async def resume_provider(visit: Visit) -> Response:
 
 @routes.get(f"{PROVIDER}/default", scope="Provider.Update")
 async def confirm_default(visit: Visit) -> Response:
-    words, account = visit.words, await account_of(visit)
+    words, account = visit.words, await visit.find(providers.get)
     async with visit.read() as db:
         moved = await providers.count_other_pipelines(
             db, organization_id=account.organization_id, channel_id=account.channel_id, account_id=account.account_id
@@ -178,14 +178,9 @@ async def remove_provider(visit: Visit) -> Response:
     return html.redirect(f"{PROVIDERS}?done=removed")
 
 
-async def account_of(visit: Visit) -> Account:
-    async with visit.read() as db:
-        return await providers.get(db, caller=visit.caller, account_id=visit.id("account_id"))
-
-
 async def own_account_of(visit: Visit) -> Account:
     """Raises Forbidden for an account that the operator keeps."""
-    account = await account_of(visit)
+    account = await visit.find(providers.get)
     if not account.is_own:
         raise errors.Forbidden(visit.words("The administrator of this installation manages this account."))
     return account
@@ -201,7 +196,7 @@ def url_of(account: Account) -> str:
 
 @routes.get(PROVIDER, scope="Provider.Read")
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: dict[str, Any] | None = None) -> Response:
-    words, account = visit.words, await account_of(visit)
+    words, account = visit.words, await visit.find(providers.get)
     async with visit.read() as db:
         found = await health.health_of(db, account=(account.organization_id, account.account_id), now=visit.now)
         endpoints = await inbound.list_endpoints(db, organization_id=account.organization_id)
@@ -252,7 +247,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
 
 @routes.get(f"{PROVIDER}/pause", scope="Provider.Update")
 async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    account = await account_of(visit)
+    account = await visit.find(providers.get)
     return visit.page(
         "provider_pause.html",
         title=visit.words("Pause “{name}”?", name=name_of(visit, account)),
@@ -313,7 +308,7 @@ FINDINGS: Final[dict[str, Marked]] = {
 async def dns_page(visit: Visit) -> Response:
     """Check the domains; no connection of ours is held while name servers are asked."""
     words, selector = visit.words, visit.query.get("selector", "").strip()
-    account, refusal, checks = await account_of(visit), None, list[domains.DomainCheck]()
+    account, refusal, checks = await visit.find(providers.get), None, list[domains.DomainCheck]()
     try:
         checks = await domains.check(
             databases.on_demand(visit.pool),
@@ -355,7 +350,7 @@ async def dns_page(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
 async def open_address(visit: Visit) -> Response:
     """Show its key, this once."""
-    account, form = await account_of(visit), visit.form
+    account, form = await visit.find(providers.get), visit.form
     chosen = next((name for name in FORMS if name == form.text("adapter")), FORMS[0])
     is_pinned = chosen == "sns"
     try:
@@ -384,8 +379,8 @@ async def open_address(visit: Visit) -> Response:
 
 
 async def _endpoint(visit: Visit) -> Endpoint:
-    await account_of(visit)
     async with visit.read() as db:
+        await providers.get(db, caller=visit.caller, account_id=visit.id("account_id"))
         return await inbound.get(db, caller=visit.caller, inbound_id=visit.id("inbound_id"))
 
 
@@ -408,7 +403,7 @@ removal(
 
 @routes.get(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
 async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, form, account = visit.words, visit.form, await account_of(visit)
+    words, form, account = visit.words, visit.form, await visit.find(providers.get)
     possible = {"standard": True, "sns": account.channel_id == EMAIL, "provider": account.kind in CALLED_BACK}
     return visit.page(
         "provider_address.html",

@@ -65,7 +65,7 @@ async def _pause_accounts(pool: db.Pool, _: httpx2.AsyncClient, house: House) ->
 
 async def _pause_everything(pool: db.Pool, _: httpx2.AsyncClient, __: House) -> None:
     async with db.transaction(pool) as database:
-        await restores.pause(database, reason="Restored")
+        await restores.update_to_paused(database, reason="Restored")
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,6 @@ async def test_an_older_database(bench: Bench, tmp_path: Path) -> None:
         await bench.until("select paused_time is not null from sending_guard")
         assert 1 == await bench.queue.status(item)
         async with db.transaction(bench.queue.pool) as database:
-            assert await restores.confirm(database)
+            assert await restores.update_to_confirmed(database)
         await bench.until_done()
     assert {item.item_id: 1} == bench.channel.accepted

@@ -100,11 +100,11 @@ class TestRates:
         )
         key = await account(queue)
 
-        await queue.run(lanes_service.take_tokens, claimed={key: 1})
+        await queue.run(lanes_service.update_tokens, claimed={key: 1})
         assert 7 == pytest.approx(await queue.value("select rate from channel_account"), rel=0.01)
 
         await queue.execute("update channel_account set refilled_time = now() - interval '1 day'")
-        await queue.run(lanes_service.take_tokens, claimed={key: 1})
+        await queue.run(lanes_service.update_tokens, claimed={key: 1})
         assert 20 == await queue.value("select rate from channel_account")
 
     async def slow_down(self, queue: Queue, first: str = "select") -> None:

@@ -15,7 +15,7 @@ async def look(queue: Queue, mark: SendingMark | None = None, *, is_first: bool 
 
 
 async def confirm(queue: Queue) -> bool:
-    return await queue.run(restores.confirm)
+    return await queue.run(restores.update_to_confirmed)
 
 
 async def remembered(queue: Queue) -> SendingMark:

@@ -158,7 +158,8 @@ def filled(value: Any, values: Mapping[str, str], *, is_url: bool = False) -> An
     """A template with its placeholders; in one pass, so that what was filled in is never read again."""
     match value:
         case str():
-            return _PLACEHOLDER.sub(lambda match: _escaped(values[match[1]], is_url=is_url), value)
+            escaped = {name: quote(one, safe="") for name, one in values.items()} if is_url else values
+            return _PLACEHOLDER.sub(lambda match: escaped[match[1]], value)
         case dict():
             return {name: filled(one, values) for name, one in value.items()}
         case list():
@@ -206,10 +207,6 @@ def _texts(value: Any, depth: int = 0) -> Iterator[Any]:
                 yield from _texts(one, depth + 1)
         case _:
             yield value
-
-
-def _escaped(value: str, *, is_url: bool) -> str:
-    return quote(value, safe="") if is_url else value
 
 
 class GatewayChannel(Connectionless):

@@ -98,7 +98,10 @@ def judged(answer: Answer, terms: Terms, recipient: str = "") -> Outcome:
     reason = f"HTTP {answer.status}" + (f", {code}" if code else "") + (f": {words}" if words else "")
     is_taken = answer.status // 100 == 2 and document.get("status") not in {"failed", "undelivered"}  # noqa: PLR2004
     if not is_taken:
-        return _of_code(code, reason, answer) or _of_status(answer, terms, reason)
+        by_status = calling.outcome_of(answer, terms)
+        if isinstance(by_status, Sent):
+            by_status = Refused(reason, answer.status)
+        return _of_code(code, reason, answer) or replace(by_status, reason=reason)
     sid = document.get("sid")
     if not isinstance(sid, str):
         return Unknown(f"HTTP {answer.status}, without the name of a message")
@@ -117,11 +120,6 @@ def _of_code(code: Any, reason: str, answer: Answer) -> Outcome | None:
             return Retry("account", reason, answer.status)
         case _:
             return None
-
-
-def _of_status(answer: Answer, terms: Terms, reason: str) -> Outcome:
-    found = calling.outcome_of(answer, terms)
-    return replace(found, reason=reason) if not isinstance(found, Sent) else Refused(reason, answer.status)
 
 
 def parse_callback(headers: Mapping[str, str], query: str, body: bytes, url: str, settings: Account) -> list[Report]:

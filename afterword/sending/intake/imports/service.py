@@ -6,7 +6,6 @@ believe that an import is theirs (a lease that ran out), and only one of them ca
 
 import asyncio
 import contextlib
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata
-from afterword.core.organizations.access import Caller, installation
+from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
@@ -35,7 +34,7 @@ from afterword.core.wire.tables import Fault
 from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import NewEvent
-from afterword.kit.db import Database, Row, savepoint
+from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import arrays, qualified
 from afterword.kit.db.leases import LeaseLost, Leases
 from afterword.kit.nouns.declaration import Hidden
@@ -43,6 +42,7 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, problems
 from afterword.sending.intake import batches, dry_runs
 from afterword.sending.intake.batches import Outcome, Policy
+from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import checked_rows
 from afterword.sending.queue.service import ReferenceTaken
@@ -161,7 +161,7 @@ async def _get_import(
         import_id,
         list(application_ids),
     )
-    return None if row is None else _import(row)
+    return None if row is None else ImportRecord(**row)
 
 
 async def list_imports(
@@ -176,7 +176,7 @@ async def list_imports(
         test_only,
         page=page,
     )
-    return rows.map(_import)
+    return rows.map(lambda row: ImportRecord(**row))
 
 
 async def list_import_rows(
@@ -215,7 +215,7 @@ async def _insert_import(db: Database, *, organization_id: str, columns: Mapping
         organization_id,
         dict(columns),
     )
-    return _import(row)
+    return ImportRecord(**row)
 
 
 async def _insert_pieces(
@@ -301,7 +301,7 @@ async def _settle_piece(  # any tenant: the import names its own
         dict(reasons),
         first_time,
     )
-    return None if row is None else _import(row)
+    return None if row is None else ImportRecord(**row)
 
 
 async def _update_to_queued(
@@ -319,7 +319,7 @@ async def _update_to_queued(
         import_id,
         now,
     )
-    return None if row is None else _import(row)
+    return None if row is None else ImportRecord(**row)
 
 
 async def _delete_pieces(db: Database, *, organization_id: str, import_id: str) -> None:
@@ -332,10 +332,6 @@ async def _delete_import(db: Database, *, organization_id: str, import_id: str) 
     await db.execute(
         "delete from queue_import where organization_id = $1 and import_id = $2", organization_id, import_id
     )
-
-
-def _import(row: Row) -> ImportRecord:
-    return ImportRecord(**dict(row))
 
 
 Encoding = Literal[
@@ -608,7 +604,7 @@ async def _foreseen(
     }
     decisions = await dry_runs.decide_rows(
         db,
-        caller=_caller(job),
+        caller=queue.caller_of(job),
         questionnaire_id=job.questionnaire_id,
         pipeline_id=job.pipeline_id,
         rows=new,
@@ -670,7 +666,7 @@ async def _scheduled(
         async with savepoint(db):
             outcomes = await batches.schedule_requests(
                 db,
-                caller=_caller(job),
+                caller=queue.caller_of(job),
                 questionnaire_id=job.questionnaire_id,
                 pipeline_id=job.pipeline_id,
                 rows=rows,
@@ -682,17 +678,6 @@ async def _scheduled(
             if job.dry_run:
                 raise _Undone
     return outcomes
-
-
-def _caller(job: ImportRecord) -> Caller:
-    """Whoever sent the file; what they may was asked then."""
-    is_user, created_by = job.actor_kind == "user", job.created_by or ""
-    return dataclasses.replace(
-        installation(job.organization_id),
-        token_id="" if is_user else created_by,
-        user_id=created_by if is_user else None,
-        test=job.test,
-    )
 
 
 def _settled(

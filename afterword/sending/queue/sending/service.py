@@ -75,7 +75,7 @@ async def claim(
     if not items:
         return Prepared((), {}, {})
     dispatches = await prepare(db, items=items, cache=cache, secret=secret, draw=draw, by_domain=by_domain)
-    await lanes.take_tokens(db, claimed=Counter(each.account for each in dispatches if each.account in metered))
+    await lanes.update_tokens(db, claimed=Counter(each.account for each in dispatches if each.account in metered))
     reached = {item.lane: item.due_time for item in items}  # the last of each lane, as they are in due order
     return Prepared(dispatches, Counter(item.lane for item in items), reached)
 
