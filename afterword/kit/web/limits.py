@@ -159,7 +159,7 @@ def network_key(address: str) -> str:
 
 
 def _range_of(address: str, bits: int) -> str:
-    """The network; an address that is none stays as it is."""
+    """The network of so many bits that has the address; a text that is no address stays as it is."""
     try:
         return str(ipaddress.ip_network(f"{address.partition('%')[0]}/{bits}", strict=False))
     except ValueError:
