@@ -22,8 +22,8 @@ BLOCK: Final = re.compile(r"^   ```(?:python|sql|diff|html)\n(.*?)^   ```$", re.
 class Example:
     """What an example may touch.
 
-    `files_max`: of the product, the catalogues of all languages as one. `test`: the file that takes the first block, which
-    is a test.
+    `files_max`: of the product, the catalogues of all languages as one. `test`: the file that takes the first block,
+    which is a test.
     """
 
     files_max: int
