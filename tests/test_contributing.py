@@ -20,7 +20,7 @@ BLOCK: Final = re.compile(r"^   ```(?:python|sql|diff|html)\n(.*?)^   ```$", re.
 
 @dataclass(frozen=True)
 class Example:
-    """What an example may touch.
+    """An example may touch so many files, and passes these checks.
 
     `files_max`: of the product, the catalogues of all languages as one. `test`: the file that takes the first block,
     which is a test.

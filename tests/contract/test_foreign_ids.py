@@ -71,6 +71,8 @@ OF_US_ALONE: Final = {
     "get_person": "says by what somebody is known, which may be nothing",
     "list_identifiers": "says by what somebody is known, which may be nothing",
     "count_touched": "counts ours",
+    "update_to_begin_anew": "reads our mailbox from its beginning",
+    "update_answered": "counts an answer in our mailbox",
 }
 BLIND: Final = {
     "list_repeated",  # nothing was sent again
