@@ -5,9 +5,9 @@
 
 import os
 import uuid
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -87,6 +87,9 @@ class Explained:
     def __init__(self, database: db.Database) -> None:
         self.database = database
         self.plan: dict[str, Any] = {}
+
+    def records(self, make: Callable[..., Any]) -> db.Records[Any]:
+        return db.Records(cast("db.Database", self), make)
 
     async def fetch(self, query: str, *values: object) -> Sequence[Mapping[str, Any]]:
         raw = self.database._connection
