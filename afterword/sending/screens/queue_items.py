@@ -125,7 +125,11 @@ OUTCOMES: Final[Mapping[str, Marked]] = {
 }  # fmt: skip
 TIMES: Final[tuple[Marked, ...]] = ("Created", "Send time", "Sent")
 CHANNELS: Final[Mapping[int, Marked]] = {1: "E-mail", 2: "SMS", 3: "Webhook", 4: "Link", 5: "Outbox"}
-HELD: Final[Marked] = "Held"
+OUTCOMES_WITH_REASON: Final[Mapping[int, Marked]] = {
+    PublicItem.PENDING: "Waits: {reason}",
+    PublicItem.FAILED: "Failed: {reason}",
+    PublicItem.IGNORED: "Not asked: {reason}",
+}
 
 routes = Screens()
 
@@ -227,7 +231,8 @@ async def item_page(visit: Visit) -> Response:
         title=words("Message to {recipient}", recipient=address_text(words, item.responder_channel_identifier)),
         item=item,
         state=words(_status_text(item.status_id, is_kept=is_kept)),
-        result=_detail(words, trace.result or item.result or ""),
+        sentence=_outcome_of(words, item.status_id, trace.reason or ""),
+        detail=trace.result or item.result or "",
         pipeline_summary=trace.pipeline_summary,
         planned=trace.planned_time and words.moment(datetime.fromisoformat(trace.planned_time), time_zone=visit.zone)
         if is_waiting
@@ -243,11 +248,7 @@ async def item_page(visit: Visit) -> Response:
             if time is not None
         ],
         checks=[
-            {
-                "rule": words(RULES.get(one.rule, one.rule)),
-                "passed": one.passed,
-                "detail": _detail(words, one.detail or ""),
-            }
+            {"rule": words(RULES.get(one.rule, one.rule)), "passed": one.passed, "detail": one.detail or ""}
             for one in sorted(trace.checks, key=lambda check: check.passed)
         ],
         attempts=[
@@ -355,29 +356,16 @@ def _status_text(status: int, *, is_kept: bool) -> Marked:
 
 def sentence_of(visit: Visit, item: ListedItem) -> str:
     """The cause of an end, or of a wait; empty where status and time say all."""
-    words, reason = visit.words, reason_text(visit.words, item.reason or "")
-    if item.status_id == PublicItem.PENDING:
-        return _next_of(visit, item, reason)
-    if reason and item.status_id == PublicItem.FAILED:
-        return words("Failed: {reason}", reason=reason)
-    if reason and item.status_id == PublicItem.IGNORED:
-        return words("Not asked: {reason}", reason=reason)
-    return ""
+    words, reason = visit.words, item.reason or ""
+    if reason and item.status_id == PublicItem.PENDING and item.due_time > visit.now:
+        moment = words.moment(item.due_time, time_zone=visit.zone)
+        return words("On hold until {moment}: {reason}", moment=moment, reason=reason_text(words, reason))
+    return _outcome_of(words, item.status_id, reason)
 
 
-def _next_of(visit: Visit, item: ListedItem, reason: str) -> str:
-    words, moment = visit.words, visit.words.moment(item.due_time, time_zone=visit.zone)
-    if not reason:
-        return ""
-    if item.due_time <= visit.now:
-        return words("Waits: {reason}", reason=reason)
-    return words("On hold until {moment}: {reason}", moment=moment, reason=reason)
-
-
-def _detail(words: Texts, detail: str) -> str:
-    """The finding of a rule, as the API has it; the reason behind `Held: ` is said in the reader's language."""
-    held, _, why = detail.partition(": ")
-    return f"{words(HELD)}: {words(why)}" if held == HELD else detail
+def _outcome_of(words: Texts, status_id: int, reason: str) -> str:
+    sentence = OUTCOMES_WITH_REASON.get(status_id) if reason else None
+    return words(sentence, reason=reason_text(words, reason)) if sentence else ""
 
 
 def reason_text(words: Texts, reason: str) -> str:
