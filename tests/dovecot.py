@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ NOBODY = 65534
 USER = "answers@shop.example"
 PASSWORDS = {USER: 'pass "word"\\1', "greek": "κωδικός"}
 SECONDS_MAX = 20.0
+TRY_AGAIN_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -131,21 +132,23 @@ service imap-login {{
     )
     process = subprocess.Popen(["dovecot", "-F", "-c", str(file)])  # noqa: S607
     try:
-        _wait_for(tls)
+        _wait_for(tls, process)
         yield Mailserver(tls, starttls, home / "Maildir")
     finally:
         process.terminate()
         process.wait(SECONDS_MAX)
 
 
-def _wait_for(port: int) -> None:
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Return once the server listens; one that ended before, or takes too long, fails at once."""
     deadline = time.monotonic() + SECONDS_MAX
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except ConnectionRefusedError:
-            if time.monotonic() > deadline:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(TRY_AGAIN_SECONDS)
+            if process.returncode is not None or time.monotonic() > deadline:
                 raise
-            time.sleep(0.05)
         else:
             return
