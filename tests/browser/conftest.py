@@ -2,17 +2,18 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 import uvicorn
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, Response, async_playwright
 
 from afterword import ids
 from afterword.asking.instances import issuing
@@ -304,6 +305,16 @@ def listening(**settings: Any) -> tuple[socket.socket, Site]:
     """A listener on a port of this machine, and the site there; browsers have no passkeys at a number."""
     listener = socket.create_server(("127.0.0.1", 0))
     return listener, Site(f"http://localhost:{listener.getsockname()[1]}", SECRET, **settings)
+
+
+async def move_on(page: Page, sign: str | Callable[[Response], bool]) -> int:
+    """The status of the request that a moving pointer causes. It moves on until then: busy browsers leave out moves."""
+    async with page.expect_response(sign) as answer:
+        for step in count():
+            if answer.is_done():
+                break
+            await page.mouse.move(100 + step % 100, 30)
+    return (await answer.value).status
 
 
 async def type_login(page: Page, url: str, *, email: str) -> None:

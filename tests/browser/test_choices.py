@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 from typing import Any, Final
 
 import pytest
@@ -14,7 +13,7 @@ from afterword.asking.instances import choices
 from afterword.asking.instances.store import Instance
 from afterword.kit import db
 from tests.bar import Tell
-from tests.browser.conftest import Shop
+from tests.browser.conftest import Shop, move_on
 from tests.browser.test_scanners import CHROME
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -55,16 +54,6 @@ async def told(page: Page, name: str, act: Callable[[], Awaitable[Any]]) -> int:
     return (await answer.value).status
 
 
-async def moved(page: Page) -> int:
-    """The status of the sign that follows while the pointer moves on: browsers leave out moves while they draw."""
-    async with page.expect_response(is_sign("person")) as answer:
-        for step in count():
-            if answer.is_done():
-                break
-            await page.mouse.move(100 + step % 100, 30)
-    return (await answer.value).status
-
-
 class TestPerson:
     async def test_moves(self, shop: Shop, browser: Browser) -> None:
         """The page says it and asks on; a change of mind replaces the score; the form goes on as always."""
@@ -74,7 +63,7 @@ class TestPerson:
             assert 204 == await told(page, "opened", lambda: page.goto(link(shop, instance)))
             note = page.locator(".intro .note")
             await expect(note).to_have_text("\u00a0")
-            assert 200 == await moved(page)
+            assert 200 == await move_on(page, is_sign("person"))
             await expect(note).to_have_text("Recorded: \u20689\u2069")
             assert {"nps": 9} == await shop.answers(instance.instance_id)
             assert 200 == await told(page, "person", lambda: page.locator(".key").nth(7).click())
@@ -236,7 +225,7 @@ async def run(browser: Browser, shop: Shop, program: Program, there: list[Instan
                 await pass_time(page, program)
         for page in later:
             await page.bring_to_front()
-            assert 204 == await moved(page)
+            assert 204 == await move_on(page, is_sign("person"))
             await page.keyboard.press("End")
 
 

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, BrowserContext, Page, Response
 
 from afterword import ids
 from tests.browser import ends
-from tests.browser.conftest import Shop, on_the_loop
+from tests.browser.conftest import Shop, move_on, on_the_loop
 from tests.sizes import one_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -265,10 +265,7 @@ async def test_a_view_needs_a_person(shop: Shop, new_page: NewPage) -> None:
     await page.evaluate("dispatchEvent(new Event('pointermove'))")
     await page.mouse.move(0, 0)  # as browsers without a screen report by themselves now and then
     assert (await shop.instance(instance.instance_id))["viewed_time"] is None
-    async with page.expect_response("**/view") as response:
-        await page.mouse.move(40, 40)
-        await page.mouse.move(41, 40)
-    assert 204 == (await response.value).status
+    assert 204 == await move_on(page, "**/view")
     assert (await shop.instance(instance.instance_id))["viewed_time"]
 
 
