@@ -42,7 +42,7 @@ class AlertStatus(Record, kw_only=True):
     title: Annotated[fields.Text100, Editable("Title")]
     description: Annotated[Description500 | None, Editable("Description", "For your colleagues.", "area")] = None
     color: Annotated[Color, Editable("Colour", "Such as #005d69.", holds="fixed")]
-    closing: Annotated[bool, Editable("A case with it is closed", "", "switch", (("", "no"), ("1", "yes")))] = False
+    closing: Annotated[bool, Editable("A case with it is closed", "", "switch")] = False
     application_id: Annotated[fields.Id | None, Editable(once=True)] = None
     position: Annotated[Position, Editable("Place in the list", "The lowest number comes first.", "number")] = 0
     system: Annotated[bool, Computed(sql="t.status_id < 100")]

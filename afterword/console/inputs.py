@@ -66,7 +66,7 @@ def shown(
     return [
         {
             "name": one.name,
-            "kind": one.kind,
+            "kind": "choice" if one.options else one.kind,
             "label": visit.words(one.label),
             "hint": visit.words(one.hint),
             "options": _options(visit.words, one, options),

@@ -28,12 +28,13 @@ def removal(
     to: str,
     done: str = "removed",
     back: str = "",
+    is_harmless: bool = False,
 ) -> None:
     """Register GET and POST of `path`, with texts that stand in the catalogue.
 
     `get` finds the thing: a record, or a mapping; the blanks of `title` and `sentences` are its members. `to`: the page
     that follows, which says `done`, unless `remove` returns a response. `back`: the page before, else one step up. Both
-    may have parameters of `path`.
+    may have parameters of `path`. `is_harmless`: nothing is lost, so the button is not red.
     """
 
     async def ask(visit: Visit) -> Response:
@@ -44,6 +45,7 @@ def removal(
             sentences=said,
             button=visit.words(button),
             back=back.format(**visit.ids),
+            is_harmless=is_harmless,
         )
 
     async def act(visit: Visit) -> Response:

@@ -46,7 +46,7 @@ class Webhook(Record, kw_only=True):
 
     webhook_id: fields.Id
     title: Annotated[fields.Text200, Editable("Title", "For your colleagues.")]
-    active: Annotated[bool, Editable("Events are sent to it", "", "switch", (("1", "yes"), ("", "no")))] = True
+    active: Annotated[bool, Editable("Events are sent to it", "", "switch")] = True
     target_url: Annotated[
         fields.Url, Editable("Address", "It starts with https:// and is on the public internet.", holds="account")
     ]

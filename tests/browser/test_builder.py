@@ -18,6 +18,20 @@ async def add(page: Page, kind: str, *, link: str = "+ Add a question") -> None:
     await page.wait_for_url("**#title")
 
 
+async def test_a_chosen_template_is_shown(browser: Browser, house: House) -> None:
+    """Beside the gallery stands the page that customers would see; an empty questionnaire has none."""
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/questionnaires/new")
+        shown = page.frame_locator("#preview")
+        await expect(page.locator("#preview")).to_be_hidden()
+        await page.locator("label", has_text="Your delivery").click()
+        await expect(shown.get_by_role("heading", name="Your delivery")).to_be_visible()
+        await page.locator("label", has_text="Your request to our support team").click()
+        await expect(shown.get_by_role("heading", name="Your request to our support team")).to_be_visible()
+        await page.locator("label", has_text="An empty questionnaire").click()
+        await expect(page.locator("#preview")).to_be_hidden()
+
+
 @pytest.mark.costly
 async def test_build_publish_answer(browser: Browser, house: House) -> None:
     async with entered(browser, house) as page:

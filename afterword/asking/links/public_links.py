@@ -55,7 +55,6 @@ MEANING: Final = (
     "an order can stand behind the address (`…/ref/1042`)."
 )
 
-NO_OR_YES: Final[tuple[tuple[str, Marked], ...]] = (("", "no"), ("1", "yes"))
 PER: Final[tuple[tuple[str, Marked], ...]] = (
     ("", "any number of times"),
     ("browser", "once per browser"),
@@ -83,7 +82,7 @@ class Box(fields.Request):
         Editable("Opens after scrolling (percent of the page)", "Empty: not by scrolling.", "number"),
     ] = None
     on_exit: Annotated[
-        bool, Editable("Opens when the pointer leaves the page", "Does not happen on phones.", "switch", NO_OR_YES)
+        bool, Editable("Opens when the pointer leaves the page", "Does not happen on phones.", "switch")
     ] = False
     click_selector: Annotated[
         fields.Text200 | None,
@@ -172,7 +171,6 @@ class PublicLink(Record, kw_only=True):
             "The address may end with a reference",
             "As in …/ref/1042-x7Kd: each reference has one response. Use references that cannot be guessed.",
             "switch",
-            NO_OR_YES,
         ),
     ] = False
     one_response_per: Annotated[

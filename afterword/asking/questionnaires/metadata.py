@@ -74,9 +74,7 @@ class MetadataDefinition(Record, kw_only=True):
             once=True,
         ),
     ]
-    anonymize: Annotated[
-        bool, Editable("Removed when a person is made anonymous", "", "switch", (("", "no"), ("1", "yes")))
-    ] = False
+    anonymize: Annotated[bool, Editable("Removed when a person is made anonymous", "", "switch")] = False
     level: Annotated[
         Literal["application_type", "application", "organization"],
         Editable(

@@ -24,6 +24,7 @@ from afterword.core.questionnaires.visuals import Layout, Theme
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.texts import LANGUAGES, SOURCE_LANGUAGE, Marked, Texts
+from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html
 from afterword.kit.web.operations import Download
 from afterword.tenants.screens import members as settings
@@ -119,7 +120,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         refusal=refusal,
         applications=[(one.application_id, one.display_name) for one in applications],
         application_id=given.text("application_id") if given else copied.owner_application_id if copied else "",
-        templates=[("", words("an empty one")), *((one.questionnaire_id, one.display_name) for one in found.items)],
+        templates=[("", NOTHING), *((one.questionnaire_id, one.display_name) for one in found.items)],
         copied=template,
         name=name,
         languages=[("", words("your organization's")), *((one, words.language_name(one)) for one in LANGUAGES)],

@@ -200,10 +200,11 @@ async def take_questionnaire(visit: Visit) -> Response:
 @routes.get(WELCOME + "/preview", scope="Questionnaire.Create")
 async def preview(visit: Visit) -> Response:
     """The answer page for a frame, which sends no forms."""
+    name = visit.query.get("name", "")
     async with visit.read() as db:
         organization = await _organization(visit, db)
     response = previews.first_page(
-        files.read(library.text(_name(visit.query.get("name"))), give_id=lambda _, key: key),
+        files.read(library.text(name if name in library.NAMES else _name(name)), give_id=lambda _, key: key),
         brand=visit.session.organization_name,
         theme=visuals.inherited(organization.brand, {"color_primary": visit.query.get("color")}),
         locale=visit.caller.default_locale,

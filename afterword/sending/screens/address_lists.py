@@ -109,6 +109,7 @@ async def list_lists(visit: Visit) -> Response:
                     "when": words.moment(one.created_time, time_zone=visit.zone),
                     "rows": words.plural("{n} row", "{n} rows", one.rows_total) if one.rows_total else "",
                     "state": _state_of(words, one),
+                    "is_done": bool(one.import_id),
                 }
                 for one in found[:ROWS]
             ],

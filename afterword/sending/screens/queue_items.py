@@ -309,6 +309,7 @@ removal(
     ),
     to=f"{SENDING}/{{item_id}}",
     done="message_due",
+    is_harmless=True,
 )
 
 

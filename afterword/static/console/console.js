@@ -77,6 +77,15 @@
     else if (target.name === "period") empty.focus();
   });
 
+  addEventListener("change", ({ target }) => {
+    const frame = target.dataset.shown && document.getElementById(target.form?.dataset.frame);
+    if (!frame) return;
+    const url = new URL(frame.src);
+    for (const one of target.form.querySelectorAll("[data-shown]")) if (one.type !== "radio" || one.checked) url.searchParams.set(one.dataset.shown, one.value);
+    frame.contentWindow.location.replace(url);
+    frame.closest("figure").hidden = !url.searchParams.get("name");
+  });
+
   addEventListener("click", ({ target }) => target.closest("[data-close]")?.parentElement.remove());
 
   addEventListener("click", async ({ target }) => {

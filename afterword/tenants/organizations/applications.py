@@ -56,9 +56,7 @@ class Application(Record, kw_only=True):
         default_factory=list[str]
     )
     brand: Annotated[Brand, Editable(shown=fields.Computed[Brand])] = msgspec.field(default_factory=dict[str, Any])
-    active: Annotated[bool, Editable("Active: sends and accepts answers", "", "switch", (("1", "yes"), ("", "no")))] = (
-        True
-    )
+    active: Annotated[bool, Editable("Active: sends and accepts answers", "", "switch")] = True
 
 
 def _allow(caller: Caller, operation: Operation) -> None:

@@ -96,7 +96,7 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
         assert f"{WELCOME}/questionnaire" == saved.headers["location"]
         assert f"{WELCOME}/questionnaire" == (await client.get(WELCOME)).headers["location"]
         shown = await client.get(f"{WELCOME}/questionnaire?name=relationship&color=%23aa3300")
-        frame = re.search(r'<iframe src="([^"]+)"', shown.text)
+        frame = re.search(r'<iframe id="preview" src="([^"]+)"', shown.text)
         assert frame is not None
         preview = await client.get(frame[1].replace("&#x2f;", "/").replace("&amp;", "&"))
         assert '<html lang="el"' in preview.text  # in the language of the customers

@@ -61,7 +61,7 @@ class IdentityProviderRequest(fields.Request):
         bool,
         Editable(
             "Trust addresses that are not marked as verified",
-            "Choose yes only if people cannot choose their own address at the provider.",
+            "Switch it on only if people cannot choose their own address at the provider.",
             "switch",
         ),
     ] = False
