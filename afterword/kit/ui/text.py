@@ -3,7 +3,7 @@
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -125,7 +125,7 @@ class ShownFigure:
     """`value`: "48.2", empty where there is none. `basis`: "(39.9 to 55.6), 384 answers", or the reason for no value.
 
     `change_kind`: none, higher, lower, few. `before`: the figure that it is compared with. `whisker`: places of value,
-    low and high on the axis, in percent.
+    low and high on the axis, in percent; `ends`: of that axis.
     """
 
     value: str
@@ -134,6 +134,7 @@ class ShownFigure:
     change: str = ""
     before: str = ""
     whisker: tuple[float, float, float] | None = None
+    ends: Sequence[str] = ()
 
 
 def shown_figure(
@@ -159,7 +160,7 @@ def shown_figure(
         if bounds
         else None
     )
-    return ShownFigure(value, basis, whisker=place)
+    return ShownFigure(value, basis, whisker=place, ends=[words.figure(end, 0) for end in bounds or ()])
 
 
 def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:

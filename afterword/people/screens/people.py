@@ -349,6 +349,7 @@ async def lift_page(visit: Visit) -> Response:
         ],
         button=words("Allow messages to this address"),
         back=f"{PEOPLE}/{visit.id('responder_id')}",
+        is_harmless=True,
     )
 
 

@@ -82,6 +82,7 @@ async def confirm_lifting(visit: Visit) -> Response:
         button=words("Allow messages again"),
         action=f"{SUPPRESSIONS}/{one.suppression_id}/lifting",
         back=SUPPRESSIONS,
+        is_harmless=True,
     )
 
 
