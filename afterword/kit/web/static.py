@@ -1,5 +1,6 @@
 """Serves the static files from memory, read once, and the stylesheet of a brand, derived from its address alone."""
 
+import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
@@ -30,6 +31,12 @@ def read_files() -> Mapping[str, bytes]:
 
 
 @cache
+def compressed(path: str) -> bytes:
+    """The file by gzip, as small as it gets."""
+    return gzip.compress(read_files()[path], mtime=0)
+
+
+@cache
 def url(path: str) -> str:
     """Address of a file below static/, with a fingerprint of its bytes, so that it may be cached for long."""
     return f"/static/{path}?v={hashlib.sha256(read_files()[path]).hexdigest()[:FINGERPRINT_CHARACTERS]}"
@@ -45,7 +52,10 @@ async def static_file(request: Request) -> Response:
     is_this = url(path).endswith(f"?v={request.query_params.get('v')}")
     caching = FOREVER if is_this else "public, max-age=300"
     media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    return html.unchanged_or(content, request, media_type=media_type, headers={"Cache-Control": caching})
+    headers = {"Cache-Control": caching}
+    if "gzip" in request.headers.get("accept-encoding", "") and len(compressed(path)) < len(content):
+        content, headers = compressed(path), {**headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return html.unchanged_or(content, request, media_type=media_type, headers=headers)
 
 
 def theme_url(brand: visuals.Brand) -> str:

@@ -1,5 +1,7 @@
 """Files below /static, and the stylesheet of a brand at its own address: nothing else is there."""
 
+import gzip
+
 import httpx2
 import pytest
 
@@ -22,6 +24,18 @@ class TestFiles:
         assert "immutable" in marked.headers["cache-control"]
         assert "public, max-age=300" == plain.headers["cache-control"] == other.headers["cache-control"]
         assert (304, b"") == (again.status_code, again.content)
+
+    async def test_compressed(self, pool: db.Pool) -> None:
+        """By gzip at its smallest for who takes it, where that is smaller."""
+        address = "/static/public/afterword.css"
+        async with client_of(pool) as client:
+            packed = await client.get(address)
+            plain = await client.get(address, headers={"Accept-Encoding": "identity"})
+        assert ("gzip", None) == tuple(one.headers.get("content-encoding") for one in (packed, plain))
+        assert "Accept-Encoding" == packed.headers["vary"]
+        assert packed.content == plain.content == static.read_files()["public/afterword.css"]
+        assert len(gzip.compress(plain.content, 9)) == packed.num_bytes_downloaded < plain.num_bytes_downloaded
+        assert packed.headers["etag"] != plain.headers["etag"]
 
     @pytest.mark.parametrize(
         "path", ["nope.css", "../app.py", "..%2Fapp.py", "%2e%2e/app.py", "", "public", "/etc/passwd"]
