@@ -8,8 +8,10 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 from pyotp.totp import TOTP
 
+from afterword.cases import messages
 from afterword.kit import db
 from afterword.run.worker.long_work import Importer
+from afterword.sending.channels.bounces import Answer
 from tests.browser.conftest import SECRET, House, type_login
 from tests.browser.test_console import entered, opened
 from tests.tenants.logins.conftest import Office
@@ -187,3 +189,57 @@ async def test_users_second_factor_and_provider(browser: Browser, house: House) 
         await hand.fill(page.get_by_label("Client ID"), "afterword")
         await hand.press("Save")
         assert ACCESS_CLICKS_MAX >= hand.clicks
+
+
+PIPELINE_CLICKS_MAX = 15
+
+
+async def test_three_days_after_the_order(browser: Browser, house: House) -> None:
+    """A new pipeline: due three days after a date of the order, once in 90 days for each address, switched on."""
+    async with entered(browser, house) as page:
+        hand = Hand(page)
+        await hand.follow("Sending")
+        await hand.follow("Pipelines")
+        await hand.follow("New pipeline")
+        await hand.fill(page.get_by_label("Title"), "After the order")
+        await hand.press("Create pipeline")
+        await hand.click(page.locator("a[href$='/delay']").first)
+        await hand.fill(page.get_by_label("Days"), "3")
+        await page.get_by_label("Counted from").select_option(label="Transaction date")
+        hand.clicks += 2
+        await hand.press("Save")
+        await page.get_by_text("is due \u20683 days\u2069 after its “\u2068Transaction date\u2069”").wait_for()
+        await hand.click(page.locator("a[href$='/frequency']").first)
+        await hand.fill(page.get_by_label("Days"), "90")
+        await hand.press("Save")
+        await hand.follow("Switch on")
+        await hand.press("Switch on")
+        await page.get_by_text("On", exact=True).first.wait_for()
+        assert PIPELINE_CLICKS_MAX >= hand.clicks
+
+
+CASE_CLICKS_MAX = 9  # as before, when the answer of the customer had no way back
+
+
+async def test_case_by_mail_both_ways(browser: Browser, house: House) -> None:
+    """Taken over, answered, answered back by the customer, and closed with a cause."""
+    async with entered(browser, house) as page:
+        hand = Hand(page)
+        await hand.follow("Cases")
+        await hand.click(page.locator("a.whole").first)
+        await hand.press("Assign to me")
+        await hand.fill(page.get_by_label("Reply", exact=True), "A new lamp is on its way.")
+        await hand.press("Send and wait")
+        await page.get_by_text("A new lamp is on its way.").wait_for()
+        async with db.transaction(house.pool) as database:
+            sent = await database.fetch_one("select message_id, address from alert_message order by created_time desc")
+            answer = Answer(sent["message_id"], "<1@example.com>", sent["address"], "Re: your order", "It has arrived!")
+            assert await messages.receive(database, answer=answer, now=database.clock.now())
+        await page.reload()
+        await page.get_by_text("It has arrived!").wait_for()
+        await page.get_by_label("Status").select_option(label="Closed")
+        hand.clicks += 2
+        await hand.fill(page.get_by_label("Cause"), "Broken on the way")
+        await hand.press("Save")
+        await page.get_by_text("The case is closed.").wait_for()
+        assert CASE_CLICKS_MAX >= hand.clicks
