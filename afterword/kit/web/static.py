@@ -1,5 +1,6 @@
 """Serves the static files from memory, read once, and the stylesheet of a brand, derived from its address alone."""
 
+import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
@@ -43,9 +44,19 @@ async def static_file(request: Request) -> Response:
         raise errors.NotFound("There is no such file.", "unknown_route")
     # Another's fingerprint is of another release: kept under it, this file would stand in for that one for a year.
     is_this = url(path).endswith(f"?v={request.query_params.get('v')}")
-    caching = FOREVER if is_this else "public, max-age=300"
+    sent = {"Cache-Control": FOREVER if is_this else "public, max-age=300"}
     media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    return html.unchanged_or(content, request, media_type=media_type, headers={"Cache-Control": caching})
+    # As the middleware of all pages does it, which leaves this alone.
+    if media_type.startswith("text/") and "gzip" in request.headers.get("accept-encoding", ""):
+        content = _compressed(path)
+        sent |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return html.unchanged_or(content, request, media_type=media_type, headers=sent)
+
+
+@cache
+def _compressed(path: str) -> bytes:
+    """Smaller than what is compressed for each request anew."""
+    return gzip.compress(read_files()[path], mtime=0)
 
 
 def theme_url(brand: visuals.Brand) -> str:
