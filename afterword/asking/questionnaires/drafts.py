@@ -1,5 +1,6 @@
 """Saves, checks and discards drafts; `asking/questionnaires/service.py` publishes them."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -293,7 +294,8 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
     declared = await metadata.declared(
         db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
     )
-    definition = core_definition.read(draft.definition, findings, declared=declared)
+    definition, found = _read(draft, declared)
+    findings.found += found
     check_size(draft.definition, findings)
     if definition.default_locale != questionnaire.default_locale:
         message = f"The default locale stays what it was at first: {questionnaire.default_locale}."
@@ -312,6 +314,25 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
     variables.check(definition, declared, findings)
     await _check_dependencies(db, questionnaire.organization_id, definition, findings)
     return Examined(definition, declared, findings)
+
+
+# By organization and content: each page of the editor reads its draft again.
+_definitions: Final = OrderedDict[tuple[str, bytes], tuple[Declared, DefinitionRecord, Sequence[Finding]]]()
+DEFINITIONS_KEPT_MAX: Final = 32
+
+
+def _read(draft: DraftRecord, declared: Declared) -> tuple[DefinitionRecord, Sequence[Finding]]:
+    """The readable part of a draft, and what is wrong with it as it stands."""
+    content, findings = _encode(draft.definition), Findings()
+    key = draft.organization_id, content
+    kept = _definitions.get(key)
+    if kept is None or kept[0] is not declared:
+        own = msgspec.json.decode(content)  # nobody else changes it
+        kept = _definitions[key] = declared, core_definition.read(own, findings, declared=declared), findings.found
+        while len(_definitions) > DEFINITIONS_KEPT_MAX:
+            _definitions.popitem(last=False)
+    _definitions.move_to_end(key)
+    return kept[1], kept[2]
 
 
 async def _check_dependencies(
@@ -390,10 +411,13 @@ def _require_members(findings: Findings) -> None:
 
 
 async def begun(db: Database, *, questionnaire: Questionnaire) -> dict[str, Any]:
-    """The definition to edit: the draft's; without a draft the published version's, from which one begins."""
+    """The definition to edit: the draft's, or the one from which a draft begins."""
     draft = await get_draft_record(db, **questionnaire.key)
-    if draft is not None:
-        return draft.definition
+    return draft.definition if draft is not None else await first_definition(db, questionnaire)
+
+
+async def first_definition(db: Database, questionnaire: Questionnaire) -> dict[str, Any]:
+    """The published version's, from which a draft begins."""
     version = await access.published(db, questionnaire)
     if version is None:
         return {"default_locale": questionnaire.default_locale, "groups": []}
