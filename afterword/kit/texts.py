@@ -81,7 +81,7 @@ class Texts:
 
     def near_date(self, time: datetime, *, time_zone: str) -> str:
         """The weekday with the date, without the year."""
-        return format_skeleton("MMMEd", time.astimezone(ZoneInfo(time_zone)), locale=self._locale)
+        return _day(time.astimezone(ZoneInfo(time_zone)).date(), "MMMEd", self._locale)
 
     def moment(self, time: datetime, *, time_zone: str) -> str:
         local = time.astimezone(ZoneInfo(time_zone))
@@ -96,7 +96,7 @@ class Texts:
 
     def short_day(self, day: str) -> str:
         """The day and its month, without the year."""
-        return format_skeleton("MMMd", date.fromisoformat(day), locale=self._locale)
+        return _day(date.fromisoformat(day), "MMMd", self._locale)
 
     def weekday(self, day: int) -> str:
         """Its short name; 0: Monday."""
@@ -130,6 +130,11 @@ class Texts:
 @lru_cache(maxsize=4_096)  # the steps of a trend are the same in each of its scores
 def _date(day: date, style: Literal["medium", "long"], locale: Locale) -> str:
     return format_date(day, format=style, locale=locale)
+
+
+@lru_cache(maxsize=4_096)
+def _day(day: date, skeleton: str, locale: Locale) -> str:
+    return format_skeleton(skeleton, day, locale=locale)
 
 
 @lru_cache(maxsize=4_096)
