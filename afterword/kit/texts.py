@@ -104,10 +104,7 @@ class Texts:
 
     def language_name(self, tag: str) -> str:
         """The name of a language, in this one; the tag itself where it has none."""
-        try:
-            return Locale.parse(tag.replace("-", "_")).get_display_name(self._locale) or tag
-        except (ValueError, UnknownLocaleError):
-            return tag
+        return _language_name(tag, self._locale)
 
     def country_name(self, code: str) -> str:
         """The name of a country by its two letters, in this language; the code itself where it has none."""
@@ -153,6 +150,14 @@ def texts(domain: str, locale: str) -> Texts:
 def accepted(header: str) -> str:
     """The first of our languages that an `Accept-Language` header names, in its order; English without any."""
     return locales.accepted(header, LANGUAGES, SOURCE_LANGUAGE)
+
+
+@lru_cache(maxsize=1_000)
+def _language_name(tag: str, locale: Locale) -> str:
+    try:
+        return Locale.parse(tag.replace("-", "_")).get_display_name(locale) or tag
+    except (ValueError, UnknownLocaleError):
+        return tag
 
 
 @lru_cache(maxsize=1_000)

@@ -294,8 +294,9 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
     declared = await metadata.declared(
         db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
     )
-    definition, found = _read(draft, declared)
-    findings.found += found
+    read = _read(draft, declared)
+    definition = read.definition
+    findings.extend(read.found)
     check_size(draft.definition, findings)
     if definition.default_locale != questionnaire.default_locale:
         message = f"The default locale stays what it was at first: {questionnaire.default_locale}."
@@ -309,30 +310,42 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
             "", "outdated", "Another version has been published since this was saved; it would be replaced."
         )
     core_definition.warn_untranslated(definition, questionnaire.own_texts, findings)
-    flow.check_anonymity(definition, findings)
-    flow.warn(definition, findings)
-    variables.check(definition, declared, findings)
+    findings.extend(read.warned)
     await _check_dependencies(db, questionnaire.organization_id, definition, findings)
     return Examined(definition, declared, findings)
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The readable part of a document, and its problems by itself: those of reading, and those of the whole."""
+
+    declared: Declared
+    definition: DefinitionRecord
+    found: Sequence[Finding]
+    warned: Sequence[Finding]
+
+
 # By organization and content: each page of the editor reads its draft again.
-_definitions: Final = OrderedDict[tuple[str, bytes], tuple[Declared, DefinitionRecord, Sequence[Finding]]]()
+_definitions: Final = OrderedDict[tuple[str, bytes], _Read]()
 DEFINITIONS_KEPT_MAX: Final = 32
 
 
-def _read(draft: DraftRecord, declared: Declared) -> tuple[DefinitionRecord, Sequence[Finding]]:
-    """The readable part of a draft, and what is wrong with it as it stands."""
-    content, findings = _encode(draft.definition), Findings()
+def _read(draft: DraftRecord, declared: Declared) -> _Read:
+    content = _encode(draft.definition)
     key = draft.organization_id, content
     kept = _definitions.get(key)
-    if kept is None or kept[0] is not declared:
-        own = msgspec.json.decode(content)  # nobody else changes it
-        kept = _definitions[key] = declared, core_definition.read(own, findings, declared=declared), findings.found
+    if kept is None or kept.declared is not declared:
+        found, warned = Findings(), Findings()
+        # A copy that nobody else changes.
+        definition = core_definition.read(msgspec.json.decode(content), found, declared=declared)
+        flow.check_anonymity(definition, warned)
+        flow.warn(definition, warned)
+        variables.check(definition, declared, warned)
+        kept = _definitions[key] = _Read(declared, definition, found.found, warned.found)
         while len(_definitions) > DEFINITIONS_KEPT_MAX:
             _definitions.popitem(last=False)
     _definitions.move_to_end(key)
-    return kept[1], kept[2]
+    return kept
 
 
 async def _check_dependencies(
