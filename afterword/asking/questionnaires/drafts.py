@@ -1,9 +1,9 @@
 """Saves, checks and discards drafts; `asking/questionnaires/service.py` publishes them."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -26,7 +26,7 @@ from afterword.core.questionnaires.flow import length
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.translations import Sources
 from afterword.core.reading.documents import LOCALES_MAX
-from afterword.core.reading.findings import Finding, Findings
+from afterword.core.reading.findings import FINDINGS_MAX, Finding, Findings
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns.declaration import Hidden
@@ -290,13 +290,11 @@ class Examined:
 
 
 async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRecord) -> Examined:
-    findings = Findings()
     declared = await metadata.declared(
         db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
     )
-    read = _read(draft, declared)
-    definition = read.definition
-    findings.extend(read.found)
+    definition, found, warned = _read(questionnaire.organization_id, _encode(draft.definition), declared)
+    findings = Findings(found=[*found])
     check_size(draft.definition, findings)
     if definition.default_locale != questionnaire.default_locale:
         message = f"The default locale stays what it was at first: {questionnaire.default_locale}."
@@ -310,42 +308,22 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
             "", "outdated", "Another version has been published since this was saved; it would be replaced."
         )
     core_definition.warn_untranslated(definition, questionnaire.own_texts, findings)
-    findings.extend(read.warned)
+    findings.found += warned[: FINDINGS_MAX - len(findings.found)]
     await _check_dependencies(db, questionnaire.organization_id, definition, findings)
     return Examined(definition, declared, findings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """The readable part of a document, and its problems by itself: those of reading, and those of the whole."""
-
-    declared: Declared
-    definition: DefinitionRecord
-    found: Sequence[Finding]
-    warned: Sequence[Finding]
-
-
-# By organization and content: each page of the editor reads its draft again.
-_definitions: Final = OrderedDict[tuple[str, bytes], _Read]()
-DEFINITIONS_KEPT_MAX: Final = 32
-
-
-def _read(draft: DraftRecord, declared: Declared) -> _Read:
-    content = _encode(draft.definition)
-    key = draft.organization_id, content
-    kept = _definitions.get(key)
-    if kept is None or kept.declared is not declared:
-        found, warned = Findings(), Findings()
-        # A copy that nobody else changes.
-        definition = core_definition.read(msgspec.json.decode(content), found, declared=declared)
-        flow.check_anonymity(definition, warned)
-        flow.warn(definition, warned)
-        variables.check(definition, declared, warned)
-        kept = _definitions[key] = _Read(declared, definition, found.found, warned.found)
-        while len(_definitions) > DEFINITIONS_KEPT_MAX:
-            _definitions.popitem(last=False)
-    _definitions.move_to_end(key)
-    return kept
+@lru_cache(maxsize=32)
+def _read(
+    _organization_id: str, content: bytes, declared: Declared
+) -> tuple[DefinitionRecord, Sequence[Finding], Sequence[Finding]]:
+    """What each page of the editor reads again: the definition, the problems of reading it, and those of the whole."""
+    found, warned = Findings(), Findings()
+    definition = core_definition.read(msgspec.json.decode(content), found, declared=declared)
+    flow.check_anonymity(definition, warned)
+    flow.warn(definition, warned)
+    variables.check(definition, declared, warned)
+    return definition, found.found, warned.found
 
 
 async def _check_dependencies(

@@ -156,10 +156,9 @@ def gather(
         row = rows.get(key)
         if row is None:
             row = rows[key] = [Tally() for _ in requested]
-        value, count = cell.value, cell.count
         for index in indexes:
-            row[index][value] += count
-            total[index][value] += count
+            row[index][cell.value] += cell.count
+            total[index][cell.value] += cell.count
     people = people or People()
     for index, request in enumerate(requested):
         effects = _effects_of(people, {""} if request.is_of_cases else request.question_ids, group_by, into)

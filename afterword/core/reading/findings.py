@@ -1,6 +1,6 @@
 """Collects what is wrong with a document, each error with its place."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -53,10 +53,6 @@ class Findings:
     def warning(self, path: str, code: str, message: str) -> None:
         """Add what is allowed, but probably not meant."""
         self._add(Finding(path, "warning", code, message))
-
-    def extend(self, found: Iterable[Finding]) -> None:
-        for finding in found:
-            self._add(finding)
 
     def check(self) -> None:
         """Raise Invalid with all errors, if there are any."""
