@@ -9,23 +9,39 @@ import json
 import os
 import statistics
 import sys
-import time
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import cycle
 from pathlib import Path
 from typing import Final
 
-import httpx2
-
-from benchmarks import console, requests, rest
+from benchmarks import console, engine, requests, rest
 from benchmarks.findings import Finding, Ratio
 from benchmarks.requests import Trial
-from benchmarks.stage import CHECKOUT, SECRET, Stage, web
+from benchmarks.stage import CHECKOUT, SECRET, Stage, running, web
 
 PARTS: Final = ("instance", "list", "post", "queue", "memory", "console")
 OTHER: Final = "the other checkout"
-FLOORS: Final = {"instance": 1.6, "list": 1.5, "post": 1.1, "queue": 1.0, "memory": 1 / 0.9, "console": 1 / 0.7}
+FLOORS: Final = {"instance": 1.6, "list": 1.5, "post": 1.1, "queue": 1.0, "memory": 1 / 0.9}
+FIRST_BYTE: Final = 1 / 0.7
+# Of the first byte of a page, and the page of the other checkout that it is beside, if that is another one.
+PAGES: Final[Mapping[str, tuple[float | None, str]]] = {
+    console.OVERVIEW: (FIRST_BYTE, ""),
+    "list": (FIRST_BYTE, ""),
+    "cases": (FIRST_BYTE, ""),
+    "people": (FIRST_BYTE, ""),
+    "sending": (FIRST_BYTE, ""),
+    "questionnaires": (FIRST_BYTE, ""),
+    "editor": (FIRST_BYTE, ""),
+    console.FILTERED: (1 / 0.8, ""),
+    "list of another period": (1 / 0.8, console.FILTERED),
+    "results": (1 / 1.2, console.OVERVIEW),
+}
+WEIGHT: Final = 1 / 1.5  # of a page with its scripts and styles
+TIMES: Final = 8  # of each address in a round
+WEB_CORE: Final = 0
+SENT_AT_ONCE: Final = 100  # items that a worker sends beside the pages, each second
 CEILINGS: Final = {"instance": 0.15, "list": 0.26, "post": 0.95}  # of pgbench
 ITEMS: Final = 2_000
 
@@ -36,9 +52,17 @@ async def compare(
     """The findings of these parts; above 1 this checkout is the better one."""
     found: list[Finding] = []
     trials = {"instance": requests.instance_trial, "list": requests.list_trial, "post": requests.post_trial}
+    if "console" in parts:  # the first, as it fills an organization that has nothing
+        await console.prepare(stage, responses=responses)
+        async with (
+            web(stage, core=WEB_CORE) as (_, port),
+            web(stage, core=WEB_CORE, checkout=other) as (_, other_port),
+            _sending(stage),
+        ):
+            found += await _pages((port, other_port), responses=responses, rounds=rounds)
+    if not {*parts} - {"console", "queue"}:
+        return found + await _queue(stage, other, parts, rounds=rounds)
     async with web(stage) as (process, port), web(stage, checkout=other) as (other_process, other_port):
-        if "console" in parts:  # the first, as it fills an organization that has nothing
-            found += _told(await _pages(stage, (port, other_port), responses=responses, rounds=rounds))
         for name, trial_of in trials.items():
             if name in parts:
                 trial = await trial_of(stage, port)
@@ -49,11 +73,15 @@ async def compare(
             ours, theirs = (rest.memory_mb(each.pid) or 1.0 for each in (process, other_process))
             found.append(Ratio("Memory of a web process", OTHER, "MB", [(1 / ours, 1 / theirs)], FLOORS["memory"]))
             print(f"  {ours:.1f} MB beside {theirs:.1f} MB", flush=True)
-    if "queue" in parts:
-        async with _moving(stage, CHECKOUT) as ours, _moving(stage, other) as theirs:
-            pairs = [(await _moved(ours), await _moved(theirs)) for _ in range(rounds)]
-        found.append(Ratio("Claim, begin, settle", OTHER, "items a second", pairs, FLOORS["queue"]))
-    return found
+    return found + await _queue(stage, other, parts, rounds=rounds)
+
+
+async def _queue(stage: Stage, other: Path, parts: Collection[str], *, rounds: int) -> list[Ratio]:
+    if "queue" not in parts:
+        return []
+    async with _moving(stage, CHECKOUT) as ours, _moving(stage, other) as theirs:
+        pairs = [(await _moved(ours), await _moved(theirs)) for _ in range(rounds)]
+    return [Ratio("Claim, begin, settle", OTHER, "items a second", pairs, FLOORS["queue"])]
 
 
 def _told(found: list[Ratio]) -> list[Ratio]:
@@ -81,29 +109,50 @@ async def _rates(
     ]
 
 
-async def _pages(stage: Stage, ports: tuple[int, int], *, responses: int, rounds: int) -> list[Ratio]:
-    """Each page of the console's list and of its overview, as often as rounds, by one process and then the other."""
-    await console.prepare(stage, responses=responses)
-    base_urls = [f"http://127.0.0.1:{port}" for port in ports]
+async def _pages(ports: tuple[int, int], *, responses: int, rounds: int) -> list[Ratio]:
+    """First bytes of each page in turns, and its bytes with those of its scripts and styles."""
     found: list[Ratio] = []
-    async with console.visitor(base_url=base_urls[0]) as ours, console.visitor(base_url=base_urls[1]) as theirs:
-        for name, addresses in (await console.addresses(ours)).items():
-            for client in (ours, theirs):
-                await _time(client, addresses)  # plans are made, and figures kept
-            pairs = [(1 / await _time(ours, addresses), 1 / await _time(theirs, addresses)) for _ in range(rounds)]
-            floor = FLOORS["console"] if name in {"list", "overview"} else None
-            found.append(Ratio(f"Console, {name} of {responses:,} responses", OTHER, "a second", pairs, floor))
+    async with console.browser(ports[0]) as (ours, client), console.browser(ports[1]) as (theirs, other_client):
+        addresses = await console.addresses(client)
+        for name, (floor, beside) in PAGES.items():
+            pages = list(zip(addresses[name] * TIMES, cycle(addresses[beside or name])))
+            await _time(ours, theirs, pages)  # plans are made, and figures kept
+            pairs = [await _time(ours, theirs, pages) for _ in range(rounds)]
+            against = f"{OTHER}, {beside}" if beside else OTHER
+            what = f"Console, first byte of {name} of {responses:,} responses"
+            found += _told([Ratio(what, against, "a second", pairs, floor)])
+            here, there = addresses[name][0], addresses[beside or name][0]
+            sizes = float(await console.weight(other_client, there)), float(await console.weight(client, here))
+            found += _told(
+                [Ratio(f"Console, bytes of {name} with scripts and styles", against, "bytes", [sizes], WEIGHT)]
+            )
     return found
 
 
-async def _time(client: httpx2.AsyncClient, addresses: Sequence[str]) -> float:
-    """Seconds for one page, the median of a few of each address."""
-    took: list[float] = []
-    for address in list(addresses) * 3:
-        began = time.perf_counter()
-        (await client.get(address)).raise_for_status()
-        took.append(time.perf_counter() - began)
-    return statistics.median(took)
+async def _time(
+    ours: console.Browser, theirs: console.Browser, pages: Sequence[tuple[str, str]]
+) -> tuple[float, float]:
+    """Pages a second of either, by the median of all that are asked for in turn."""
+    took = [(await ours.first_byte(here), await theirs.first_byte(there)) for here, there in pages]
+    here, there = (1 / statistics.median(each) for each in zip(*took, strict=True))
+    return here, there
+
+
+@asynccontextmanager
+async def _sending(stage: Stage) -> AsyncGenerator[None, None]:
+    """A worker that sends for another organization all the while."""
+    other = await engine.tenant(stage, "small")
+    other = replace(other, seeded=await engine.linked(other))
+
+    async def fill() -> None:
+        while True:
+            await requests.fill(other, SENT_AT_ONCE)
+            await asyncio.sleep(1)
+
+    async with running("afterword", "worker", settings=engine.settings(stage)), asyncio.TaskGroup() as tasks:
+        filling = tasks.create_task(fill())
+        yield
+        filling.cancel()
 
 
 @asynccontextmanager

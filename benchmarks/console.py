@@ -1,5 +1,6 @@
 """Pages of the console over a million responses: what one web process takes for each, asked one after the other."""
 
+import asyncio
 import html
 import re
 import statistics
@@ -40,13 +41,26 @@ FILTERS: Final = (
     {"tag": "rare"},
     {"condition": '{"subject":"questionnaire_metadata:store_id","operator":"equal","value":"Old Town"}'},
 )
+OVERVIEW: Final = "overview"
+FILTERED: Final = "filtered list"
 FLOORS: Final[Mapping[str, float]] = {
     "list": 40,
-    "filtered list": 40,
+    FILTERED: 40,
+    "list of another period": 40,
     "open response": 40,
     "search": 80,
-    "overview": 100,
+    "cases": 40,
+    "people": 40,
+    "sending": 40,
+    "questionnaires": 40,
+    "editor": 40,
+    OVERVIEW: 100,
+    "results": 120,
 }
+KB_MAX: Final = 80.0  # of a page with all its scripts and styles, as they come to a browser that has seen none
+QUESTION: Final = re.compile(r"/console/questionnaires/[0-9A-Za-z]{22}/edit/[0-9A-Za-z]{22}")
+LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+FILES: Final = re.compile(r'(?:src|href)="(/static/[^"]+\.(?:js|css)[^"]*)"')
 
 
 async def pages(stage: Stage, port: int, *, responses: int) -> list[Figure]:
@@ -66,6 +80,8 @@ async def pages(stage: Stage, port: int, *, responses: int) -> list[Figure]:
                 flush=True,
             )
             found.append(Figure(f"Console, {name} of {responses:,} responses, p95", p95, FLOORS[name], "ms"))
+            kb = await weight(client, found_here[0]) / 1000
+            found.append(Figure(f"Console, {name} with scripts and styles", kb, KB_MAX, "kB"))
     return found
 
 
@@ -87,16 +103,27 @@ async def addresses(client: httpx2.AsyncClient) -> dict[str, list[str]]:
     text = html.unescape(listed.text)
     opened = re.findall(r'class="whole"[^>]* href="([^"]+)"', text)
     questionnaires = re.findall(r'<option value="([0-9A-Za-z]{22})"', text)
+    below = [f"/console/questionnaires/{one}" for one in questionnaires]
+    editors = [f"{one}/edit" for one in below]
+    shown = [html.unescape((await client.get(each)).text) for each in editors]
+    questions = [found[0] for each in shown if (found := QUESTION.search(each))]
     found = {
-        "overview": ["/console", "/console?days=7", "/console?days=90"],
+        OVERVIEW: ["/console", "/console?days=7", "/console?days=90"],
         "list": ["/console/responses", "/console/responses?days=365"],
-        "filtered list": [
+        "list of another period": [f"/console/responses?days={days}" for days in (7, 30, 365)],
+        FILTERED: [
             f"/console/responses?questionnaire={one}&days=365&tab={tab}"
             for one in questionnaires
             for tab in ("unhappy", "comment")
         ]
         + [str(httpx2.URL("/console/responses", params={"days": "365", **chosen})) for chosen in FILTERS],
         "open response": opened,
+        "cases": ["/console/cases"],
+        "people": ["/console/people"],
+        "sending": ["/console/sending"],
+        "questionnaires": ["/console/questionnaires"],
+        "editor": [*editors, *questions],
+        "results": [f"{one}/results" for one in below],
     }
     found["search"] = [
         str(httpx2.URL("/console/responses", params={"search": words, "days": "365"})) for words in WORDS
@@ -111,6 +138,51 @@ async def _seconds(client: httpx2.AsyncClient, address: str) -> float:
     if response.status_code != HTTPStatus.OK:
         raise RuntimeError(f"{address}: {response.status_code}")
     return took
+
+
+class Browser:
+    """A connection that is kept, without the time that an HTTP client takes of its own."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cookie: str) -> None:
+        self._reader, self._writer = reader, writer
+        self._head = "".join(f"{name}: {value}\r\n" for name, value in {**HEADERS, "Cookie": cookie}.items())
+
+    async def first_byte(self, address: str) -> float:
+        """Seconds from the request to the head of its answer. Raises RuntimeError for a refusal."""
+        request = f"GET {address} HTTP/1.1\r\nHost: localhost\r\n{self._head}\r\n".encode()
+        began = time.perf_counter()
+        self._writer.write(request)
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        took = time.perf_counter() - began
+        length = LENGTH.search(head)
+        if b" 200 " not in head[:20] or length is None:
+            raise RuntimeError(f"{address}: {head.decode()}")
+        await self._reader.readexactly(int(length[1]))
+        return took
+
+
+@asynccontextmanager
+async def browser(port: int) -> AsyncGenerator[tuple[Browser, httpx2.AsyncClient], None]:
+    """A browser of the owner, and a client of the same session."""
+    async with visitor(base_url=f"http://127.0.0.1:{port}") as client:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        try:
+            yield Browser(reader, writer, cookie), client
+        finally:
+            writer.close()
+
+
+async def weight(client: httpx2.AsyncClient, address: str) -> int:
+    """Bytes of a page with all its scripts and styles, as they are sent."""
+    size, text = await _sent(client, address)
+    return size + sum([(await _sent(client, file))[0] for file in sorted(set(FILES.findall(text)))])
+
+
+async def _sent(client: httpx2.AsyncClient, address: str) -> tuple[int, str]:
+    async with client.stream("GET", address) as response:
+        await response.aread()
+        return response.num_bytes_downloaded, html.unescape(response.text)
 
 
 @asynccontextmanager

@@ -34,7 +34,7 @@ SECONDS_MAX: Final = 3_600.0
 
 async def lateness(stage: Stage, *, blast: int, rounds: int, seconds: float) -> list[Finding]:
     """A small organization's delay over a real wire beside a blast, and the rate that the blast loses by it."""
-    small = await _tenant(stage, "small")
+    small = await tenant(stage, "small")
     port = free_port()
     async with running("benchmarks.sink", str(port), settings={}):
         await connects(port)
@@ -42,7 +42,7 @@ async def lateness(stage: Stage, *, blast: int, rounds: int, seconds: float) -> 
         await fill(stage, blast)
         await queue.settle(stage)
         before = await sent(stage)
-        async with running("afterword", "worker", settings=_settings(stage, smtp_url=_sink(port))):
+        async with running("afterword", "worker", settings=settings(stage, smtp_url=_sink(port))):
             await _untilsent(stage, before + WARM_ITEMS)
             shares: list[tuple[float, float]] = []
             for _ in range(rounds):
@@ -66,7 +66,7 @@ async def million(stage: Stage, *, items: int) -> list[Figure]:
     linked_stage = replace(stage, seeded=await linked(stage))
     await _fill_again(linked_stage, items)
     before = await sent(stage)
-    async with running("afterword", "worker", settings=_settings(stage)) as process:
+    async with running("afterword", "worker", settings=settings(stage)) as process:
         await _untilsent(stage, before + items // 10)
         early = memory_mb(process.pid)
         await _untilsent(stage, before + items)
@@ -83,7 +83,7 @@ async def rate_of_worker(stage: Stage, items: int) -> float:
     await _fill_again(stage, items)
     await queue.settle(stage)
     before = await sent(stage)
-    async with running("afterword", "worker", settings=_settings(stage)):
+    async with running("afterword", "worker", settings=settings(stage)):
         await _untilsent(stage, before + items)
     async with db.connection(stage.pool) as database:
         return await database.fetch_value(
@@ -131,7 +131,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
-async def _tenant(stage: Stage, domain: str) -> Stage:
+async def tenant(stage: Stage, domain: str) -> Stage:
     """The same ground with another organization on it."""
     seeded = await demo.seed(stage.pool, stage.site, domain=domain)
     async with db.connection(stage.pool) as database:
@@ -183,7 +183,7 @@ async def _is_over(stage: Stage) -> bool:
         )
 
 
-def _settings(stage: Stage, **more: str) -> dict[str, str]:
+def settings(stage: Stage, **more: str) -> dict[str, str]:
     folder = str(stage.folder / "worker")
     return {"database_url": stage.url, "data_dir": folder, "secret": SECRET, "log_level": "warning", **more}
 

@@ -78,13 +78,17 @@ class temporary_folder:  # noqa: N801  reads like a function
 
 @asynccontextmanager
 async def running(
-    *command: str, settings: Mapping[str, str], checkout: Path = CHECKOUT
+    *command: str, settings: Mapping[str, str], checkout: Path = CHECKOUT, core: int | None = None
 ) -> AsyncGenerator[asyncio.subprocess.Process, None]:
-    """Run `python -m …` of a checkout with these AFTERWORD settings and no others; leaving stops it."""
+    """Run `python -m …` of a checkout with these AFTERWORD settings and no others; leaving stops it.
+
+    `core`: the one that it runs on, where the system lets one be chosen.
+    """
     own = {f"AFTERWORD_{name.upper()}": value for name, value in settings.items()}
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
+    pinned = () if core is None or sys.platform != "linux" else ("taskset", "--cpu-list", str(core))
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", *command),
+        *(*pinned, sys.executable, "-m", *command),
         env={**inherited, **own, "PYTHONPATH": str(checkout)},
         cwd=checkout,
         stdin=asyncio.subprocess.DEVNULL,
@@ -104,7 +108,7 @@ async def running(
 
 @asynccontextmanager
 async def web(
-    stage: Stage, *, checkout: Path = CHECKOUT, **settings: str
+    stage: Stage, *, checkout: Path = CHECKOUT, core: int | None = None, **settings: str
 ) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int], None]:
     """One `afterword web`, without rate limits; the process and its port."""
     port = free_port()
@@ -118,7 +122,8 @@ async def web(
         "secret": SECRET,
         "log_level": "warning",
     }
-    async with running("afterword", "web", settings={**chosen, **unlimited, **settings}, checkout=checkout) as process:
+    settings = {**chosen, **unlimited, **settings}
+    async with running("afterword", "web", settings=settings, checkout=checkout, core=core) as process:
         await answers(f"http://127.0.0.1:{port}/readyz", process)
         yield process, port
 

@@ -147,9 +147,11 @@ async def figures(
     now: datetime,
 ) -> Figures:
     """The last 30 days unless they are given. Raises Invalid for a period that ends early or has too many parts."""
-    to_time = to_time or periods.whole_second(now)
-    organization = await organizations.get_organization(db, organization_id=caller.organization_id)
-    first_weekday = organization.first_weekday if organization else 1
+    to_time, first_weekday = to_time or periods.whole_second(now), 1
+    if group_by in BUCKETS and (
+        organization := await organizations.get_organization(db, organization_id=caller.organization_id)
+    ):
+        first_weekday = organization.first_weekday
     period = Period(from_time or to_time - timedelta(days=DAYS_DEFAULT), to_time, time_zone, first_weekday)
     if not timedelta(0) < period.to_time - period.from_time <= timedelta(days=DAYS_MAX):
         wrong = f"The period has at most {DAYS_MAX:,} days and ends after it begins."

@@ -81,7 +81,7 @@ class Texts:
 
     def near_date(self, time: datetime, *, time_zone: str) -> str:
         """The weekday with the date, without the year."""
-        return format_skeleton("MMMEd", time.astimezone(ZoneInfo(time_zone)), locale=self._locale)
+        return _date(time.astimezone(ZoneInfo(time_zone)).date(), "MMMEd", self._locale)
 
     def moment(self, time: datetime, *, time_zone: str) -> str:
         local = time.astimezone(ZoneInfo(time_zone))
@@ -96,7 +96,7 @@ class Texts:
 
     def short_day(self, day: str) -> str:
         """The day and its month, without the year."""
-        return format_skeleton("MMMd", date.fromisoformat(day), locale=self._locale)
+        return _date(date.fromisoformat(day), "MMMd", self._locale)
 
     def weekday(self, day: int) -> str:
         """Its short name; 0: Monday."""
@@ -104,10 +104,7 @@ class Texts:
 
     def language_name(self, tag: str) -> str:
         """The name of a language, in this one; the tag itself where it has none."""
-        try:
-            return Locale.parse(tag.replace("-", "_")).get_display_name(self._locale) or tag
-        except (ValueError, UnknownLocaleError):
-            return tag
+        return _language_name(tag, self._locale)
 
     def country_name(self, code: str) -> str:
         """The name of a country by its two letters, in this language; the code itself where it has none."""
@@ -128,8 +125,10 @@ class Texts:
 
 
 @lru_cache(maxsize=4_096)  # the steps of a trend are the same in each of its scores
-def _date(day: date, style: Literal["medium", "long"], locale: Locale) -> str:
-    return format_date(day, format=style, locale=locale)
+def _date(day: date, style: Literal["medium", "long", "MMMd", "MMMEd"], locale: Locale) -> str:
+    if style in {"medium", "long"}:
+        return format_date(day, format=style, locale=locale)
+    return format_skeleton(style, day, locale=locale)
 
 
 @lru_cache(maxsize=4_096)
@@ -151,14 +150,18 @@ def accepted(header: str) -> str:
 
 
 @lru_cache(maxsize=1_000)
-def own_name(tag: str) -> str:
-    """The name of a language in itself, as its speakers look for it."""
+def _language_name(tag: str, locale: Locale | None) -> str:
+    """The name of a language in another one, or in itself; the tag where it has none."""
     try:
-        locale = Locale.parse(tag.replace("-", "_"))
+        return Locale.parse(tag.replace("-", "_")).get_display_name(locale) or tag
     except (ValueError, UnknownLocaleError):
         return tag
-    name = locale.get_display_name(locale) or tag
-    return name[:1].upper() + name[1:]
+
+
+def own_name(tag: str) -> str:
+    """The name of a language in itself, as its speakers look for it."""
+    name = _language_name(tag, None)
+    return name if name == tag else name[:1].upper() + name[1:]
 
 
 def first_weekday(time_zone: str) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -25,7 +26,7 @@ from afterword.core.questionnaires.flow import length
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.translations import Sources
 from afterword.core.reading.documents import LOCALES_MAX
-from afterword.core.reading.findings import Finding, Findings
+from afterword.core.reading.findings import FINDINGS_MAX, Finding, Findings
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns.declaration import Hidden
@@ -289,11 +290,11 @@ class Examined:
 
 
 async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRecord) -> Examined:
-    findings = Findings()
     declared = await metadata.declared(
         db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
     )
-    definition = core_definition.read(draft.definition, findings, declared=declared)
+    definition, found, warned = _read(questionnaire.organization_id, _encode(draft.definition), declared)
+    findings = Findings(found=[*found])
     check_size(draft.definition, findings)
     if definition.default_locale != questionnaire.default_locale:
         message = f"The default locale stays what it was at first: {questionnaire.default_locale}."
@@ -307,11 +308,22 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
             "", "outdated", "Another version has been published since this was saved; it would be replaced."
         )
     core_definition.warn_untranslated(definition, questionnaire.own_texts, findings)
-    flow.check_anonymity(definition, findings)
-    flow.warn(definition, findings)
-    variables.check(definition, declared, findings)
+    findings.found += warned[: FINDINGS_MAX - len(findings.found)]
     await _check_dependencies(db, questionnaire.organization_id, definition, findings)
     return Examined(definition, declared, findings)
+
+
+@lru_cache(maxsize=32)
+def _read(
+    _organization_id: str, content: bytes, declared: Declared
+) -> tuple[DefinitionRecord, Sequence[Finding], Sequence[Finding]]:
+    """What each page of the editor reads again: the definition, the problems of reading it, and those of the whole."""
+    found, warned = Findings(), Findings()
+    definition = core_definition.read(msgspec.json.decode(content), found, declared=declared)
+    flow.check_anonymity(definition, warned)
+    flow.warn(definition, warned)
+    variables.check(definition, declared, warned)
+    return definition, found.found, warned.found
 
 
 async def _check_dependencies(
@@ -390,10 +402,13 @@ def _require_members(findings: Findings) -> None:
 
 
 async def begun(db: Database, *, questionnaire: Questionnaire) -> dict[str, Any]:
-    """The definition to edit: the draft's; without a draft the published version's, from which one begins."""
+    """The definition to edit: the draft's, or the one from which a draft begins."""
     draft = await get_draft_record(db, **questionnaire.key)
-    if draft is not None:
-        return draft.definition
+    return draft.definition if draft is not None else await first_definition(db, questionnaire)
+
+
+async def first_definition(db: Database, questionnaire: Questionnaire) -> dict[str, Any]:
+    """The published version's, from which a draft begins."""
     version = await access.published(db, questionnaire)
     if version is None:
         return {"default_locale": questionnaire.default_locale, "groups": []}

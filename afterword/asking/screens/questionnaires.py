@@ -257,7 +257,7 @@ async def work_of(visit: Visit, db: Database) -> Work:
             **questionnaire.key,
             base_version_id=questionnaire.published_version_id,
             revision=-1,
-            definition=await drafts.begun(db, questionnaire=questionnaire),
+            definition=await drafts.first_definition(db, questionnaire),
             updated_time=questionnaire.updated_time,
             updated_by=None,
             translated_sources=None,

@@ -374,6 +374,7 @@ def _adjusted(promoters: float, detractors: float, n: float) -> tuple[float, flo
     return p - d, (p + d - (p - d) ** 2) / size
 
 
+@lru_cache(maxsize=8_192)  # the bins of a trend are those of the last time, but for the newest
 def _score(promoters: float, detractors: float, n: float, z: float) -> tuple[float, float]:
     """Tango's score interval of p - d: every difference that the data do not refute at `z`.
 

@@ -68,9 +68,9 @@ class MetadataDefinition:
         return words(self.title) if self.is_of_product else self.title or self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Declared:
-    """The names that an organization knows, by kind."""
+    """The names that an organization knows, by kind. One is equal to itself alone, so that it can be a key."""
 
     questionnaire: Mapping[str, MetadataDefinition]
     responder: Mapping[str, MetadataDefinition]

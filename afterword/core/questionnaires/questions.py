@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from afterword.core.questionnaires import conditions
@@ -102,7 +102,8 @@ def _type_fields(question: Question) -> dict[str, object]:
         del fields["style"]
     if "choices" in fields:
         fields["choices"] = [
-            {name: value for name, value in asdict(choice).items() if value is not None} for choice in question.choices
+            {name: value for name in Choice.__dataclass_fields__ if (value := getattr(choice, name)) is not None}
+            for choice in question.choices
         ]
     if "rows" in fields:
         fields["rows"] = [

@@ -292,8 +292,8 @@ def actor_text(words: Texts, kind: str, name: str | None) -> str:
 
 def near_moment(words: Texts, time: datetime, *, now: datetime, zone: str) -> str:
     """Today, tomorrow and yesterday by name, with the time of day; else the date too."""
-    local = ZoneInfo(zone)
-    days = (time.astimezone(local).date() - now.astimezone(local).date()).days
+    time = time.astimezone(ZoneInfo(zone))  # once: what follows finds it there
+    days = (time.date() - now.astimezone(time.tzinfo).date()).days
     if abs(days) > 1:
         return words.moment(time, time_zone=zone)
     clock = words.clock(time, time_zone=zone)

@@ -31,12 +31,6 @@ def read_files() -> Mapping[str, bytes]:
 
 
 @cache
-def compressed(path: str) -> bytes:
-    """The file by gzip, as small as it gets."""
-    return gzip.compress(read_files()[path], mtime=0)
-
-
-@cache
 def url(path: str) -> str:
     """Address of a file below static/, with a fingerprint of its bytes, so that it may be cached for long."""
     return f"/static/{path}?v={hashlib.sha256(read_files()[path]).hexdigest()[:FINGERPRINT_CHARACTERS]}"
@@ -50,12 +44,19 @@ async def static_file(request: Request) -> Response:
         raise errors.NotFound("There is no such file.", "unknown_route")
     # Another's fingerprint is of another release: kept under it, this file would stand in for that one for a year.
     is_this = url(path).endswith(f"?v={request.query_params.get('v')}")
-    caching = FOREVER if is_this else "public, max-age=300"
+    sent = {"Cache-Control": FOREVER if is_this else "public, max-age=300"}
     media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    headers = {"Cache-Control": caching}
-    if "gzip" in request.headers.get("accept-encoding", "") and len(compressed(path)) < len(content):
-        content, headers = compressed(path), {**headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return html.unchanged_or(content, request, media_type=media_type, headers=headers)
+    # As the middleware of all pages does it, which leaves this alone.
+    if media_type.startswith("text/") and "gzip" in request.headers.get("accept-encoding", ""):
+        content = _compressed(path)
+        sent |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return html.unchanged_or(content, request, media_type=media_type, headers=sent)
+
+
+@cache
+def _compressed(path: str) -> bytes:
+    """Smaller than what is compressed for each request anew."""
+    return gzip.compress(read_files()[path], mtime=0)
 
 
 def theme_url(brand: visuals.Brand) -> str:

@@ -332,7 +332,24 @@ async def _list_repeats(
         *(instance_ids, PERSON_MAX, spans_max, list(asked.questionnaire_ids)),
         *([part.from_time for part in parts], [part.to_time for part in parts]),
     )
-    return [Repeat(row[0], row[1], tuple(row[2]), *row[3:]) for row in rows]
+    return [_repeat(row) for row in rows]
+
+
+async def _list_all_repeats(db: Database, asked: CountQuery, scope: Scope) -> list[Repeat]:
+    """As `_list_repeats` where all responses are read: none of a person has to be looked up."""
+    rows = await db.fetch(
+        f"""select {_KEY}, g.question_id, hashtextextended(i.responder_id, 0) as person, count(*) as answers,
+             1::double precision as weight
+           from {_RESPONSES} cross join lateral ({_GIVEN}) g
+           where {_CHOSEN} and i.responder_id is not null and g.stage in ('', 'created') group by 1, 2, 3, 4, 5""",
+        *_chosen(asked, scope),
+        *asked.question_columns,
+    )
+    return [_repeat(row) for row in rows]
+
+
+def _repeat(row: Row) -> Repeat:
+    return Repeat(row[0], row[1], tuple(row[2]), *row[3:])
 
 
 async def count_people(db: Database, *, asked: CountQuery, limit: int) -> int:
@@ -602,6 +619,8 @@ async def _repeats(db: Database, asked: CountQuery, scope: Scope, sampled: Seque
     spans: list[Span] = []
     spans_max: list[int | None] = []
     instance_ids = scope.instance_ids
+    if not any(sampled):
+        return await _list_all_repeats(db, asked, Scope(asked.spans, instance_ids))
     if instance_ids is not None and sampled[0]:
         instance_ids = sorted(instance_ids)[:: len(instance_ids) // SAMPLED_MAX + 1]
     parts = max(2, SAMPLED_SPANS // len(asked.questionnaire_ids))

@@ -96,7 +96,7 @@ async def run_trend(
     steps: Sequence[Bucket],
     choose: Callable[[Sequence[Figure]], Bucket],
 ) -> tuple[Result, ReportQuery]:
-    """A report by those of the buckets `steps` that `choose` takes by the total; with the query that gives the same.
+    """A report by that of the buckets `steps` that `choose` takes by the total; with the query that gives the same.
 
     The change of a bucket is that from the one in its place before. Raises Invalid where it reads too much.
     """
@@ -106,10 +106,11 @@ async def run_trend(
         return _listed(run, _tabulated(run, counted, earlier and replace(earlier, rows={}))), query
     run = replace(run, steps=steps)
     found, before = await _found(db, run)
-    # Rows and their people are not needed to choose by.
-    total = _tabulated(run, core_reports.gather(run.wanted, found[0], (), ()), None).total
-    larger = replace(run, query=replace(query, bucket=choose(total)), steps=())
+    larger = replace(run, query=replace(query, bucket=steps[0]), steps=())
     counted = _joined(run, larger, found, run.period)
+    if (chosen := choose(_tabulated(run, replace(counted, rows={}), None).total)) != steps[0]:
+        larger = replace(larger, query=replace(query, bucket=chosen))
+        counted = _joined(run, larger, found, run.period)
     earlier = None
     if before is not None and run.earlier is not None:
         whole = _joined(run, larger, before, run.earlier)

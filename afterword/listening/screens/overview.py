@@ -263,7 +263,8 @@ def _score(
     between = periods.text_of(found.period.from_time, found.period.to_time)
     choice = replace(choice, score=score.metric, between=between)
     edges = buckets_of(found.period, [one.start for one in score.bins]).values() if reads_answers else ()
-    view = trend_of(words, score, [choice.url(between=periods.text_of(first, last)) for first, last in edges])
+    urls = [address(choice.path, {**choice.query, "between": periods.text_of(*each)}) for each in edges]
+    view = trend_of(words, score, urls)
     has_parts = kept.is_net and not figure.suppressed
     return {
         "metric": score.metric,

@@ -133,11 +133,11 @@ def _name(words: Texts, view: ResponderView, person: Responder | None) -> str:
 
 
 def _marks(words: Texts, view: ResponderView) -> list[str]:
-    marks = (
-        (words("Test"), view.figures.only_tests),
-        (words("Do not contact"), any(one.suppressed for one in view.identifiers)),
+    marks: tuple[tuple[Marked, bool], ...] = (
+        ("Test", view.figures.only_tests),
+        ("Do not contact", any(one.suppressed for one in view.identifiers)),
     )
-    return [text for text, holds in marks if holds]
+    return [words(text) for text, holds in marks if holds]
 
 
 def _date(visit: Visit, time: datetime | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
@@ -257,7 +258,10 @@ def _values(organization_id: str, key: object, chosen: Filter) -> tuple[object, 
 
 
 def _listed(rows: Sequence[Row]) -> list[ListedItem]:
-    return [ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}) for row in rows]
+    return [ListedItem(*_values_of(row)) for row in rows]
+
+
+_values_of: Final = itemgetter(*ListedItem.__struct_fields__)
 
 
 async def count_items_record(db: Database, *, organization_id: str, chosen: Filter, limit: int) -> list[CountRecord]:

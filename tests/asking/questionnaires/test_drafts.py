@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import errors
-from afterword.asking.questionnaires import drafts
+from afterword.asking.questionnaires import access, drafts, metadata
 from afterword.core.questionnaires import editing as core_editing
 from afterword.kit import db
 from tests.asking.questionnaires.http import Api, definition, made, published
@@ -38,6 +38,30 @@ async def test_edit(api: Api, house: House) -> None:
     titles = [one["title"] for one in draft["definition"]["groups"][0]["questions"]]
     assert [one["title"] for one in group["questions"]] == titles[:-2]
     assert {"One", "Two"} == set(titles[-2:])
+
+
+async def test_read_anew_where_it_changed(api: Api, house: House) -> None:
+    """The same document is read once; after a change, and with other declared names, it is read again."""
+    questionnaire_id = await made(api)
+    path = f"/q/questionnaire/{questionnaire_id}/draft"
+
+    async def examined() -> drafts.Examined:
+        async with db.connection(api.pool) as database:
+            questionnaire = await access.get(database, caller=house.caller, questionnaire_id=questionnaire_id)
+            draft = await drafts.get(database, **questionnaire.key)
+            return await drafts.examine(database, questionnaire=questionnaire, draft=draft)
+
+    await api.put(path, definition({"type": "text", "title": "Hello {{questionnaire_metadata.shop}}"}))
+    first, again = await examined(), await examined()
+    assert first.definition is again.definition
+    assert first.findings.found == again.findings.found != []
+    assert first.findings.found is not again.findings.found
+    await api.put(path, definition({"type": "text", "title": "Hello"}))
+    changed = await examined()
+    assert changed.definition is not first.definition
+    assert [] == changed.findings.found
+    vars(metadata)["_kept"].clear()
+    assert changed.definition is not (await examined()).definition
 
 
 class TestGroupsOfADraft:
