@@ -62,7 +62,7 @@ async def _list_counts(
 
     A case counts as opened by the time when it was, as closed and as answered by those times.
     """
-    rows = await db.fetch(
+    return await db.records(Counts).fetch(
         f"""with e as (
              select 'opened' as kind, i.created_time as time, {_COLUMNS} from alert_instance i
              where {_REACHED} and i.created_time >= $4 and i.created_time < $5
@@ -103,7 +103,6 @@ async def _list_counts(
            order by is_total desc, case $6 when 'bucket' then key::integer else -cases end, key limit $8""",
         *(organization_id, list(application_ids), test_only, from_time, to_time, group_by, list(edges), limit),
     )
-    return [Counts(**row) for row in rows]
 
 
 ROWS_MAX: Final = 100

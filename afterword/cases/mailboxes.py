@@ -219,7 +219,7 @@ async def claim_due(  # any tenant, unless it is given: workers serve everyone
     db: Database, *, now: datetime, limit: int, organization_id: str | None = None
 ) -> list[Reading]:
     """Those that are due and that nobody reads, or the one of this organization."""
-    rows = await db.fetch(
+    return await db.records(Reading).fetch(
         """with due as materialized (
              select organization_id from alert_mailbox
              where host is not null and (organization_id = $4
@@ -231,7 +231,6 @@ async def claim_due(  # any tenant, unless it is given: workers serve everyone
              epoch""",
         *(now, now + timedelta(seconds=LEASE_SECONDS), limit, organization_id),
     )
-    return [Reading(**row) for row in rows]
 
 
 async def list_problems(  # any tenant: the doctor looks at all

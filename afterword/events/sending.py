@@ -234,7 +234,7 @@ async def _claim_deliveries(  # any tenant: workers serve all
     db: Database, *, keys: Sequence[LaneKey], limit: int, lease_seconds: float
 ) -> list[Delivery]:
     """Claim due deliveries of these locked webhooks, the longest due first, up to IN_FLIGHT_MAX each."""
-    rows = await db.fetch(
+    return await db.records(_delivery).fetch(
         f"""with lane as materialized (
              select k.*, $3 - (
                select count(*) from delivery d where d.organization_id = k.organization_id
@@ -269,7 +269,6 @@ async def _claim_deliveries(  # any tenant: workers serve all
         *arrays(keys, 2),
         *(IN_FLIGHT_MAX, limit, lease_seconds),
     )
-    return [_delivery(row) for row in rows]
 
 
 async def update_leases(  # any tenant: the leases name their own
@@ -319,12 +318,11 @@ async def _update_delivery_to_waiting(  # any tenant: the lease names its own
 
 
 async def _list_lost_leases(db: Database, *, limit: int) -> list[DeliveryLease]:  # any tenant: workers serve all
-    rows = await db.fetch(
+    return await db.records(DeliveryLease).fetch(
         """select organization_id, delivery_id, webhook_id, subject_id, epoch, attempts from delivery
            where state = 'claimed' and lease_until < now() order by lease_until limit $1""",
         limit,
     )
-    return [DeliveryLease(**row) for row in rows]
 
 
 async def _update_total(db: Database, *, outcome: str) -> None:  # any tenant: figures of the installation

@@ -60,7 +60,7 @@ async def _list_sources(
     db: Database, *, keys: Sequence[Key]
 ) -> list[Source]:  # any tenant: the log's reader serves all
     """Those of these instances that have a response: answered, and not deleted."""
-    rows = await db.fetch(
+    return await db.records(Source).fetch(
         """select i.organization_id, i.instance_id, i.questionnaire_id, q.owner_application_id as application_id,
              i.version_id, i.responder_id, i.channel_id, i.test, i.locale, i.submitted_time, m.external_reference,
              q.key_question_id, i.metadata,
@@ -80,7 +80,6 @@ async def _list_sources(
            where i.submitted_time is not null and i.deleted_time is null""",
         *arrays(keys, 2),
     )
-    return [Source(**dict(row)) for row in rows]
 
 
 async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> int:  # any tenant: as above

@@ -344,14 +344,13 @@ async def list_response_page(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
 ) -> Rows[ResponseRow]:
     source = _source(chosen)
-    rows = await db.fetch_list(
+    return await db.records(ResponseRow).fetch_list(
         f"""select {_SHOWN} from ({source if bool(source) else _newest(chosen)}) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
             where {_MET} and {_tab(chosen)}""",
         *(organization_id, list(application_ids), *_values(chosen)),
         page=page,
     )
-    return rows.map(lambda row: ResponseRow(**row))
 
 
 async def _get_last_scanned(

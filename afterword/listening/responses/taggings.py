@@ -56,22 +56,20 @@ _TO_UNDO: Final[LiteralString] = "r.changed"
 
 
 async def _claim_tagging(db: Database) -> TaggingRecord | None:
-    row = await db.fetch_row(
+    return await db.records(TaggingRecord).fetch_row(
         f"""select {_COLUMNS} from tagging where state in ('running', 'undoing')
             order by updated_time limit 1 for update skip locked"""
     )
-    return TaggingRecord(**dict(row)) if row else None
 
 
 async def _list_next(db: Database, *, organization_id: str, tagging_id: str, is_back: bool, limit: int) -> list[str]:
     """The next responses to go through, or to change back."""
     waiting: LiteralString = _TO_UNDO if is_back else _OPEN
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""select r.instance_id from tagging_response r where r.organization_id = $1 and r.tagging_id = $2
               and {waiting} order by r.instance_id limit $3""",
         *(organization_id, tagging_id, limit),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _settle_part(
@@ -80,7 +78,7 @@ async def _settle_part(
     """These responses are gone through, and so many of them were changed, or changed back."""
     is_back, is_over = tagging.state == "undoing", len(instance_ids) < PART
     state = ("undone" if is_over else "undoing") if is_back else ("done" if is_over else "running")
-    row = await db.fetch_one(
+    return await db.records(TaggingRecord).fetch_one(
         f"""with gone as (
               update tagging_response set changed = (instance_id = any($4::text[]) and not $5)
               where organization_id = $1 and tagging_id = $2 and instance_id = any($3::text[]))
@@ -91,7 +89,6 @@ async def _settle_part(
             where t.organization_id = $1 and t.tagging_id = $2 returning {qualified(_COLUMNS, "t")}""",
         *(tagging.organization_id, tagging.tagging_id, list(instance_ids), list(changed_ids), is_back, state, now),
     )
-    return TaggingRecord(**row)
 
 
 async def _update_to_undoing(db: Database, *, organization_id: str, tagging_id: str, now: datetime) -> None:

@@ -118,7 +118,7 @@ async def get_list(
 ) -> AddressList | None:
     """The list, unless its questionnaire belongs to another application than these (none: any)."""
     lock: LiteralString = "for update of l" if is_locked else ""
-    row = await db.fetch_row(
+    return await db.records(AddressList).fetch_row(
         f"""select {_COLUMNS_L}, q.owner_application_id as application_id,
              (select coalesce(u.display_name, u.email) from organization_user u
               where u.organization_id = l.organization_id and u.user_id = l.created_by) as creator_name
@@ -130,7 +130,6 @@ async def get_list(
         list_id,
         list(application_ids),
     )
-    return None if row is None else AddressList(**dict(row))
 
 
 async def list_lists(
@@ -143,7 +142,7 @@ async def list_lists(
 ) -> list[ListedList]:
     """The newest first, behind this key."""
     time, list_id = after or (None, None)
-    rows = await db.fetch(
+    return await db.records(ListedList).fetch(
         """select l.list_id, l.file_name, p.title as pipeline_title, l.created_time, l.import_id, i.rows_total,
              i.state, l.content is not null as is_kept
            from queue_list l
@@ -160,7 +159,6 @@ async def list_lists(
         list_id,
         limit,
     )
-    return [ListedList(**row) for row in rows]
 
 
 async def _update_list(
@@ -233,12 +231,11 @@ async def list_problems(db: Database, *, organization_id: str, import_id: str) -
 
 
 async def _list_rows_of_problem(db: Database, *, organization_id: str, import_id: str, kind: ProblemKind) -> list[int]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select distinct r.row from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
            where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed' and kind = $3::jsonb limit $4""",
         *(organization_id, import_id, kind._asdict(), FAULTY_MAX),
     )
-    return [row["row"] for row in rows]
 
 
 KEEP_DAYS: Final = 7  # the file

@@ -37,7 +37,7 @@ class Figures:
 
 
 async def _get_figures(db: Database, *, organization_id: str, account_id: str, since: datetime) -> Figures:
-    row = await db.fetch_one(
+    return await db.records(Figures).fetch_one(
         """with own as (
              select pipeline_id from pipeline where organization_id = $1 and account_id = $2 limit $5),
            newest as materialized (
@@ -64,7 +64,6 @@ async def _get_figures(db: Database, *, organization_id: str, account_id: str, s
         FIGURES_MESSAGES_MAX,
         FIGURES_PIPELINES_MAX,
     )
-    return Figures(**row)
 
 
 async def claim_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
@@ -152,13 +151,12 @@ async def update_to_paused(
 
 async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
     """Paused accounts, the longest paused first."""
-    rows = await db.fetch(
+    return await db.records(PausedAccount).fetch(
         """select a.organization_id, a.account_id, o.domain, a.channel_id, a.paused_time, a.paused_reason
            from channel_account a join organization o using (organization_id)
            where a.paused_time is not null order by a.paused_time, a.account_id limit $1""",
         limit,
     )
-    return [PausedAccount(**row) for row in rows]
 
 
 async def update_to_resumed(db: Database, *, account: AccountKey) -> bool:

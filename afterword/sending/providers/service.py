@@ -79,7 +79,7 @@ _SELECT: Final[
 async def list_accounts(  # any tenant: for operators
     db: Database, *, organization_id: str | None, limit: int
 ) -> list[Account]:
-    rows = await db.fetch(
+    return await db.records(Account).fetch(
         f"""{_SELECT}
            where $1::text is null or a.organization_id = $1
            order by o.domain, a.channel_id, a.is_default desc, a.account_id
@@ -87,25 +87,21 @@ async def list_accounts(  # any tenant: for operators
         organization_id,
         limit,
     )
-    return [Account(**row) for row in rows]
 
 
 async def list_own_accounts(db: Database, *, organization_id: str, page: Page) -> Rows[Account]:
-    rows = await db.fetch_list(f"{_SELECT} where a.organization_id = $1", organization_id, page=page)
-    return rows.map(lambda row: Account(**row))
+    return await db.records(Account).fetch_list(f"{_SELECT} where a.organization_id = $1", organization_id, page=page)
 
 
 async def get_account(db: Database, *, account_id: str) -> Account | None:  # any tenant: for operators
     """The account of this id, locked until the transaction ends."""
-    row = await db.fetch_row(f"{_SELECT} where a.account_id = $1 for update of a", account_id)
-    return None if row is None else Account(**row)
+    return await db.records(Account).fetch_row(f"{_SELECT} where a.account_id = $1 for update of a", account_id)
 
 
 async def _get_own_account(db: Database, *, organization_id: str, account_id: str) -> Account | None:
-    row = await db.fetch_row(
+    return await db.records(Account).fetch_row(
         f"{_SELECT} where a.organization_id = $1 and a.account_id = $2", organization_id, account_id
     )
-    return None if row is None else Account(**row)
 
 
 async def _count_accounts_locked(db: Database, *, organization_id: str) -> int:
@@ -128,7 +124,7 @@ async def _get_has_default(db: Database, *, organization_id: str, channel_id: in
 
 
 async def list_pipeline_titles(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select title from pipeline
            where organization_id = $1 and account_id = $2 and deleted_time is null
            order by title, pipeline_id limit $3""",
@@ -136,7 +132,6 @@ async def list_pipeline_titles(db: Database, *, organization_id: str, account_id
         account_id,
         limit,
     )
-    return [row["title"] for row in rows]
 
 
 async def count_other_pipelines(db: Database, *, organization_id: str, channel_id: int, account_id: str) -> int:

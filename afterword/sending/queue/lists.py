@@ -287,7 +287,7 @@ async def count_hours_record(
 ) -> list[HourCount]:
     """Count the waiting items by the hour of the zone in which they become due, the first ones of each pipeline."""
     _, _, pipeline_ids, test_only = _parameters(chosen)
-    rows = await db.fetch(
+    return await db.records(HourCount).fetch(
         """with due as materialized (
              select e.due_time, e.place from pipeline p cross join lateral (
                select n.due_time, row_number() over (order by n.due_time, n.item_id) as place from (
@@ -302,7 +302,6 @@ async def count_hours_record(
            from due cross join cut where due.place <= $7 group by 1 order by 1""",
         *(organization_id, pipeline_ids, test_only, chosen.from_time, chosen.to_time, time_zone, limit),
     )
-    return [HourCount(**row) for row in rows]
 
 
 async def _list_pipeline_ids(
@@ -314,14 +313,13 @@ async def _list_pipeline_ids(
     pipeline_id: str | None,
 ) -> list[str]:
     """The pipelines of these applications (none: all), deleted ones too, whose items still show."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select p.pipeline_id from pipeline p
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            where p.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
              and ($3::text is null or p.questionnaire_id = $3) and ($4::text is null or p.pipeline_id = $4)""",
         *(organization_id, list(application_ids), questionnaire_id, pipeline_id),
     )
-    return [row["pipeline_id"] for row in rows]
 
 
 async def _get_unknown(
@@ -361,7 +359,7 @@ async def _list_overlaps(
     since: datetime,
 ) -> list[Overlap]:
     """Other pipelines that wrote to the people of this one's newest items, those of most people first."""
-    rows = await db.fetch(
+    return await db.records(Overlap).fetch(
         """with person as materialized (
              select distinct i.responder_id from (
                select questionnaire_instance_id from queue_item
@@ -382,7 +380,6 @@ async def _list_overlaps(
            group by p.pipeline_id, p.title order by people desc, p.pipeline_id limit $7""",
         *(organization_id, list(application_ids), pipeline_id, test_only, since, OVERLAP_ITEMS_MAX, OVERLAPS_MAX),
     )
-    return [Overlap(**row) for row in rows]
 
 
 async def _get_key(db: Database, *, organization_id: str, item_id: str) -> Key | None:
