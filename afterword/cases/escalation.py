@@ -46,11 +46,10 @@ async def _claim_overdue(db: Database, *, now: datetime, limit: int) -> list[Cas
 
 async def _list_rules(db: Database) -> list[tuple[str, str, int]]:  # any tenant: a job serves all of them
     """The organization, id and hours of each rule with open cases that escalates them."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select organization_id, alert_id, escalation_hours from alert
            where escalation_hours is not null and open_count > 0 order by organization_id, alert_id"""
     )
-    return [(row["organization_id"], row["alert_id"], row["escalation_hours"]) for row in rows]
 
 
 async def _count_aged(db: Database, *, organization_id: str, alert_id: str, opened_by: datetime, limit: int) -> int:

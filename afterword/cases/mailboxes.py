@@ -237,12 +237,11 @@ async def list_problems(  # any tenant: the doctor looks at all
     db: Database, *, now: datetime, limit: int
 ) -> list[tuple[str, str]]:
     """The domains of organizations whose mailbox cannot be read for long, and why."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select o.domain, m.problem from alert_mailbox m join organization o on o.organization_id = m.organization_id
            where m.host is not null and m.problem_time < $1 order by m.problem_time limit $2""",
         *(now - timedelta(seconds=OLD_SECONDS), limit),
     )
-    return [(row["domain"], row["problem"]) for row in rows]
 
 
 async def _update_to_begin_anew(db: Database, *, organization_id: str, now: datetime) -> None:

@@ -136,7 +136,7 @@ async def _list_exchanged(
     db: Database, *, organization_id: str, alert_instance_id: str, limit: int
 ) -> list[tuple[str | None, str, str]]:
     """The newest mails of the case as (`incoming` or `sent`, address, body), and (None, address, "") of theirs."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """(select case when incoming then 'incoming' else 'sent' end as kind, address, body from alert_message
             where organization_id = $1 and alert_instance_id = $2 order by created_time desc limit $3)
            union all
@@ -145,7 +145,6 @@ async def _list_exchanged(
            where c.organization_id = $1 and c.alert_instance_id = $2 and a.channel_id = 1""",
         *(organization_id, alert_instance_id, limit),
     )
-    return [(row["kind"], row["address"], row["body"]) for row in rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,7 +138,7 @@ async def get_subscription_record(db: Database, *, organization_id: str, user_id
 
 async def list_watches(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[Watch]:
     """The watched things: the chosen ones in order, then those that the user created since, the newest first."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """with mine as (
              select 'application' as entity, application_id as entity_id, created_time from application
              where organization_id = $1 and created_by = $2
@@ -165,7 +165,6 @@ async def list_watches(db: Database, *, organization_id: str, user_id: str, limi
            order by place nulls last, created_time desc, entity_id limit $3""",
         *(organization_id, user_id, limit),
     )
-    return [(row["entity"], row["entity_id"]) for row in rows]
 
 
 async def list_entities(

@@ -116,12 +116,11 @@ _OF_SUPPRESSIONS: Final[LiteralString] = """select 'suppression:' || s.suppressi
 
 
 async def _count_entries(db: Database, *, organization_id: str, responder_id: str) -> dict[str, int]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         f"""select e.kind, count(*) as count from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
              union all {_OF_SUPPRESSIONS}) e group by e.kind""",
         *(organization_id, responder_id, [], False, True, True, False),
     )
-    return {row["kind"]: row["count"] for row in rows}
 
 
 async def _list_answered(

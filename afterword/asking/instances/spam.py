@@ -79,13 +79,12 @@ async def count_doubtful(
     states: Sequence[State],
     limit: int,
 ) -> dict[State, int]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         f"""select k.state, (select count(*) from (
               select {DOUBTFUL} and coalesce(i.judgement, 'marked') = k.state limit $4) i) as count
             from unnest($5::text[]) k (state)""",
         *(organization_id, list(application_ids), test_only, limit, list(states)),
     )
-    return {row["state"]: row["count"] for row in rows}
 
 
 async def _update_accepted(

@@ -472,7 +472,7 @@ async def get_link_by_key(  # any tenant: the key opens the page
 async def count_answered(
     db: Database, *, organization_id: str, link_ids: Sequence[str], limit: int = COUNTED_MAX
 ) -> dict[str, int]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select k.link_id, (
              select count(*) from (
                select from questionnaire_instance i where i.organization_id = $1 and i.link_id = k.link_id
@@ -480,7 +480,6 @@ async def count_answered(
            from unnest($2::text[]) k (link_id)""",
         *(organization_id, list(link_ids), limit),
     )
-    return {row["link_id"]: row["count"] for row in rows}
 
 
 async def get_has_instances(db: Database, *, organization_id: str, link_id: str) -> bool:

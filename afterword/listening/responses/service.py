@@ -330,14 +330,13 @@ async def list_ids(
     """
     source: LiteralString = _AMONG if among is not None else _source(chosen)
     kept: LiteralString = f"{_newest(chosen)} {_ORDER} limit $19"
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         f"""select r.instance_id, r.questionnaire_id
             from ({source if bool(source) else kept}) r
             where {_MET} and {_tab(chosen)} and cardinality($18::text[]) >= 0 and $19::integer > 0
             {_ORDER} limit $17""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
-    return [(row["instance_id"], row["questionnaire_id"]) for row in rows]
 
 
 async def list_response_page(
@@ -545,7 +544,7 @@ async def count_of_questionnaires(
     db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], from_time: datetime, limit: int
 ) -> dict[str, int]:
     """The responses of each questionnaire since then, counted up to `limit`."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select k.questionnaire_id, (
              select count(*) from (
                select from response r where r.organization_id = $1 and r.questionnaire_id = k.questionnaire_id
@@ -553,7 +552,6 @@ async def count_of_questionnaires(
            from unnest($2::text[]) k (questionnaire_id)""",
         *(organization_id, list(questionnaire_ids), from_time, limit),
     )
-    return {row["questionnaire_id"]: row["count"] for row in rows}
 
 
 def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:

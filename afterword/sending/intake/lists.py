@@ -185,12 +185,11 @@ async def _delete_list(db: Database, *, organization_id: str, list_id: str) -> N
 
 
 async def list_known_columns(db: Database, *, organization_id: str, application_id: str) -> dict[str, str]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         "select name, meaning from queue_list_column where organization_id = $1 and application_id = $2",
         organization_id,
         application_id,
     )
-    return {row["name"]: row["meaning"] for row in rows}
 
 
 async def update_columns(

@@ -231,7 +231,7 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
     db: Database, *, after: LaneKey, limit: int
 ) -> list[LaneKey]:
     """Closed lanes, in key order behind `after`."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select p.organization_id, p.pipeline_id
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
@@ -249,7 +249,6 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
         limit,
         CHANNEL_SMS,
     )
-    return [(row["organization_id"], row["pipeline_id"]) for row in rows]
 
 
 async def list_fingerprints(  # any tenant: a claimed batch serves many organizations
@@ -325,7 +324,7 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
 
 async def list_stuck_lanes(db: Database, *, seconds: float, limit: int) -> list[tuple[str, str]]:  # any tenant: doctor
     """Domain and pipeline_id of open lanes with an item that has been due for longer than `seconds`."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select o.domain, p.pipeline_id
            from pipeline p
            join organization o on o.organization_id = p.organization_id
@@ -338,7 +337,6 @@ async def list_stuck_lanes(db: Database, *, seconds: float, limit: int) -> list[
            order by o.domain, p.pipeline_id limit $2""",
         *(seconds, limit),
     )
-    return [(row["domain"], row["pipeline_id"]) for row in rows]
 
 
 async def count_items(db: Database, *, limit: int) -> Depth:  # any tenant: the metrics of a whole installation

@@ -42,7 +42,7 @@ async def list_locked_items(  # any tenant: a worker's batch serves many
     db: Database, *, items: Sequence[ItemKey]
 ) -> list[ItemKey]:
     """Lock these items in the order of their keys, so that no late acceptance comes between reading and writing."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select q.organization_id, q.item_id
            from queue_item q
            join unnest($1::text[], $2::text[]) as b (organization_id, item_id)
@@ -50,7 +50,6 @@ async def list_locked_items(  # any tenant: a worker's batch serves many
            order by q.organization_id, q.item_id for no key update of q""",
         *arrays(items, 2),
     )
-    return [(row["organization_id"], row["item_id"]) for row in rows]
 
 
 async def list_accepted_late(  # any tenant: a worker's batch serves many

@@ -304,5 +304,4 @@ async def delete_contacts(  # any tenant: a batch of outcomes serves many organi
 
 async def count_attempts(db: Database) -> dict[str, int]:  # any tenant: the metrics of a whole installation
     """Attempts by outcome, since the installation."""
-    rows = await db.fetch("select outcome, sum(total)::bigint as total from attempt_total group by outcome")
-    return {row["outcome"]: row["total"] for row in rows}
+    return await db.fetch_pairs("select outcome, sum(total)::bigint as total from attempt_total group by outcome")

@@ -125,14 +125,13 @@ async def get_item_key(  # any tenant, unless it is given: a returned mail names
 async def list_item_ids_by_reference(
     db: Database, *, organization_id: str, account_id: str, references: Sequence[str]
 ) -> dict[str, str]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select provider_reference, item_id from provider_reference
            where organization_id = $1 and account_id = $2 and provider_reference = any($3::text[])""",
         organization_id,
         account_id,
         list(references),
     )
-    return {row["provider_reference"]: row["item_id"] for row in rows}
 
 
 async def get_last_item_id(
