@@ -1,8 +1,8 @@
 """The plans that a connection keeps from when its tables were empty."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import pytest
 
@@ -64,6 +64,11 @@ class Generic:
         [document] = await self.database._connection.fetchval(f"explain (generic_plan, format json) {query}", *values)
         self.plans.append(document["Plan"])
         return []
+
+    fetch_tuples = fetch
+
+    def records(self, make: Callable[..., Any]) -> db.Records[Any]:
+        return db.Records(cast("db.Database", self), make)
 
     async def fetch_value(self, query: str, *values: object) -> None:
         await self.fetch(query, *values)
