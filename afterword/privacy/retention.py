@@ -19,7 +19,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.events import log
 from afterword.events import service as events
 from afterword.kit.db import Database
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import StepResult, take
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as, update_of
@@ -66,8 +66,7 @@ class ScanStep:
     last: str | None
 
 
-_RUN: Final[LiteralString] = """organization_id, run_id, kind, days, before_time, state, counts, mark, started_time,
-  finished_time"""
+_RUN: Final = columns_of(Run)
 _RUN_R: Final = qualified(_RUN, "r")
 # The last thing that the person or the sender did with an instance `i`.
 _LAST: Final[LiteralString] = """greatest(i.created_time, i.sent_time, i.viewed_time, i.flow_time,

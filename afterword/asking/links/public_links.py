@@ -134,10 +134,6 @@ class LinkInUse(errors.Conflict):
     code_default = "in_use"
 
 
-def _without_empty(given: Mapping[str, str | None]) -> dict[str, str]:
-    return {name: value for name, value in given.items() if value}
-
-
 class PublicLink(Record, kw_only=True):
     """An address at which anybody may answer a questionnaire, and what is stored with each response."""
 
@@ -154,7 +150,7 @@ class PublicLink(Record, kw_only=True):
             "lines",
             wire=fields.MetadataMap,
             shown=fields.Computed[dict[str, str]],
-            write=_without_empty,
+            write=lambda given: {name: value for name, value in given.items() if value},
         ),
     ] = msgspec.field(default_factory=dict[str, str])
     parameters: Annotated[

@@ -215,19 +215,18 @@ async def count_status_uses(db: Database, *, organization_id: str, status_id: in
     )
 
 
+_OPENED: Final[LiteralString] = """organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
+  responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, call_back_time,
+  call_back_number, call_back_until_time, call_back_note, call_back_requested_time, created_time"""
+
+
 async def insert_cases(  # any tenant: a batch of events serves many organizations
     db: Database, *, cases: Sequence[Case]
 ) -> None:
     """Insert them. Raises Dangling if an alert, status or user was deleted meanwhile."""
     await db.execute(
-        """insert into alert_instance (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
-             responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, call_back_time,
-             call_back_number, call_back_until_time, call_back_note, call_back_requested_time, created_time,
-             updated_time)
-           select organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id, responder_id, status_id,
-             assigned_user_id, severity, due_time, matched, resolved_time, call_back_time, call_back_number,
-             call_back_until_time, call_back_note, call_back_requested_time, created_time, created_time
-           from jsonb_populate_recordset(null::alert_instance, $1::jsonb)""",
+        f"""insert into alert_instance ({_OPENED}, updated_time)
+           select {_OPENED}, created_time from jsonb_populate_recordset(null::alert_instance, $1::jsonb)""",
         cases,
     )
 

@@ -77,6 +77,9 @@ class Export:
 
 
 _COLUMNS: Final = columns_of(Export)
+_REQUESTED: Final[LiteralString] = """questionnaire_id, test, format, from_time, to_time, date_basis, filter, locale,
+  values_as, include_metadata, include_incomplete, include_recipient, byte_order_mark, scopes, since_cursor,
+  since_time, questionnaire_ids, instance_ids, limited_to"""
 _COLUMNS_E: Final = qualified(_COLUMNS, "e")
 EXPORTS: Final = Leases(
     record=Export,
@@ -154,15 +157,9 @@ async def insert_export(
     db: Database, *, organization_id: str, export_id: str, request: Mapping[str, Any], now: datetime, by: str
 ) -> Export:
     return await db.records(_export).fetch_one(
-        f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
-             date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
-             byte_order_mark, scopes, since_cursor, since_time, created_time, created_by, questionnaire_ids,
-             instance_ids, selected_count, limited_to)
-           select $1, $2, s.questionnaire_id, s.test, s.format, s.from_time, s.to_time, s.date_basis, s.filter,
-             s.locale, s.values_as, s.include_metadata, s.include_incomplete, s.include_recipient, s.byte_order_mark,
-             s.scopes, s.since_cursor, s.since_time, $4, $5, s.questionnaire_ids,
-             s.instance_ids, cardinality(s.instance_ids), s.limited_to
-           from jsonb_populate_record(null::export, $3::jsonb) s returning {_COLUMNS}""",
+        f"""insert into export (organization_id, export_id, {_REQUESTED}, created_time, created_by, selected_count)
+           select $1, $2, {_REQUESTED}, $4, $5, cardinality(instance_ids)
+           from jsonb_populate_record(null::export, $3::jsonb) returning {_COLUMNS}""",
         *(organization_id, export_id, request, now, by),
     )
 

@@ -19,7 +19,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.events.service import Actor
 from afterword.kit.db import Database
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
@@ -49,13 +49,12 @@ class TaggingRecord:
     created_time: datetime
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, tagging_id, tag, action, state, found, passed, changed, undone,
-  created_by, actor_kind, version, created_time"""
+_COLUMNS: Final = columns_of(TaggingRecord)
 _OPEN: Final[LiteralString] = "r.changed is null"
 _TO_UNDO: Final[LiteralString] = "r.changed"
 
 
-async def _claim_tagging(db: Database) -> TaggingRecord | None:
+async def _claim_tagging(db: Database) -> TaggingRecord | None:  # any tenant: workers serve all
     return await db.records(TaggingRecord).fetch_row(
         f"""select {_COLUMNS} from tagging where state in ('running', 'undoing')
             order by updated_time limit 1 for update skip locked"""

@@ -100,13 +100,14 @@ class Problem(NamedTuple):
     count: int
 
 
+_GIVEN: Final[LiteralString] = """list_id, questionnaire_id, pipeline_id, file_name, encoding, separator, has_header,
+  rows_above, rows_below, mapping, created_time, created_by, digest"""
+
+
 async def _insert_list(db: Database, *, organization_id: str, columns: Mapping[str, Any], content: bytes) -> None:
     await db.execute(
-        """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-             encoding, separator, has_header, rows_above, rows_below, mapping, created_time, created_by, digest)
-           select $1, list_id, questionnaire_id, pipeline_id, file_name, $3, encoding, separator, has_header,
-             rows_above, rows_below, mapping, created_time, created_by, digest
-           from jsonb_populate_record(null::queue_list, $2::jsonb)""",
+        f"""insert into queue_list (organization_id, content, {_GIVEN})
+           select $1, $3, {_GIVEN} from jsonb_populate_record(null::queue_list, $2::jsonb)""",
         organization_id,
         dict(columns),
         content,

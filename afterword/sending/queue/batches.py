@@ -20,7 +20,7 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Moment
 from afterword.kit.db import Database
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import LeaseLost, Leases
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
@@ -77,8 +77,7 @@ class Batch:
 
 _GIVEN: Final[LiteralString] = """batch_id, action, send_time, send_offset_minutes, dry_run, reason, application_id,
   questionnaire_id, pipeline_id, import_id, from_time, to_time, application_ids, test, created_by, actor_kind"""
-_COLUMNS: Final[LiteralString] = f"""organization_id, {_GIVEN}, created_time, after_time, after_id, items_changed,
-  items_held, items_skipped, items_refused, state, error, attempts, finished_time, version"""
+_COLUMNS: Final = columns_of(Batch)
 LEASES: Final = Leases(
     record=Batch,
     table="queue_batch",

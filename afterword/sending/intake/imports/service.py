@@ -35,7 +35,7 @@ from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database, savepoint
-from afterword.kit.db.columns import arrays, qualified
+from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.kit.db.leases import LeaseLost, Leases
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
@@ -94,10 +94,7 @@ class ImportRecord:
         return self.finished_time is not None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
-  dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
-  rows_failed, rows_repeated, reasons, first_time, error, pieces, next_piece,
-  failures as attempts, finished_time, version, created_time, created_by, actor_kind"""
+_COLUMNS: Final = f"{columns_of(ImportRecord, without={'attempts'})}, failures as attempts"
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
   on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
