@@ -100,12 +100,13 @@ def shown_as(
 def changes_as(
     name: str, record: type[msgspec.Struct], *, base: type[Base], about: str, more: Mapping[str, tuple[Any, ...]]
 ) -> type[Base]:
-    """The request that changes a record that is no noun: its `Editable` members, each of which may be left out.
+    """The request that changes a record: its `Editable` members but those set once; each may be left out.
 
     `more`: the type of members that come last, and their default, also in place of those.
     """
-    editable = [one for one in members_of(record) if isinstance(one.role, Editable) and one.name not in more]
-    declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in editable]
+    editable = [(one, one.role) for one in members_of(record) if isinstance(one.role, Editable)]
+    kept = [one for one, role in editable if not role.once and one.name not in more]
+    declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in kept]
     declared += [(each, *declaration) for each, declaration in more.items()]
     return cast("type[Base]", _request(name, declared, about, base))
 
