@@ -93,8 +93,16 @@ def shown_as(
     for one in members_of(record):
         if not isinstance(one.role, Hidden):
             shown |= (before or {}).get(one.name, {})
-            shown[one.name] = (types or {}).get(one.name) or _answered(one)
+            shown[one.name] = (types or {}).get(one.name) or _described(one)
     return _resource(name, shown, record)
+
+
+def _described(one: Member) -> Any:
+    """The type of a member in answers, with what the record says of it."""
+    kind, told = _answered(one), [each for each in get_args(one.type)[1:] if isinstance(each, Meta)]
+    if not told or told[0].description is None or told[0] in getattr(kind, "__metadata__", ()):
+        return kind
+    return Annotated[kind, Meta(description=told[0].description)]
 
 
 def changes_as(

@@ -20,6 +20,8 @@ from afterword.core.questionnaires.conditions import Node
 from afterword.events.service import Actor
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
@@ -32,20 +34,20 @@ State = Literal["running", "done", "undoing", "undone"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggingRecord:
-    """`passed`: of the `found` responses so many were gone through; `undone`: of the `changed` ones."""
+    """A tag for many responses, and how far it has come; a worker goes on with what the request left."""
 
-    organization_id: str
-    tagging_id: str
+    organization_id: Annotated[str, Hidden()]
+    tagging_id: fields.Id
     tag: str
-    action: Action
-    state: State
-    found: int
-    passed: int
-    changed: int
-    undone: int
-    created_by: str
-    actor_kind: str
-    version: int
+    action: Annotated[Action, Meta(description="Whether the tag is added or removed.")]
+    state: Annotated[State, Meta(description="Running and undoing ones go on.")]
+    found: Annotated[int, Meta(description="The responses that matched.")]
+    passed: Annotated[int, Meta(description="Those of them that were gone through.")]
+    changed: Annotated[int, Meta(description="Those that got or lost the tag.")]
+    undone: Annotated[int, Meta(description="Those that were changed back.")]
+    created_by: Annotated[str, Hidden()]
+    actor_kind: Annotated[str, Hidden()]
+    version: Annotated[int, Hidden()]
     created_time: datetime
 
 
@@ -253,20 +255,7 @@ class TaggingRequest(fields.Request):
     ] = None
 
 
-class Tagging(fields.Resource):
-    """A tag for many responses, and how far it has come; a worker goes on with what the request left."""
-
-    tagging_id: fields.Id
-    tag: str
-    action: Annotated[Literal["add", "remove"], Meta(description="Whether the tag is added or removed.")]
-    state: Annotated[
-        Literal["running", "done", "undoing", "undone"], Meta(description="Running and undoing ones go on.")
-    ]
-    found: Annotated[int, Meta(description="The responses that matched.")]
-    passed: Annotated[int, Meta(description="Those of them that were gone through.")]
-    changed: Annotated[int, Meta(description="Those that got or lost the tag.")]
-    undone: Annotated[int, Meta(description="Those that were changed back.")]
-    created_time: fields.DateTime
+Tagging: Final = shown_as("Tagging", TaggingRecord)
 
 
 class TagUpdate(fields.Request):

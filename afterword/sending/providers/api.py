@@ -66,17 +66,6 @@ class ProviderDns(fields.Answer):
     domains: list[SenderDomain]
 
 
-class ReportedShare(fields.Resource):
-    """Messages of which something was reported, as a share with its interval of 95 %. `is_high`: all of it is above."""
-
-    count: int
-    share: float | None
-    low: float | None
-    high: float | None
-    share_max: float
-    is_high: bool
-
-
 class SlowDomain(fields.Answer):
     """A recipient domain that throttles, and how many messages a second go there."""
 
@@ -90,8 +79,8 @@ class ProviderHealth(fields.Answer):
     account_id: fields.Id
     sent: int
     last_sent_time: fields.DateTime | None
-    bounces: ReportedShare
-    complaints: ReportedShare
+    bounces: health.ReportedShare
+    complaints: health.ReportedShare
     slow_domains: list[SlowDomain]
 
 
@@ -261,8 +250,8 @@ async def get_provider_health(call: Call[None], db: Database) -> Answer:
             account_id=account.account_id,
             sent=found.figures.sent,
             last_sent_time=format_optional(found.figures.last_sent_time, zone=call.zone),
-            bounces=ReportedShare.of(found.bounces),
-            complaints=ReportedShare.of(found.complaints),
+            bounces=found.bounces,
+            complaints=found.complaints,
             slow_domains=[SlowDomain(**each) for each in found.figures.domains],
         )
     )

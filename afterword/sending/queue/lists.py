@@ -19,6 +19,7 @@ from afterword.core.wire.lists import Column, Listing, Rows
 from afterword.core.wire.times import zone_of
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import qualified
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.queue import service as queue
@@ -67,21 +68,20 @@ class CountRecord:
     is_capped: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """A pipeline that wrote to `people` of `sampled_people`."""
+class QueueOverlap(fields.Resource):
+    """Another pipeline that wrote to the same people lately."""
 
-    pipeline_id: str
+    pipeline_id: fields.Id
     title: str
-    people: int
-    sampled_people: int
+    people: Annotated[int, Meta(description="Those that it wrote to.")]
+    sampled_people: Annotated[int, Meta(description="Those that were looked at.")]
 
 
 @dataclass(frozen=True, slots=True)
 class HourCount:
-    """Waiting items that become due within an hour; `is_capped`: there may be more."""
+    """Waiting items that become due within an hour."""
 
-    hour: datetime
+    hour: Annotated[datetime, Meta(description="Its beginning, in the organization's time zone.")]
     count: int
     is_capped: bool
 
@@ -357,9 +357,9 @@ async def _list_overlaps(
     pipeline_id: str,
     test_only: bool,
     since: datetime,
-) -> list[Overlap]:
+) -> list[QueueOverlap]:
     """Other pipelines that wrote to the people of this one's newest items, those of most people first."""
-    return await db.records(Overlap).fetch(
+    return await db.records(QueueOverlap).fetch(
         """with person as materialized (
              select distinct i.responder_id from (
                select questionnaire_instance_id from queue_item
@@ -509,7 +509,7 @@ async def count_items(db: Database, *, caller: Caller, wanted: RequestedItems, l
     ]
 
 
-async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[Overlap]:
+async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[QueueOverlap]:
     """Other pipelines that wrote to the same people lately. Raises Invalid for a pipeline that is not there."""
     if await unknown_of(db, caller=caller, wanted=RequestedItems(pipeline_id=pipeline_id)) is not None:
         raise errors.Invalid.at("/pipeline_id", "unknown_id", "There is no such pipeline.")
@@ -623,23 +623,8 @@ class OverlapQuery(fields.Request):
     pipeline_id: fields.Id
 
 
-class QueueOverlap(fields.Resource):
-    """Another pipeline that wrote to the same people lately."""
-
-    pipeline_id: fields.Id
-    title: str
-    people: Annotated[int, Meta(description="Those that it wrote to.")]
-    sampled_people: Annotated[int, Meta(description="Those that were looked at.")]
-
-
-class QueueHour(fields.Resource):
-    """Waiting items that become due within an hour."""
-
-    hour: Annotated[fields.DateTime, Meta(description="Its beginning, in the organization's time zone.")]
-    count: int
-    is_capped: Annotated[
-        bool, Meta(description=f"True: there may be more, as {COUNT_MAX:,} of each pipeline are counted.")
-    ]
+Capped = Annotated[bool, Meta(description=f"True: there may be more, as {COUNT_MAX:,} of each pipeline are counted.")]
+QueueHour: Final = shown_as("QueueHour", HourCount, types={"is_capped": Capped})
 
 
 @routes.get(
@@ -696,7 +681,7 @@ async def count_all_items(call: Call[None], db: Database) -> Answer:
 )
 async def list_overlaps_of_pipeline(call: Call[None], db: Database) -> Answer:
     found = await list_overlaps(db, caller=call.caller, pipeline_id=call.query.pipeline_id, now=call.now)
-    return Answer([QueueOverlap.of(one) for one in found])
+    return Answer(found)
 
 
 @routes.get(
