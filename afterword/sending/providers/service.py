@@ -7,7 +7,7 @@ they change the accounts that they added, and servers of these are judged before
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
 from msgspec import Meta
@@ -19,6 +19,7 @@ from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit import sealing
 from afterword.kit.db import Database, Row
+from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.transport.http import check_host, check_url
 from afterword.kit.web import fields
@@ -28,35 +29,36 @@ from afterword.sending.providers import health
 TITLE_CHARACTERS_MAX: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A login of an organization on a channel, and the number of pipelines that send through it.
+    """An account at a provider. `settings` shows those without a secret, `secrets` the names of the others.
 
-    `is_own`: the organization made it; else the operator did, or it is the installation's own way.
+    `is_own`: the organization made it, and may change it. `rate` is today's, `rate_ceiling` its limit, both a second.
+    `inbound_url` is where its provider reports, null where it reports over the connection or not at all.
     """
 
-    organization_id: str
-    account_id: str
-    domain: str
-    channel_id: int
-    kind: str
+    account_id: fields.Id
+    organization_id: fields.Id
+    channel_id: fields.ChannelId
+    kind: Literal["default", "smtp", "sms_http", "sms_twilio", "smpp", "webhook"]
     title: str | None
-    settings: bytes | None  # sealed
     is_default: bool
     is_own: bool
-    state: str  # active, paused, or resting after failures
-    version: int
-    slots_max: int
+    state: Literal["active", "paused", "resting"]
+    settings: bytes | None  # sealed
     rate: float | None
     rate_ceiling: float | None
+    slots_max: Annotated[int, Hidden()]
+    pipelines: int
     failures: int
-    open_until: datetime | None
+    open_until: Annotated[datetime | None, Hidden()]
     paused_time: datetime | None
     paused_reason: str | None
-    is_paused_by_operator: bool
     created_time: datetime
-    pipelines: int
-    inbound_id: str | None  # of its callback endpoint
+    domain: Annotated[str, Hidden()]
+    version: Annotated[int, Hidden()]
+    is_paused_by_operator: Annotated[bool, Hidden()]
+    inbound_id: Annotated[str | None, Hidden()]  # of its callback endpoint
 
 
 _INBOUND_ID: Final[LiteralString] = """(select inbound_id from inbound_endpoint e

@@ -4,41 +4,43 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 from afterword.core.messaging.networks import Network, networks_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 
 HINT_CHARACTERS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A token without its secret. `retires_time`: its end because it was rotated. `owner_name`: of its user."""
+    """An API token. `token` is its text, in the answer that creates it and never again."""
 
-    organization_id: str
-    token_id: str
-    user_id: str | None
-    kind: str
+    token_id: fields.Id
+    organization_id: fields.Id
+    user_id: fields.Id | None
     title: str
+    kind: Literal["user", "organization"]
     scopes: list[str]
     application_ids: list[str]
     only_where: str | None
     only_values: list[str]
     networks: list[str]
-    selector: str
-    maker_role: str
     test: bool
     expires_time: datetime | None
-    retires_time: datetime | None
     revoked_time: datetime | None
     last_used_time: datetime | None
     created_time: datetime
-    created_by: str | None
-    made_by_token_id: str | None
-    owner_name: str | None
+    created_by: fields.Id | None
+    selector: Annotated[str, Hidden()]
+    maker_role: Annotated[str, Hidden()]
+    retires_time: Annotated[datetime | None, Hidden()]  # its end because it was rotated
+    made_by_token_id: Annotated[str | None, Hidden()]
+    owner_name: Annotated[str | None, Hidden()]  # of its user
 
     @property
     def hint(self) -> str:
