@@ -12,6 +12,7 @@ from afterword.core.figures.periods import DAYS_DEFAULT, DAYS_MAX, Bucket, Perio
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.kit.db import Database
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import service as organizations
@@ -113,9 +114,9 @@ BUCKETS: Final = frozenset(get_args(Bucket))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One group: `key` is an id, a text or the first day of a part of the period; None: cases without a value."""
+    """The work on the cases of one group."""
 
-    key: str | None
+    key: str | None  # an id, a text or the first day of a part of the period; None: cases without a value
     title: str | None
     opened: int
     closed: int
@@ -209,18 +210,7 @@ class CaseShare(fields.Resource):
     high: float | None
 
 
-class CaseCounts(fields.Resource):
-    """The work on the cases of one group."""
-
-    key: str | None
-    title: str | None
-    opened: int
-    closed: int
-    in_time: CaseShare
-    median_hours: float | None
-    measured: int
-    answered: int
-    won_back: CaseShare
+CaseCounts: Final = shown_as("CaseCounts", Row, types={"in_time": CaseShare, "won_back": CaseShare})
 
 
 class CaseFigures(fields.Resource):
@@ -267,7 +257,7 @@ async def get_case_figures(call: Call[None], db: Database) -> Answer:
     return Answer(shown)
 
 
-def _counts(row: Row) -> CaseCounts:
+def _counts(row: Row) -> fields.Resource:
     return CaseCounts.of(row, in_time=_share(row.in_time), won_back=_share(row.won_back))
 
 
