@@ -262,13 +262,12 @@ async def list_codes_of_pool(db: Database, *, organization_id: str, pool_id: str
 
 async def list_codes_of(db: Database, *, organization_id: str, instance_id: str) -> dict[str, str]:
     """The codes of a response, by the key of their pool."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select p.key, c.code from coupon_code c
            join coupon_pool p on p.organization_id = $1 and p.pool_id = c.pool_id
            where c.organization_id = $1 and c.instance_id = $2""",
         *(organization_id, instance_id),
     )
-    return {row["key"]: row["code"] for row in rows}
 
 
 async def claim_code(db: Database, *, organization_id: str, key: str, instance_id: str, now: datetime) -> str | None:

@@ -49,7 +49,7 @@ async def list_assignees(
 
     `instance_id`: of a case, as `rules.list_user_ids` takes it.
     """
-    rows = await db.fetch_list(
+    return await db.records(Assignee).fetch_list(
         """select u.user_id, u.email, u.display_name, u.created_time,
              (select count(*) from (
                 select from alert_instance c
@@ -67,7 +67,6 @@ async def list_assignees(
         *(organization_id, application_id, list(application_ids), OPEN_CASES_MAX, instance_id),
         page=page,
     )
-    return rows.map(lambda row: Assignee(**row))
 
 
 async def _list_open_cases(  # any tenant: a batch of events serves many organizations

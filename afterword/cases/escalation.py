@@ -22,7 +22,7 @@ from afterword.tenants.organizations import checks
 
 async def _claim_overdue(db: Database, *, now: datetime, limit: int) -> list[Case]:
     """Note that the due times of open cases are over, each once; the new rows."""
-    rows = await db.fetch(
+    return await db.records(Case.of).fetch(
         f"""with due as materialized (
              select c.organization_id, c.alert_instance_id from organization o
                cross join lateral (
@@ -42,16 +42,14 @@ async def _claim_overdue(db: Database, *, now: datetime, limit: int) -> list[Cas
            returning {CASE_COLUMNS_I}""",
         *(now, limit),
     )
-    return [Case.of(row) for row in rows]
 
 
 async def _list_rules(db: Database) -> list[tuple[str, str, int]]:  # any tenant: a job serves all of them
     """The organization, id and hours of each rule with open cases that escalates them."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select organization_id, alert_id, escalation_hours from alert
            where escalation_hours is not null and open_count > 0 order by organization_id, alert_id"""
     )
-    return [(row["organization_id"], row["alert_id"], row["escalation_hours"]) for row in rows]
 
 
 async def _count_aged(db: Database, *, organization_id: str, alert_id: str, opened_by: datetime, limit: int) -> int:
@@ -69,21 +67,20 @@ async def _list_aged_locked(
     db: Database, *, organization_id: str, alert_id: str, opened_by: datetime, limit: int
 ) -> list[Case]:
     """As count_aged, those that nobody changes now; cases that waited come last, as their age is less."""
-    rows = await db.fetch(
+    return await db.records(Case.of).fetch(
         f"""select {CASE_COLUMNS_I} from alert_instance i
            where i.organization_id = $1 and i.alert_id = $2 and i.resolved_time is null and i.created_time <= $3
              and i.waiting_since is null and i.escalated_time is null
            order by i.waited_seconds, i.created_time limit $4 for no key update skip locked""",
         *(organization_id, alert_id, opened_by, limit),
     )
-    return [Case.of(row) for row in rows]
 
 
 async def _update_escalated(
     db: Database, *, organization_id: str, alert_instance_ids: Sequence[str], now: datetime
 ) -> list[Case]:
     """Raise the severity and set the owner as the rule says, of cases that the caller has locked."""
-    rows = await db.fetch(
+    return await db.records(Case.of).fetch(
         f"""update alert_instance i
            set escalated_time = $3, version = i.version + 1, updated_time = greatest(i.updated_time, $3),
              assigned_user_id = coalesce(a.escalation_user_id, i.assigned_user_id),
@@ -96,7 +93,6 @@ async def _update_escalated(
            returning {CASE_COLUMNS_I}""",
         *(organization_id, list(alert_instance_ids), now),
     )
-    return [Case.of(row) for row in rows]
 
 
 TOUCHED_MAX: Final = 1_000  # counted; of more it is said that there are more

@@ -12,6 +12,7 @@ from afterword.core.figures.periods import DAYS_DEFAULT, DAYS_MAX, Bucket, Perio
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.kit.db import Database
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import service as organizations
@@ -62,7 +63,7 @@ async def _list_counts(
 
     A case counts as opened by the time when it was, as closed and as answered by those times.
     """
-    rows = await db.fetch(
+    return await db.records(Counts).fetch(
         f"""with e as (
              select 'opened' as kind, i.created_time as time, {_COLUMNS} from alert_instance i
              where {_REACHED} and i.created_time >= $4 and i.created_time < $5
@@ -103,7 +104,6 @@ async def _list_counts(
            order by is_total desc, case $6 when 'bucket' then key::integer else -cases end, key limit $8""",
         *(organization_id, list(application_ids), test_only, from_time, to_time, group_by, list(edges), limit),
     )
-    return [Counts(**row) for row in rows]
 
 
 ROWS_MAX: Final = 100
@@ -114,9 +114,9 @@ BUCKETS: Final = frozenset(get_args(Bucket))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One group: `key` is an id, a text or the first day of a part of the period; None: cases without a value."""
+    """The work on the cases of one group."""
 
-    key: str | None
+    key: str | None  # an id, a text or the first day of a part of the period; None: cases without a value
     title: str | None
     opened: int
     closed: int
@@ -212,18 +212,7 @@ class CaseShare(fields.Resource):
     high: float | None
 
 
-class CaseCounts(fields.Resource):
-    """The work on the cases of one group."""
-
-    key: str | None
-    title: str | None
-    opened: int
-    closed: int
-    in_time: CaseShare
-    median_hours: float | None
-    measured: int
-    answered: int
-    won_back: CaseShare
+CaseCounts: Final = shown_as("CaseCounts", Row, types={"in_time": CaseShare, "won_back": CaseShare})
 
 
 class CaseFigures(fields.Resource):
@@ -270,7 +259,7 @@ async def get_case_figures(call: Call[None], db: Database) -> Answer:
     return Answer(shown)
 
 
-def _counts(row: Row) -> CaseCounts:
+def _counts(row: Row) -> fields.Resource:
     return CaseCounts.of(row, in_time=_share(row.in_time), won_back=_share(row.won_back))
 
 

@@ -219,7 +219,7 @@ async def claim_due(  # any tenant, unless it is given: workers serve everyone
     db: Database, *, now: datetime, limit: int, organization_id: str | None = None
 ) -> list[Reading]:
     """Those that are due and that nobody reads, or the one of this organization."""
-    rows = await db.fetch(
+    return await db.records(Reading).fetch(
         """with due as materialized (
              select organization_id from alert_mailbox
              where host is not null and (organization_id = $4
@@ -231,19 +231,17 @@ async def claim_due(  # any tenant, unless it is given: workers serve everyone
              epoch""",
         *(now, now + timedelta(seconds=LEASE_SECONDS), limit, organization_id),
     )
-    return [Reading(**row) for row in rows]
 
 
 async def list_problems(  # any tenant: the doctor looks at all
     db: Database, *, now: datetime, limit: int
 ) -> list[tuple[str, str]]:
     """The domains of organizations whose mailbox cannot be read for long, and why."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select o.domain, m.problem from alert_mailbox m join organization o on o.organization_id = m.organization_id
            where m.host is not null and m.problem_time < $1 order by m.problem_time limit $2""",
         *(now - timedelta(seconds=OLD_SECONDS), limit),
     )
-    return [(row["domain"], row["problem"]) for row in rows]
 
 
 async def _update_to_begin_anew(db: Database, *, organization_id: str, now: datetime) -> None:

@@ -80,7 +80,7 @@ MESSAGE_COLUMNS_M: Final = qualified(_COLUMNS, "m")
 
 async def _get_route(db: Database, *, organization_id: str, alert_instance_id: str, now: datetime) -> Route:
     """By the pipeline that asked the customer; else the newest e-mail pipeline of the questionnaire."""
-    row = await db.fetch_one(
+    return await db.records(Route).fetch_one(
         """select a.identifier as address, coalesce(n.locale, r.locale, o.default_locale) as locale,
              array(select s.reason from suppression s
                    where s.organization_id = c.organization_id and s.channel_id = 1 and s.address_key = a.address_key
@@ -108,37 +108,35 @@ async def _get_route(db: Database, *, organization_id: str, alert_instance_id: s
            where c.organization_id = $1 and c.alert_instance_id = $2""",
         *(organization_id, alert_instance_id, now),
     )
-    return Route(**row)
 
 
 async def get_message(db: Database, *, organization_id: str, alert_instance_id: str, message_id: str) -> Message | None:
-    row = await db.fetch_row(
+    return await db.records(_message).fetch_row(
         f"""select {_COLUMNS} from alert_message
            where organization_id = $1 and alert_instance_id = $2 and message_id = $3""",
         *(organization_id, alert_instance_id, message_id),
     )
-    return _message(row) if row else None
 
 
 async def _get_by_key(db: Database, *, organization_id: str, alert_instance_id: str, key: str) -> Message | None:
-    row = await db.fetch_row(
+    return await db.records(_message).fetch_row(
         f"""select {_COLUMNS} from alert_message
            where organization_id = $1 and alert_instance_id = $2 and key = $3""",
         *(organization_id, alert_instance_id, key),
     )
-    return _message(row) if row else None
 
 
 async def _get_named(db: Database, *, message_id: str) -> Message | None:  # any tenant: an answer names none
-    row = await db.fetch_row(f"select {_COLUMNS} from alert_message where message_id = $1 and not incoming", message_id)
-    return _message(row) if row else None
+    return await db.records(_message).fetch_row(
+        f"select {_COLUMNS} from alert_message where message_id = $1 and not incoming", message_id
+    )
 
 
 async def _list_exchanged(
     db: Database, *, organization_id: str, alert_instance_id: str, limit: int
 ) -> list[tuple[str | None, str, str]]:
     """The newest mails of the case as (`incoming` or `sent`, address, body), and (None, address, "") of theirs."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """(select case when incoming then 'incoming' else 'sent' end as kind, address, body from alert_message
             where organization_id = $1 and alert_instance_id = $2 order by created_time desc limit $3)
            union all
@@ -147,7 +145,6 @@ async def _list_exchanged(
            where c.organization_id = $1 and c.alert_instance_id = $2 and a.channel_id = 1""",
         *(organization_id, alert_instance_id, limit),
     )
-    return [(row["kind"], row["address"], row["body"]) for row in rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,13 +165,12 @@ class Feedback:
 
 
 async def get_feedback(db: Database, *, organization_id: str, alert_instance_id: str) -> Feedback:
-    row = await db.fetch_one(
+    return await db.records(Feedback).fetch_one(
         """select f.score, f.score_max, f.comment from alert_instance c
              left join response f on f.organization_id = c.organization_id and f.instance_id = c.instance_id
            where c.organization_id = $1 and c.alert_instance_id = $2""",
         *(organization_id, alert_instance_id),
     )
-    return Feedback(**row)
 
 
 async def get_last_received(db: Database, *, organization_id: str, alert_instance_id: str) -> str | None:
@@ -208,7 +204,7 @@ async def _update_answered(db: Database, *, organization_id: str, now: datetime)
 
 async def _claim_messages(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Message]:
     """Claim due mails, the longest due first; an attempt counts when it begins."""
-    rows = await db.fetch(
+    return await db.records(_message).fetch(
         f"""with due as materialized (
              select organization_id, message_id from alert_message
              where state = 'waiting' and due_time <= $1 order by due_time limit $3 for update skip locked)
@@ -218,7 +214,6 @@ async def _claim_messages(db: Database, *, now: datetime, lease_until: datetime,
            returning {MESSAGE_COLUMNS_M}""",
         *(now, lease_until, limit),
     )
-    return [_message(row) for row in rows]
 
 
 async def _settle_message(  # any tenant: the message names its own

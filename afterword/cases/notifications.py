@@ -126,7 +126,7 @@ async def _insert_notifications(  # any tenant: a batch of events serves many or
 
 async def get_subscription_record(db: Database, *, organization_id: str, user_id: str) -> Subscription | None:
     """The user's subscription, or the defaults; None if there is no such user."""
-    row = await db.fetch_row(
+    return await db.records(Subscription).fetch_row(
         """select u.organization_id, u.user_id, coalesce(s.types, '{}') as types, coalesce(s.digest, 'none') as digest,
              coalesce(s.version, 0) as version, coalesce(s.updated_time, u.created_time) as updated_time
            from organization_user u
@@ -134,12 +134,11 @@ async def get_subscription_record(db: Database, *, organization_id: str, user_id
            where u.organization_id = $1 and u.user_id = $2""",
         *(organization_id, user_id),
     )
-    return Subscription(**dict(row)) if row else None
 
 
 async def list_watches(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[Watch]:
     """The watched things: the chosen ones in order, then those that the user created since, the newest first."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """with mine as (
              select 'application' as entity, application_id as entity_id, created_time from application
              where organization_id = $1 and created_by = $2
@@ -166,7 +165,6 @@ async def list_watches(db: Database, *, organization_id: str, user_id: str, limi
            order by place nulls last, created_time desc, entity_id limit $3""",
         *(organization_id, user_id, limit),
     )
-    return [(row["entity"], row["entity_id"]) for row in rows]
 
 
 async def list_entities(
@@ -239,15 +237,14 @@ async def insert_watches(db: Database, *, organization_id: str, user_id: str, wa
 
 
 async def _list_chosen_types(db: Database) -> list[str]:  # any tenant: a reader serves all of them
-    rows = await db.fetch("select distinct jsonb_object_keys(types) as type from notification_subscription")
-    return [row["type"] for row in rows]
+    return await db.fetch_column("select distinct jsonb_object_keys(types) as type from notification_subscription")
 
 
 async def _list_subjects(  # any tenant: a batch of events serves many organizations
     db: Database, *, about: Sequence[tuple[str, str | None, str | None, str | None]]
 ) -> list[Subject]:
     """The subjects of events (organization, questionnaire, alert, application), in order."""
-    rows = await db.fetch(
+    return await db.records(Subject).fetch(
         """select coalesce(a.application_id, q.owner_application_id, e.application_id) as application_id,
              a.title as alert_title, q.display_name as questionnaire_name
            from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
@@ -258,7 +255,6 @@ async def _list_subjects(  # any tenant: a batch of events serves many organizat
            order by e.position""",
         *arrays(about, 4),
     )
-    return [Subject(**dict(row)) for row in rows]
 
 
 async def _list_recipients(  # any tenant: a batch of events serves many organizations
@@ -269,7 +265,7 @@ async def _list_recipients(  # any tenant: a batch of events serves many organiz
     Entities are the things that can be watched (their creators watch them too), and `subscribers` of an alert and
     `assignee`, a user whom the event concerns; they need not watch it.
     """
-    rows = await db.fetch(
+    return await db.records(Recipient).fetch(
         """with e as materialized (
              select * from unnest($1::integer[], $2::text[], $3::text[], $4::text[])
                as e (position, organization_id, entity, entity_id)),
@@ -311,7 +307,6 @@ async def _list_recipients(  # any tenant: a batch of events serves many organiz
            order by t.position, u.user_id""",
         *arrays(about, 4),
     )
-    return [Recipient(**dict(row)) for row in rows]
 
 
 READER: Final = "notifications"

@@ -35,7 +35,7 @@ async def _list_newest(
 
     Only the newest `scanned` of the organization, or of one questionnaire, are looked at.
     """
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select r.instance_id, r.submitted_time from (
              select n.instance_id, n.questionnaire_id, n.application_id, n.submitted_time from (
                select instance_id, questionnaire_id, application_id, submitted_time from response
@@ -54,7 +54,6 @@ async def _list_newest(
            order by r.submitted_time desc, r.instance_id limit $6""",
         *(organization_id, application_id, list(questionnaire_ids), completed_only, test, limit, scanned),
     )
-    return [(row["instance_id"], row["submitted_time"]) for row in rows]
 
 
 RESPONSES_MAX: Final = 1_000

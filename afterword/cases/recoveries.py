@@ -58,7 +58,7 @@ async def _update_recovered(  # any tenant: a batch of events serves many organi
     db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime
 ) -> list[Case]:
     """Set the item (organization, instance, item) in the open cases of a response that have none."""
-    rows = await db.fetch(
+    return await db.records(Case.of).fetch(
         f"""update alert_instance i
            set recovery_item_id = b.item_id, version = i.version + 1, updated_time = greatest(i.updated_time, $4)
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, instance_id, item_id)
@@ -67,7 +67,6 @@ async def _update_recovered(  # any tenant: a batch of events serves many organi
         *arrays(recoveries, 3),
         now,
     )
-    return [Case.of(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +172,7 @@ async def _get_way(db: Database, *, organization_id: str, alert_instance_id: str
 
     One on which the customer has an address comes first, then the one that asked before, then the newest.
     """
-    row = await db.fetch_row(
+    return await db.records(PipelineChoice).fetch_row(
         """select p.questionnaire_id, q.display_name as questionnaire_name, p.pipeline_id, p.channel_id, exists (
              select from responder_address a
              where a.organization_id = c.organization_id and a.responder_id = c.responder_id
@@ -190,7 +189,6 @@ async def _get_way(db: Database, *, organization_id: str, alert_instance_id: str
                  and n.pipeline_id = p.pipeline_id) desc, p.channel_id, p.created_time desc limit 1""",
         *(organization_id, alert_instance_id),
     )
-    return PipelineChoice(**row) if row else None
 
 
 SOURCE = "recovery"

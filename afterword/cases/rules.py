@@ -349,7 +349,7 @@ async def _list_question_versions(
     question_ids: Sequence[str],
 ) -> list[str]:
     """The published versions of these questionnaires (none: all of the application) with one of the questions."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select v.version_id
            from questionnaire q
              join questionnaire_version v on v.organization_id = q.organization_id
@@ -361,7 +361,6 @@ async def _list_question_versions(
                where i #>> '{}' = any($4::text[]))""",
         *(organization_id, application_id, list(questionnaire_ids), list(question_ids)),
     )
-    return [row["version_id"] for row in rows]
 
 
 async def list_user_ids(
@@ -388,14 +387,13 @@ async def _get_call_back_alert_locked(db: Database, *, organization_id: str, app
     await db.execute(
         "select pg_advisory_xact_lock(hashtextextended('call_back:' || $1 || $2, 0))", organization_id, application_id
     )
-    row = await db.fetch_row(
+    return await db.records(_alert).fetch_row(
         f"""select {_COLUMNS} from alert
            where organization_id = $1 and application_id = $2 and trigger = 'call_back' and conditions is null
              and cardinality(questionnaire_ids) = 0 and deleted_time is null
            order by alert_id limit 1""",
         *(organization_id, application_id),
     )
-    return _alert(row) if row else None
 
 
 async def update_status_to(
@@ -435,7 +433,7 @@ async def settle_counts(
 async def claim_scheduled_alerts(  # any tenant: a daily job serves all of them
     db: Database, *, before: datetime, now: datetime, limit: int
 ) -> list[Alert]:
-    rows = await db.fetch(
+    return await db.records(_alert).fetch(
         f"""with due as materialized (
              select organization_id, alert_id from alert
              where active and deleted_time is null and trigger = 'schedule'
@@ -445,7 +443,6 @@ async def claim_scheduled_alerts(  # any tenant: a daily job serves all of them
            where a.organization_id = due.organization_id and a.alert_id = due.alert_id returning {_COLUMNS_A}""",
         *(before, now, limit),
     )
-    return [_alert(row) for row in rows]
 
 
 def _alert(row: Row) -> Alert:

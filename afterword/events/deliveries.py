@@ -63,15 +63,15 @@ from delivery where organization_id = $1 and webhook_id = $2"""
 async def list_deliverie_records(
     db: Database, *, organization_id: str, webhook_id: str, page: Page
 ) -> Rows[DeliveryRecord]:
-    rows = await db.fetch_list(_SHOWN, organization_id, webhook_id, page=page)
-    return rows.map(lambda row: DeliveryRecord(**row))
+    return await db.records(DeliveryRecord).fetch_list(_SHOWN, organization_id, webhook_id, page=page)
 
 
 async def _get_delivery(
     db: Database, *, organization_id: str, webhook_id: str, delivery_id: str
 ) -> DeliveryRecord | None:
-    row = await db.fetch_row(f"{_SHOWN} and delivery_id = $3", organization_id, webhook_id, delivery_id)
-    return DeliveryRecord(**row) if row else None
+    return await db.records(DeliveryRecord).fetch_row(
+        f"{_SHOWN} and delivery_id = $3", organization_id, webhook_id, delivery_id
+    )
 
 
 async def _update_delivery_to_restart(

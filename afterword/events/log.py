@@ -128,7 +128,7 @@ async def _get_last(db: Database, *, organization_id: str, page: Page) -> tuple[
 async def _get_entry(
     db: Database, *, organization_id: str, event_id: str, application_ids: Sequence[str], test_only: bool
 ) -> Entry | None:
-    row = await db.fetch_row(
+    return await db.records(_entry).fetch_row(
         f"""{_ENTRIES}
            where e.organization_id = $1 and e.event_id = $2
              and (cardinality($3::text[]) = 0
@@ -136,7 +136,6 @@ async def _get_entry(
              and (e.test or not $4::boolean)""",
         *(organization_id, event_id, list(application_ids), test_only),
     )
-    return _entry(row) if row else None
 
 
 async def _get_position(db: Database, *, organization_id: str, event_id: str | None) -> Position:

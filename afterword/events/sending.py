@@ -173,7 +173,7 @@ async def _update_later_deliveries(db: Database, *, subjects: Sequence[SubjectKe
 
 async def _list_lanes(db: Database, *, after: LaneKey, limit: int) -> list[LaneKey]:  # any tenant: workers serve all
     """The next webhooks with due deliveries, by one index probe each, however many a webhook has."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """with recursive lane as (
              (select organization_id, webhook_id from delivery
               where state = 'scheduled' and due_time is not null and (organization_id, webhook_id) > ($1, $2)
@@ -188,7 +188,6 @@ async def _list_lanes(db: Database, *, after: LaneKey, limit: int) -> list[LaneK
         *after,
         limit,
     )
-    return [(row["organization_id"], row["webhook_id"]) for row in rows]
 
 
 async def _claim_lanes(  # any tenant: workers serve all
@@ -199,7 +198,7 @@ async def _claim_lanes(  # any tenant: workers serve all
     At random, and of an organization at most as many as its limit leaves: its other webhooks must neither use up
     `limit`, nor wait for those with lower keys.
     """
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """with due as materialized (
              select w.organization_id, w.webhook_id, k.position, (
                select count(*) from delivery d where d.organization_id = w.organization_id
@@ -227,14 +226,13 @@ async def _claim_lanes(  # any tenant: workers serve all
         *arrays(keys, 2),
         *(IN_FLIGHT_MAX, ORGANIZATION_IN_FLIGHT_MAX, limit),
     )
-    return [(row["organization_id"], row["webhook_id"]) for row in rows]
 
 
 async def _claim_deliveries(  # any tenant: workers serve all
     db: Database, *, keys: Sequence[LaneKey], limit: int, lease_seconds: float
 ) -> list[Delivery]:
     """Claim due deliveries of these locked webhooks, the longest due first, up to IN_FLIGHT_MAX each."""
-    rows = await db.fetch(
+    return await db.records(_delivery).fetch(
         f"""with lane as materialized (
              select k.*, $3 - (
                select count(*) from delivery d where d.organization_id = k.organization_id
@@ -269,7 +267,6 @@ async def _claim_deliveries(  # any tenant: workers serve all
         *arrays(keys, 2),
         *(IN_FLIGHT_MAX, limit, lease_seconds),
     )
-    return [_delivery(row) for row in rows]
 
 
 async def update_leases(  # any tenant: the leases name their own
@@ -319,12 +316,11 @@ async def _update_delivery_to_waiting(  # any tenant: the lease names its own
 
 
 async def _list_lost_leases(db: Database, *, limit: int) -> list[DeliveryLease]:  # any tenant: workers serve all
-    rows = await db.fetch(
+    return await db.records(DeliveryLease).fetch(
         """select organization_id, delivery_id, webhook_id, subject_id, epoch, attempts from delivery
            where state = 'claimed' and lease_until < now() order by lease_until limit $1""",
         limit,
     )
-    return [DeliveryLease(**row) for row in rows]
 
 
 async def _update_total(db: Database, *, outcome: str) -> None:  # any tenant: figures of the installation

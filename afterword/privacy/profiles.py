@@ -23,7 +23,7 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Criterion, Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
-from afterword.kit.nouns.structs import resource_of
+from afterword.kit.nouns.structs import resource_of, shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.people.responders.store import SUPPRESSION_COLUMNS, Suppression
@@ -35,26 +35,43 @@ from afterword.tenants import audit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing that happened, or that will. `title`: of the questionnaire or the alert; the last four: of answers."""
+    """One thing that happened to a person, or that is planned."""
 
-    entry_id: str
-    kind: str
-    time: datetime
-    title: str | None
-    questionnaire_id: str | None
-    item_id: str | None
-    instance_id: str | None
-    alert_instance_id: str | None
+    entry_id: Annotated[str, Meta(description="Names the entry in this list.")]
+    kind: Annotated[
+        Literal[
+            "waiting", "sent", "not_sent", "issued", "viewed", "answered", "case_opened", "case_closed", "suppressed"
+        ],
+        Meta(description="`waiting`: an item, at the time when it is due. `issued`: an instance without an item."),
+    ]  # fmt: skip
+    time: Annotated[datetime, Meta(description="When it happened; of what waits, when it is due.")]
+    title: Annotated[str | None, Meta(description="Of the questionnaire, or of the alert.")]
+    questionnaire_id: fields.Id | None
+    item_id: fields.Id | None
+    instance_id: fields.Id | None
+    alert_instance_id: fields.Id | None
     channel_id: int | None
-    source: str | None
-    order_key: str | None
-    reason: str | None
-    result: str | None
+    source: Annotated[str | None, Meta(description="The way by which an item came, such as `api` or `reminder`.")]
+    order_key: Annotated[
+        str | None,
+        Meta(
+            description=(
+                "The item's `external_reference`; else, with Questionnaire Value.Read, `transaction_id`, `booking_no` "
+                "or `case_id` of its metadata."
+            )
+        ),
+    ]
+    reason: Annotated[str | None, Meta(description="The code of why an item waits, was not sent, or of a suppression.")]
+    result: Annotated[str | None, Meta(description="The same of an item as a sentence.")]
     test: bool
-    score_question_id: str | None = None
-    score: int | None = None
-    band: str | None = None
-    comment: str | None = None
+    score_question_id: Annotated[
+        fields.Computed[fields.Id | None], Meta(description="The question with the score.")
+    ] = None
+    score: Annotated[fields.Computed[int | None], Meta(description="Of an answer, as in the list of responses.")] = None
+    band: Annotated[
+        fields.Computed[Literal["detractor", "passive", "promoter"] | None], Meta(description="Of the score.")
+    ] = None
+    comment: Annotated[fields.Computed[str | None], Meta(description="The first thousand characters.")] = None
 
 
 # Items that were sent, by their instances; reminders by the item before; those that wait, or ended unsent, by address.
@@ -116,12 +133,11 @@ _OF_SUPPRESSIONS: Final[LiteralString] = """select 'suppression:' || s.suppressi
 
 
 async def _count_entries(db: Database, *, organization_id: str, responder_id: str) -> dict[str, int]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         f"""select e.kind, count(*) as count from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
              union all {_OF_SUPPRESSIONS}) e group by e.kind""",
         *(organization_id, responder_id, [], False, True, True, False),
     )
-    return {row["kind"]: row["count"] for row in rows}
 
 
 async def _list_answered(
@@ -315,44 +331,6 @@ SUBJECT_SCOPES: Final = ("Responder.Read", "Responder Value.Read", "Questionnair
 routes = Routes(tag="Responders")
 
 
-class TimelineEntry(fields.Resource):
-    """One thing that happened to a person, or that is planned."""
-
-    entry_id: Annotated[str, Meta(description="Names the entry in this list.")]
-    kind: Annotated[
-        Literal[
-            "waiting", "sent", "not_sent", "issued", "viewed", "answered", "case_opened", "case_closed", "suppressed"
-        ],
-        Meta(description="`waiting`: an item, at the time when it is due. `issued`: an instance without an item."),
-    ]  # fmt: skip
-    time: Annotated[fields.DateTime, Meta(description="When it happened; of what waits, when it is due.")]
-    title: Annotated[str | None, Meta(description="Of the questionnaire, or of the alert.")]
-    questionnaire_id: fields.Id | None
-    item_id: fields.Id | None
-    instance_id: fields.Id | None
-    alert_instance_id: fields.Id | None
-    channel_id: int | None
-    source: Annotated[str | None, Meta(description="The way by which an item came, such as `api` or `reminder`.")]
-    order_key: Annotated[
-        str | None,
-        Meta(
-            description=(
-                "The item's `external_reference`; else, with Questionnaire Value.Read, `transaction_id`, `booking_no` "
-                "or `case_id` of its metadata."
-            )
-        ),
-    ]
-    reason: Annotated[str | None, Meta(description="The code of why an item waits, was not sent, or of a suppression.")]
-    result: Annotated[str | None, Meta(description="The same of an item as a sentence.")]
-    test: bool
-    score_question_id: Annotated[fields.Computed[fields.Id | None], Meta(description="The question with the score.")]
-    score: Annotated[fields.Computed[int | None], Meta(description="Of an answer, as in the list of responses.")]
-    band: Annotated[
-        fields.Computed[Literal["detractor", "passive", "promoter"] | None], Meta(description="Of the score.")
-    ]
-    comment: Annotated[fields.Computed[str | None], Meta(description="The first thousand characters.")]
-
-
 class HeldItem(QueueItem):
     """A queue item as long as it is held, also after it was deleted."""
 
@@ -365,6 +343,7 @@ class SubjectQuery(fields.Request):
     format: Literal["json", "html"] = "json"
 
 
+TimelineEntry: Final = shown_as("TimelineEntry", Entry)
 TIMELINE: Final = fields.listing_of(TimelineEntry, order=(("time", "desc"),))
 CASES: Final = fields.listing_of(store.ALERT_INSTANCE)
 COMMENTS: Final = fields.listing_of(store.COMMENT)

@@ -19,7 +19,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.events import log
 from afterword.events import service as events
 from afterword.kit.db import Database
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import StepResult, take
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as, update_of
@@ -42,7 +42,7 @@ class Run:
     run_id: fields.Id
     kind: str
     days: int
-    before_time: datetime
+    before_time: Annotated[datetime, Meta(description="What is older was removed.")]
     state: Literal["running", "done"]
     counts: fields.Computed[dict[str, int]]
     mark: Annotated[str, Hidden()]  # the last row that its walk has passed
@@ -66,8 +66,7 @@ class ScanStep:
     last: str | None
 
 
-_RUN: Final[LiteralString] = """organization_id, run_id, kind, days, before_time, state, counts, mark, started_time,
-  finished_time"""
+_RUN: Final = columns_of(Run)
 _RUN_R: Final = qualified(_RUN, "r")
 # The last thing that the person or the sender did with an instance `i`.
 _LAST: Final[LiteralString] = """greatest(i.created_time, i.sent_time, i.viewed_time, i.flow_time,
@@ -410,14 +409,28 @@ VALUE_BLANKS: Final[Mapping[str, Any]] = {
 WHOLE_BLANKS: Final[Mapping[str, Any]] = {**rows.INSTANCE_BLANKS, **rows.TAG_BLANKS}
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The rows that a run of this kind would touch; `is_more`: more than `count`."""
+KindShown = Annotated[
+    Kind,
+    Meta(
+        description=(
+            "`texts`: words in answers. `people`: addresses and values of people, and personal metadata of responses. "
+            "`items`: addresses and values of queue items. `uploads`: files that came with answers. `answers`: whole "
+            "responses. `events`, `audit`: entries of the event log and of the audit log. `exports`: files of exports. "
+            f"`deleted`: responses and items that were deleted {DELETED_DAYS} days before; it needs no period."
+        )
+    ),
+]
 
-    kind: str
+
+class RetentionPreviewPart(fields.Resource):
+    """The rows that one kind of run would touch now."""
+
+    kind: KindShown
     days: int
-    count: int
-    is_more: bool
+    count: Annotated[
+        int, Meta(description="Items, answers, people, files, responses or entries, as the run will count them.")
+    ]
+    is_more: Annotated[bool, Meta(description="More than `count`, which is where counting ends.")]
 
 
 Work = Callable[[Database, Run, datetime], Awaitable[StepResult]]
@@ -609,45 +622,25 @@ async def _count_touched(db: Database, *, organization_id: str, kind: str, befor
     return await db.fetch_value(_touched(kind), *(organization_id, limit, before, _bound(kind, before)))
 
 
-async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:
+async def preview(
+    db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime
+) -> list[RetentionPreviewPart]:
     """The rows that changed periods would remove now, by kind: none while all is held. Raises Forbidden."""
     caller.require_all()
     key: dict[str, Any] = {"organization_id": caller.organization_id}
     days = await retention.list_days(db, **key, changes=changes)
     is_held = await retention.get_is_held(db, **key, responder_id=None)
-    found: list[Preview] = []
+    found: list[RetentionPreviewPart] = []
     for kind in TURNS:
         if kind in days:
             before = before_time(Due(caller.organization_id, kind, days[kind], caller.time_zone), now=now)
             count = 0 if is_held else await _count_touched(db, **key, kind=kind, before=before, limit=PREVIEWED_MAX + 1)
-            found.append(Preview(kind, days[kind], min(count, PREVIEWED_MAX), count > PREVIEWED_MAX))
+            part: dict[str, Any] = {"kind": kind, "days": days[kind], "count": min(count, PREVIEWED_MAX)}
+            found.append(RetentionPreviewPart(**part, is_more=count > PREVIEWED_MAX))
     return found
 
 
 routes = Routes(tag="Organizations")
-
-KindShown = Annotated[
-    Kind,
-    Meta(
-        description=(
-            "`texts`: words in answers. `people`: addresses and values of people, and personal metadata of responses. "
-            "`items`: addresses and values of queue items. `uploads`: files that came with answers. `answers`: whole "
-            "responses. `events`, `audit`: entries of the event log and of the audit log. `exports`: files of exports. "
-            f"`deleted`: responses and items that were deleted {DELETED_DAYS} days before; it needs no period."
-        )
-    ),
-]
-
-
-class RetentionPreviewPart(fields.Resource):
-    """The rows that one kind of run would touch now."""
-
-    kind: KindShown
-    days: int
-    count: Annotated[
-        int, Meta(description="Items, answers, people, files, responses or entries, as the run will count them.")
-    ]
-    is_more: Annotated[bool, Meta(description="More than `count`, which is where counting ends.")]
 
 
 class RetentionPreview(fields.Resource):
@@ -656,8 +649,7 @@ class RetentionPreview(fields.Resource):
     parts: list[RetentionPreviewPart]
 
 
-BeforeTime = Annotated[fields.DateTime, Meta(description="What is older was removed.")]
-RetentionRun: Final = shown_as("RetentionRun", Run, types={"kind": KindShown, "before_time": BeforeTime})
+RetentionRun: Final = shown_as("RetentionRun", Run, types={"kind": KindShown})
 RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
 
 
@@ -675,7 +667,7 @@ RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
 )
 async def preview_retention(call: Call[Any], db: Database) -> Answer:
     found = await preview(db, caller=call.caller, changes=call.body.named(), now=call.now)
-    return Answer(RetentionPreview(parts=[RetentionPreviewPart.of(one) for one in found]))
+    return Answer(RetentionPreview(parts=found))
 
 
 @routes.list(

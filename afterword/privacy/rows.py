@@ -244,12 +244,11 @@ async def _update_events(
 async def _list_questionnaires_of(
     db: Database, *, organization_id: str, instance_ids: Sequence[str]
 ) -> dict[str, list[str]]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select questionnaire_id, array_agg(instance_id) as instance_ids from questionnaire_instance
            where organization_id = $1 and instance_id = any($2) group by questionnaire_id""",
         *(organization_id, instance_ids),
     )
-    return {row["questionnaire_id"]: row["instance_ids"] for row in rows}
 
 
 async def delete_texts(

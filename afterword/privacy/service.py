@@ -22,7 +22,7 @@ from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit import db
 from afterword.kit.db import Database, Row, Taken
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import StepResult, take
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.web import fields
@@ -62,8 +62,7 @@ class Erasure:
         return {"organization_id": self.organization_id, "erasure_id": self.erasure_id}
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, erasure_id, responder_id, mode, suppress, reason, state, counts,
-  requested_time, finished_time, requested_by, checksum, step, mark, salt, version"""
+_COLUMNS: Final = columns_of(Erasure)
 _NEW: Final[LiteralString] = "erasure_id, responder_id, mode, suppress, reason, requested_time, requested_by, salt"
 _COLUMNS_E: Final = qualified(_COLUMNS, "e")
 
@@ -108,7 +107,7 @@ async def _insert_subjects(
     )
 
 
-async def _claim_erasure(db: Database, *, now: datetime) -> Erasure | None:
+async def _claim_erasure(db: Database, *, now: datetime) -> Erasure | None:  # any tenant: workers serve all
     return await db.records(_erasure).fetch_row(
         f"""select {_COLUMNS} from erasure where state = 'running' and due_time <= $1
            order by due_time limit 1 for update skip locked""",

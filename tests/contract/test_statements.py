@@ -30,8 +30,8 @@ NO_QUERIES: Final = {
 }
 QUERIES: Final = frozenset(
     {
-        "fetch", "fetch_row", "fetch_one", "fetch_column", "fetch_value", "fetch_list", "execute", "touches",
-        "fetchval", "fetchrow",
+        "fetch", "fetch_row", "fetch_one", "fetch_column", "fetch_tuples", "fetch_pairs", "fetch_value", "fetch_list",
+        "execute", "touches", "fetchval", "fetchrow",
     }
 )  # fmt: skip
 OF_COLUMNS: Final = frozenset(

@@ -178,12 +178,11 @@ async def _settle_judge_time(db: Database, *, organization_id: str, instance_id:
 
 async def _list_due(db: Database, *, now: datetime, limit: int) -> Sequence[tuple[str, str]]:
     # any tenant: the job is the installation's
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select l.organization_id, l.instance_id from link_opening l join organization o using (organization_id)
            where l.judge_time <= $1 and o.accepts_provisional order by l.judge_time limit $2""",
         *(now, limit),
     )
-    return [(row["organization_id"], row["instance_id"]) for row in rows]
 
 
 async def _list_signs(db: Database, *, organization_id: str, instance_id: str) -> list[Flag]:

@@ -85,7 +85,7 @@ async def count_open_by_version(
     db: Database, *, organization_id: str, questionnaire_id: str, now: datetime, limit: int
 ) -> dict[str, int]:
     """The instances by version that can still be answered to the end, of the newest `limit`, without tests."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select version_id, count(*) from (
              select version_id, valid_days, finalized, deleted_time, test,
                coalesce(sent_time, created_time) as begin_time
@@ -96,7 +96,6 @@ async def count_open_by_version(
            group by version_id""",
         *(organization_id, questionnaire_id, now, limit),
     )
-    return {row["version_id"]: row["count"] for row in rows}
 
 
 BEHIND_SECONDS: Final = 60  # delay after expiry, so that transactions of that moment are committed

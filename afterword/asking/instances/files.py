@@ -96,7 +96,7 @@ async def _delete_stray(db: Database, *, organization_id: str, file_id: str) -> 
 
 async def _claim_strays(db: Database, *, now: datetime, limit: int) -> list[tuple[str, str]]:
     """Remove the rows of files that are due; the caller removes the files before it commits."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """delete from stray_file s using (
              select organization_id, file_id from stray_file where due_time <= $1
              order by due_time limit $2 for update skip locked) due
@@ -104,7 +104,6 @@ async def _claim_strays(db: Database, *, now: datetime, limit: int) -> list[tupl
            returning s.organization_id, s.file_id""",
         *(now, limit),
     )
-    return [(row["organization_id"], row["file_id"]) for row in rows]
 
 
 def write(folder: Path, *, organization_id: str, file_id: str, content: bytes) -> None:

@@ -13,7 +13,7 @@ from afterword.kit.db import Database
 
 async def _count_places(db: Database, *, organization_id: str, limits: Mapping[str, int]) -> dict[str, int]:
     """The complete responses that count toward each quota, without tests and those kept apart, at most its limit."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select q.quota_id, (select count(*) from (
              select 1 from questionnaire_instance
              where organization_id = $1 and quota_ids @> array[q.quota_id] and deleted_time is null and not test
@@ -23,7 +23,6 @@ async def _count_places(db: Database, *, organization_id: str, limits: Mapping[s
         organization_id,
         *(list(limits), list(limits.values())),
     )
-    return {row["quota_id"]: row["count"] for row in rows}
 
 
 async def _claim_quota(db: Database, *, organization_id: str, quota_id: str) -> None:

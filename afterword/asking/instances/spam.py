@@ -18,6 +18,8 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import plans
@@ -28,16 +30,16 @@ STATES: Final[tuple[State, ...]] = ("held", "rejected", "accepted", "marked")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubtfulResponseRecord:
-    """`state`: `marked` for one that was never held back."""
+    """A response with signs of a machine or of haste."""
 
-    instance_id: str
-    questionnaire_id: str
-    questionnaire_name: str
-    link_id: str | None
-    link_title: str | None
-    submitted_time: datetime
-    flags: list[str]
-    state: State
+    instance_id: fields.Id
+    questionnaire_id: fields.Id
+    questionnaire_name: Annotated[str, Hidden()]
+    link_id: Annotated[fields.Id | None, Meta(description="The public link at which it began.")]
+    link_title: Annotated[str | None, Hidden()]
+    submitted_time: Annotated[datetime, Meta(description="When its first answer came.")]
+    flags: Annotated[fields.Computed[list[Flag]], Meta(description="The last two hold no response back.")]
+    state: fields.Computed[State]
 
 
 DOUBTFUL: Final[LiteralString] = """from questionnaire_instance i
@@ -79,13 +81,12 @@ async def count_doubtful(
     states: Sequence[State],
     limit: int,
 ) -> dict[State, int]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         f"""select k.state, (select count(*) from (
               select {DOUBTFUL} and coalesce(i.judgement, 'marked') = k.state limit $4) i) as count
             from unnest($5::text[]) k (state)""",
         *(organization_id, list(application_ids), test_only, limit, list(states)),
     )
-    return {row["state"]: row["count"] for row in rows}
 
 
 async def _update_accepted(
@@ -198,17 +199,6 @@ class DoubtfulQuery(fields.Request):
     flag: Annotated[Flag | None, Meta(description="Those with this sign.")] = None
 
 
-class DoubtfulResponse(fields.Resource):
-    """A response with signs of a machine or of haste."""
-
-    instance_id: fields.Id
-    questionnaire_id: fields.Id
-    link_id: Annotated[fields.Id | None, Meta(description="The public link at which it began.")]
-    submitted_time: Annotated[fields.DateTime, Meta(description="When its first answer came.")]
-    flags: Annotated[fields.Computed[list[Flag]], Meta(description="The last two hold no response back.")]
-    state: fields.Computed[State]
-
-
 class JudgementRequest(fields.Request):
     """A judgement of responses that were held back."""
 
@@ -225,6 +215,7 @@ class JudgementResult(fields.Answer):
     count: Annotated[int, Meta(description="The responses that were not judged so before.")]
 
 
+DoubtfulResponse: Final = shown_as("DoubtfulResponse", DoubtfulResponseRecord)
 LISTING: Final = fields.listing_of(DoubtfulResponse, order=(("submitted_time", "desc"),))
 
 

@@ -88,12 +88,11 @@ async def _list_held(  # any tenant: a process serves everyone
     db: Database, *, limit: int
 ) -> list[tuple[str, str, bool]]:
     """Organizations, their hosts, and whether these lead here."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         f"""select organization_id, host, reached_time is not null as is_active from custom_domain where {_HELD}
            order by organization_id limit $1""",
         limit,
     )
-    return [(row["organization_id"], row["host"], row["is_active"]) for row in rows]
 
 
 async def _update_domain(

@@ -133,10 +133,6 @@ class LinkInUse(errors.Conflict):
     code_default = "in_use"
 
 
-def _without_empty(given: Mapping[str, str | None]) -> dict[str, str]:
-    return {name: value for name, value in given.items() if value}
-
-
 class PublicLink(Record, kw_only=True):
     """An address at which anybody may answer a questionnaire, and what is stored with each response."""
 
@@ -153,7 +149,7 @@ class PublicLink(Record, kw_only=True):
             "lines",
             wire=fields.MetadataMap,
             shown=fields.Computed[dict[str, str]],
-            write=_without_empty,
+            write=lambda given: {name: value for name, value in given.items() if value},
         ),
     ] = msgspec.field(default_factory=dict[str, str])
     parameters: Annotated[
@@ -470,7 +466,7 @@ async def get_link_by_key(  # any tenant: the key opens the page
 async def count_answered(
     db: Database, *, organization_id: str, link_ids: Sequence[str], limit: int = COUNTED_MAX
 ) -> dict[str, int]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select k.link_id, (
              select count(*) from (
                select from questionnaire_instance i where i.organization_id = $1 and i.link_id = k.link_id
@@ -478,7 +474,6 @@ async def count_answered(
            from unnest($2::text[]) k (link_id)""",
         *(organization_id, list(link_ids), limit),
     )
-    return {row["link_id"]: row["count"] for row in rows}
 
 
 async def get_has_instances(db: Database, *, organization_id: str, link_id: str) -> bool:

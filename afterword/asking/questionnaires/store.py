@@ -289,14 +289,13 @@ async def list_owners(
     limit: int,
 ) -> dict[str, str]:
     """These questionnaires (None: any, the newest) of these applications (none: any), each with its application."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select questionnaire_id, owner_application_id from questionnaire
            where organization_id = $1 and ($2::text[] is null or questionnaire_id = any($2))
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3))
            order by created_time desc, questionnaire_id limit $4""",
         *(organization_id, questionnaire_ids, list(application_ids), limit),
     )
-    return {row["questionnaire_id"]: row["owner_application_id"] for row in rows}
 
 
 async def list_version_ids(
@@ -406,9 +405,8 @@ async def list_version_numbers(
     db: Database, *, organization_id: str, questionnaire_id: str, limit: int
 ) -> list[tuple[str, int, datetime]]:
     """The ids, numbers and times of the newest versions, the newest first."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select version_id, number, published_time from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 order by number desc limit $3""",
         *(organization_id, questionnaire_id, limit),
     )
-    return [(row["version_id"], row["number"], row["published_time"]) for row in rows]

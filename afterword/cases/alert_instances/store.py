@@ -133,11 +133,10 @@ async def get_case(
 ) -> Case | None:
     """Test data have no cases."""
     query: LiteralString = f"{_VISIBLE} and i.alert_instance_id = $4 and {within('i.instance_id', '$5')}"
-    row = await db.fetch_row(
+    return await db.records(Case.of).fetch_row(
         f"{query} for no key update of i" if is_locked else query,
         *(organization_id, list(application_ids), test_only, alert_instance_id, only),
     )
-    return Case.of(row) if row else None
 
 
 async def get_application_id(db: Database, *, organization_id: str, alert_id: str) -> str | None:
@@ -150,8 +149,7 @@ async def get_application_id(db: Database, *, organization_id: str, alert_id: st
 async def list_cases(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[Case]:
-    rows = await db.fetch_list(_VISIBLE, organization_id, list(application_ids), test_only, page=page)
-    return rows.map(Case.of)
+    return await db.records(Case.of).fetch_list(_VISIBLE, organization_id, list(application_ids), test_only, page=page)
 
 
 async def count_cases(
@@ -175,19 +173,18 @@ async def count_cases(
 async def list_cases_of_alert(
     db: Database, *, organization_id: str, alert_id: str, test_only: bool, page: Page
 ) -> Rows[Case]:
-    rows = await db.fetch_list(
+    return await db.records(Case.of).fetch_list(
         f"select {_SHOWN} from alert_instance i where i.organization_id = $1 and i.alert_id = $2 and not $3",
         *(organization_id, alert_id, test_only),
         page=page,
     )
-    return rows.map(Case.of)
 
 
 async def list_open_cases(  # any tenant: a batch of events serves many organizations
     db: Database, *, keys: Sequence[tuple[str, str, str | None]], since: datetime
 ) -> list[Case]:
     """Lock the newest open case since `since` of each (organization, alert, responder); None: of no responder."""
-    rows = await db.fetch(
+    return await db.records(Case.of).fetch(
         f"""select {CASE_COLUMNS_I} from alert_instance i
            where (i.organization_id, i.alert_instance_id) in (
              select w.organization_id, newest.alert_instance_id
@@ -208,7 +205,6 @@ async def list_open_cases(  # any tenant: a batch of events serves many organiza
         *arrays(keys, 3),
         since,
     )
-    return [Case.of(row) for row in rows]
 
 
 async def count_status_uses(db: Database, *, organization_id: str, status_id: int, limit: int) -> int:
@@ -219,19 +215,18 @@ async def count_status_uses(db: Database, *, organization_id: str, status_id: in
     )
 
 
+_OPENED: Final[LiteralString] = """organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
+  responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, call_back_time,
+  call_back_number, call_back_until_time, call_back_note, call_back_requested_time, created_time"""
+
+
 async def insert_cases(  # any tenant: a batch of events serves many organizations
     db: Database, *, cases: Sequence[Case]
 ) -> None:
     """Insert them. Raises Dangling if an alert, status or user was deleted meanwhile."""
     await db.execute(
-        """insert into alert_instance (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
-             responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, call_back_time,
-             call_back_number, call_back_until_time, call_back_note, call_back_requested_time, created_time,
-             updated_time)
-           select organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id, responder_id, status_id,
-             assigned_user_id, severity, due_time, matched, resolved_time, call_back_time, call_back_number,
-             call_back_until_time, call_back_note, call_back_requested_time, created_time, created_time
-           from jsonb_populate_recordset(null::alert_instance, $1::jsonb)""",
+        f"""insert into alert_instance ({_OPENED}, updated_time)
+           select {_OPENED}, created_time from jsonb_populate_recordset(null::alert_instance, $1::jsonb)""",
         cases,
     )
 
@@ -240,7 +235,7 @@ async def update_repeated(  # any tenant: a batch of events serves many organiza
     db: Database, *, repeats: Sequence[tuple[str, str, int]], now: datetime
 ) -> list[Case]:
     """Add repeats (organization, case, count) to cases that the caller has locked; return the new rows."""
-    rows = await db.fetch(
+    return await db.records(Case.of).fetch(
         f"""update alert_instance i
            set occurrences = i.occurrences + b.more, version = i.version + 1,
              updated_time = greatest(i.updated_time, $4)
@@ -250,14 +245,13 @@ async def update_repeated(  # any tenant: a batch of events serves many organiza
         *arrays(repeats, 3),
         now,
     )
-    return [Case.of(row) for row in rows]
 
 
 async def update_case(
     db: Database, *, organization_id: str, alert_instance_id: str, changes: Mapping[str, Any], now: datetime
 ) -> Case | None:
     """Update a case that the caller has locked with some of SETTABLE, and `updated_by`; None if nothing changes."""
-    row = await db.fetch_row(
+    return await db.records(Case.of).fetch_row(
         f"""update alert_instance i
            set {assigned(_SETTABLE, "d")}, updated_by = d.updated_by, version = i.version + 1,
              updated_time = greatest(i.updated_time, $4)
@@ -268,18 +262,16 @@ async def update_case(
            returning {CASE_COLUMNS_I}""",
         *(organization_id, alert_instance_id, changes, now),
     )
-    return Case.of(row) if row else None
 
 
 async def get_case_of_call(db: Database, *, organization_id: str, instance_id: str) -> Case | None:
     """The case that the response's wish to be called opened, locked until the transaction ends."""
-    row = await db.fetch_row(
+    return await db.records(Case.of).fetch_row(
         f"""select {CASE_COLUMNS_I} from alert_instance i
            where i.organization_id = $1 and i.instance_id = $2 and i.call_back_requested_time is not null
            order by i.created_time desc limit 1 for no key update""",
         *(organization_id, instance_id),
     )
-    return Case.of(row) if row else None
 
 
 async def update_status_to(
@@ -347,23 +339,21 @@ async def list_names(db: Database, *, organization_id: str, application_id: str,
 
 
 async def get_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> Comment | None:
-    row = await db.fetch_row(
+    return await db.records(Comment).fetch_row(
         f"""select {_COMMENT_COLUMNS} from alert_comment
            where organization_id = $1 and alert_instance_id = $2 and comment_id = $3""",
         *(organization_id, alert_instance_id, comment_id),
     )
-    return Comment(**dict(row)) if row else None
 
 
 async def list_comments(
     db: Database, *, organization_id: str, alert_instance_ids: Sequence[str], page: Page
 ) -> Rows[Comment]:
-    rows = await db.fetch_list(
+    return await db.records(Comment).fetch_list(
         f"select {_COMMENT_COLUMNS} from alert_comment where organization_id = $1 and alert_instance_id = any($2)",
         *(organization_id, list(alert_instance_ids)),
         page=page,
     )
-    return rows.map(lambda row: Comment(**dict(row)))
 
 
 async def insert_comment(db: Database, *, comment: Comment) -> None:  # any tenant: the comment names it
@@ -383,13 +373,12 @@ async def insert_comment(db: Database, *, comment: Comment) -> None:  # any tena
 async def update_comment(
     db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str, body: str, now: datetime
 ) -> Comment | None:
-    row = await db.fetch_row(
+    return await db.records(Comment).fetch_row(
         f"""update alert_comment set body = $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and alert_instance_id = $2 and comment_id = $3 and body <> $4
            returning {_COMMENT_COLUMNS}""",
         *(organization_id, alert_instance_id, comment_id, body, now),
     )
-    return Comment(**dict(row)) if row else None
 
 
 async def delete_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> int:
@@ -420,13 +409,12 @@ async def delete_comments_on(  # any tenant: a batch of events serves many organ
 async def update_comments_count(
     db: Database, *, organization_id: str, alert_instance_id: str, more: int, now: datetime
 ) -> Case | None:
-    row = await db.fetch_row(
+    return await db.records(Case.of).fetch_row(
         f"""update alert_instance
            set comments_count = comments_count + $3, version = version + 1, updated_time = greatest(updated_time, $4)
            where organization_id = $1 and alert_instance_id = $2 returning {_CASE_COLUMNS}""",
         *(organization_id, alert_instance_id, more, now),
     )
-    return Case.of(row) if row else None
 
 
 CLOSED_DAYS: Final = 90  # of the tab of closed cases
@@ -534,7 +522,7 @@ async def list_selected(
     `group_by`: as the figures have it, but no part of the period.
     """
     before, last = after or (NEVER, "")
-    rows = await db.fetch(
+    return await db.records(WorkItem).fetch(
         f"""{_WORK} and {_SELECTED} and ($7::text is null or $8::text is not distinct from case $7
              when 'status' then c.status_id::text when 'owner' then c.assigned_user_id when 'alert' then c.alert_id
              when 'severity' then c.severity when 'cause' then c.cause when 'remedy' then c.remedy end)
@@ -543,7 +531,6 @@ async def list_selected(
         *(organization_id, list(application_ids), test_only, from_time, to_time, selection),
         *(group_by, key, before, last, limit),
     )
-    return [WorkItem(**row) for row in rows]
 
 
 async def list_work(
@@ -564,7 +551,7 @@ async def list_work(
     The key is the due time, NEVER for none, and the id.
     """
     due, key = after or (datetime.min.replace(tzinfo=UTC), "")
-    rows = await db.fetch(
+    return await db.records(WorkItem).fetch(
         f"""{_WORK} and c.resolved_time is null and case $4
              when 'overdue' then c.due_time < $5 when 'mine' then c.assigned_user_id = $6
              when 'unassigned' then c.assigned_user_id is null when 'waiting' then c.waiting_since is not null
@@ -573,7 +560,6 @@ async def list_work(
            order by {_DUE}, c.alert_instance_id limit $9""",
         *(organization_id, list(application_ids), test_only, tab, now, user_id, due, key, limit, only),
     )
-    return [WorkItem(**row) for row in rows]
 
 
 async def list_closed(
@@ -587,12 +573,11 @@ async def list_closed(
     since: datetime,
     limit: int,
 ) -> list[WorkItem]:
-    rows = await db.fetch(
+    return await db.records(WorkItem).fetch(
         f"""{_WORK} and c.resolved_time < $4 and c.created_time >= $5 and {within("c.instance_id", "$7")}
            order by c.resolved_time desc, c.alert_instance_id limit $6""",
         *(organization_id, list(application_ids), test_only, before, since, limit, only),
     )
-    return [WorkItem(**row) for row in rows]
 
 
 async def get_work(
@@ -604,8 +589,7 @@ async def get_work(
     only: Sequence[str] | None,
     alert_instance_id: str,
 ) -> WorkItem | None:
-    row = await db.fetch_row(
+    return await db.records(WorkItem).fetch_row(
         f"{_WORK} and c.alert_instance_id = $4 and {within('c.instance_id', '$5')}",
         *(organization_id, list(application_ids), test_only, alert_instance_id, only),
     )
-    return WorkItem(**row) if row else None

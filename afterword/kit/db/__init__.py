@@ -142,6 +142,14 @@ class Database:
         """The first column of all rows."""
         return [row[0] for row in await self.fetch(query, *values)]
 
+    async def fetch_tuples(self, query: LiteralString, *values: object) -> list[Any]:
+        """The columns of each row, in their order."""
+        return [tuple(row.values()) for row in await self.fetch(query, *values)]
+
+    async def fetch_pairs(self, query: LiteralString, *values: object) -> dict[Any, Any]:
+        """The second column of all rows by the first."""
+        return dict(await self.fetch_tuples(query, *values))
+
     async def touches(self, query: LiteralString, *values: object) -> bool:
         """Run it and say whether it touched a row."""
         return bool(await self.execute(query, *values))

@@ -93,19 +93,28 @@ def shown_as(
     for one in members_of(record):
         if not isinstance(one.role, Hidden):
             shown |= (before or {}).get(one.name, {})
-            shown[one.name] = (types or {}).get(one.name) or _answered(one)
+            shown[one.name] = (types or {}).get(one.name) or _described(one)
     return _resource(name, shown, record)
+
+
+def _described(one: Member) -> Any:
+    """The type of a member in answers, with what the record says of it."""
+    kind, told = _answered(one), [each for each in get_args(one.type)[1:] if isinstance(each, Meta)]
+    if not told or told[0].description is None or told[0] in getattr(kind, "__metadata__", ()):
+        return kind
+    return Annotated[kind, Meta(description=told[0].description)]
 
 
 def changes_as(
     name: str, record: type[msgspec.Struct], *, base: type[Base], about: str, more: Mapping[str, tuple[Any, ...]]
 ) -> type[Base]:
-    """The request that changes a record that is no noun: its `Editable` members, each of which may be left out.
+    """The request that changes a record: its `Editable` members but those set once; each may be left out.
 
     `more`: the type of members that come last, and their default, also in place of those.
     """
-    editable = [one for one in members_of(record) if isinstance(one.role, Editable) and one.name not in more]
-    declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in editable]
+    editable = [(one, one.role) for one in members_of(record) if isinstance(one.role, Editable)]
+    kept = [one for one, role in editable if not role.once and one.name not in more]
+    declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in kept]
     declared += [(each, *declaration) for each, declaration in more.items()]
     return cast("type[Base]", _request(name, declared, about, base))
 

@@ -264,7 +264,7 @@ def mapping_of(
     clocks_at = [index for index, member in found if member.kind == "clock"]
     moments_at = [(index, count + position) for position, index in enumerate(offsets)]
     secrets_at = [index for index, member in found if "secret" in member.extra]
-    own = {index: _attribute_of(member) for index, member in found if index not in secrets_at}
+    own = {index: str(member.extra.get("attribute", member.name)) for index, member in found if index not in secrets_at}
     taken = [own.get(index, "__class__") for index in range(count)]  # stands where another value comes
     take = attrgetter(*taken, *offsets.values(), "__class__")  # one name gives no tuple
 
@@ -287,10 +287,6 @@ def mapping_of(
         return [*map(struct, *columns[:count])]  # keywords take a third longer
 
     return shown
-
-
-def _attribute_of(member: Member) -> str:
-    return str(member.extra.get("attribute", member.name))
 
 
 def record_of(struct: type[msgspec.Struct], data: Mapping[str, Any]) -> SimpleNamespace:

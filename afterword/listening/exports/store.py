@@ -77,6 +77,9 @@ class Export:
 
 
 _COLUMNS: Final = columns_of(Export)
+_REQUESTED: Final[LiteralString] = """questionnaire_id, test, format, from_time, to_time, date_basis, filter, locale,
+  values_as, include_metadata, include_incomplete, include_recipient, byte_order_mark, scopes, since_cursor,
+  since_time, questionnaire_ids, instance_ids, limited_to"""
 _COLUMNS_E: Final = qualified(_COLUMNS, "e")
 EXPORTS: Final = Leases(
     record=Export,
@@ -113,7 +116,7 @@ async def get_export(
 
     `only`: a caller with this limit sees those that were asked for under the same.
     """
-    row = await db.fetch_row(
+    return await db.records(_export).fetch_row(
         f"""select {_COLUMNS_E} from export e
            where e.organization_id = $1 and e.export_id = $2 and (cardinality($3::text[]) = 0 or not exists (
              select from questionnaire q where q.organization_id = e.organization_id
@@ -122,14 +125,13 @@ async def get_export(
              and ($4::text[] is null or e.limited_to = $4)""",
         *(organization_id, export_id, list(application_ids), only),
     )
-    return None if row is None else _export(row)
 
 
 async def list_exports(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[Export]:
     """A page of a questionnaire's exports; for test tokens only those of test responses."""
-    rows = await db.fetch_list(
+    return await db.records(_export).fetch_list(
         f"""select {_COLUMNS} from export
            where organization_id = $1 and questionnaire_id = $2 and (test or not $3)""",
         organization_id,
@@ -137,38 +139,29 @@ async def list_exports(
         test_only,
         page=page,
     )
-    return rows.map(_export)
 
 
 async def list_exports_of_lists(
     db: Database, *, organization_id: str, created_by: str, test_only: bool, only: Sequence[str] | None, page: Page
 ) -> Rows[Export]:
-    rows = await db.fetch_list(
+    return await db.records(_export).fetch_list(
         f"""select {_COLUMNS} from export
            where organization_id = $1 and questionnaire_id is null and created_by = $2 and (test or not $3)
              and ($4::text[] is null or limited_to = $4)""",
         *(organization_id, created_by, test_only, only),
         page=page,
     )
-    return rows.map(_export)
 
 
 async def insert_export(
     db: Database, *, organization_id: str, export_id: str, request: Mapping[str, Any], now: datetime, by: str
 ) -> Export:
-    row = await db.fetch_one(
-        f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
-             date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
-             byte_order_mark, scopes, since_cursor, since_time, created_time, created_by, questionnaire_ids,
-             instance_ids, selected_count, limited_to)
-           select $1, $2, s.questionnaire_id, s.test, s.format, s.from_time, s.to_time, s.date_basis, s.filter,
-             s.locale, s.values_as, s.include_metadata, s.include_incomplete, s.include_recipient, s.byte_order_mark,
-             s.scopes, s.since_cursor, s.since_time, $4, $5, s.questionnaire_ids,
-             s.instance_ids, cardinality(s.instance_ids), s.limited_to
-           from jsonb_populate_record(null::export, $3::jsonb) s returning {_COLUMNS}""",
+    return await db.records(_export).fetch_one(
+        f"""insert into export (organization_id, export_id, {_REQUESTED}, created_time, created_by, selected_count)
+           select $1, $2, {_REQUESTED}, $4, $5, cardinality(instance_ids)
+           from jsonb_populate_record(null::export, $3::jsonb) returning {_COLUMNS}""",
         *(organization_id, export_id, request, now, by),
     )
-    return _export(row)
 
 
 def _rows(source: LiteralString, order: LiteralString) -> LiteralString:
@@ -245,7 +238,7 @@ async def list_selected(
 ) -> list[Response]:
     """Of the `limit` chosen responses behind the first `passed`, those that were not deleted since."""
     await db.fetch_value("select set_config('timezone', $1, true)", time_zone)
-    rows = await db.fetch(
+    return await db.records(_response).fetch(
         _rows(
             f"""select {_INSTANCE}, true as is_wanted, k.place,
                json_build_array(r.questionnaire_id, q.display_name, r.channel_id, r.score, r.score_max, r.band) as seen,
@@ -262,7 +255,6 @@ async def list_selected(
         ),
         *(organization_id, *export.metadata, True, export.export_id, passed, limit),
     )
-    return [_response(row) for row in rows]
 
 
 async def get_oldest_time(db: Database, *, organization_id: str, questionnaire_id: str) -> datetime | None:

@@ -15,22 +15,17 @@ from afterword.core.text import words
 from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.ui.lists import key_of, read_key
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.service import EVER, NEVER, Filter, Tab
+from afterword.listening.responses.service import EVER, NEVER, Band, Filter, Tab, about
 from afterword.tenants.organizations import checks
 
 TAG_CHARACTERS_MAX: Final = 50
 FOUND_ROWS_MAX: Final = 100
 routes = Routes(tag="Responses")
-
-Band = Literal["detractor", "passive", "promoter"]
-
-
-def _about(text: str) -> Meta:
-    return Meta(description=text)
 
 
 class ResponseQuery(fields.Request):
@@ -41,86 +36,63 @@ class ResponseQuery(fields.Request):
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None
     only: Annotated[
-        Literal["comment", "unhappy"] | None, _about("With words of the person; or of the band detractor.")
+        Literal["comment", "unhappy"] | None, about("With words of the person; or of the band detractor.")
     ] = None
-    band: Annotated[Band | None, _about("The segment of the score.")] = None
-    score_kind: Annotated[ScaleName | None, _about("The type of the question with the score.")] = None
+    band: Annotated[Band | None, about("The segment of the score.")] = None
+    score_kind: Annotated[ScaleName | None, about("The type of the question with the score.")] = None
     tag: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX)] | None, _about("One of its tags.")
+        Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX)] | None, about("One of its tags.")
     ] = None
     channel_id: Annotated[
-        Annotated[int, Meta(ge=0, le=32_767)] | None, _about("0: opened by a link that was not sent.")
+        Annotated[int, Meta(ge=0, le=32_767)] | None, about("0: opened by a link that was not sent.")
     ] = None
-    link_id: Annotated[fields.Id | None, _about("Those that began at a public link.")] = None
+    link_id: Annotated[fields.Id | None, about("Those that began at a public link.")] = None
     search: Annotated[
         Annotated[str, Meta(min_length=1, max_length=words.QUERY_CHARACTERS_MAX)] | None,
-        _about("Beginnings of words, all of them; a phrase in quotes; a word behind a minus is excluded."),
+        about("Beginnings of words, all of them; a phrase in quotes; a word behind a minus is excluded."),
     ] = None
     word: Annotated[
         Annotated[str, Meta(min_length=1, max_length=words.WORD_CHARACTERS_MAX)] | None,
-        _about("A whole word of the person, as the words of comments name it."),
+        about("A whole word of the person, as the words of comments name it."),
     ] = None
-    test: Annotated[bool, _about("Responses to test messages instead of real ones.")] = False
+    test: Annotated[bool, about("Responses to test messages instead of real ones.")] = False
 
 
 class ResponseFilter(ResponseQuery):
     """The filter of a list, with a condition over answers, metadata and tags."""
 
-    condition: Annotated[dict[str, Any] | None, _about("all, any, not, or a comparison.")] = None
+    condition: Annotated[dict[str, Any] | None, about("all, any, not, or a comparison.")] = None
 
 
 class ResponseSearch(ResponseFilter):
     """The responses that are searched for."""
 
-    limit: Annotated[int, Meta(ge=1, le=FOUND_ROWS_MAX), _about("The most results of a page.")] = 50
+    limit: Annotated[int, Meta(ge=1, le=FOUND_ROWS_MAX), about("The most results of a page.")] = 50
     cursor: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=60)] | None, _about("The `next_cursor` of the page before.")
+        Annotated[str, Meta(min_length=1, max_length=60)] | None, about("The `next_cursor` of the page before.")
     ] = None
 
 
-class Response(fields.Resource):
-    """A response with what tells most of it, within seconds after it was given."""
-
-    instance_id: fields.Id
-    questionnaire_id: fields.Id
-    version_id: fields.Id
-    submitted_time: fields.DateTime
-    locale: str
-    test: bool
-    channel_id: int | None
-    responder_id: fields.Id | None
-    external_reference: str | None
-    score_question_id: Annotated[fields.Id | None, _about("The question with the score.")]
-    score_kind: Annotated[ScaleName | None, _about("The type of the question with the score.")]
-    score: Annotated[
-        int | None, _about("Of the key question; else of the first answered of nps, csat, ces, smileys, rating.")
-    ]
-    score_max: Annotated[int | None, _about("The highest of its scale.")]
-    band: Annotated[Band | None, _about("The segment of the score; of csat and ces the dissatisfied are detractors.")]
-    comment: Annotated[
-        fields.Computed[str | None], _about("The first thousand characters of the first answer in words.")
-    ]
-    tags: Annotated[fields.Computed[list[str]], _about("The first twenty, in order.")]
-    alert_instance_id: Annotated[fields.Computed[fields.Id | None], _about("The newest open case.")]
+Response: Final = shown_as("Response", service.ResponseRow)
 
 
 class FoundResponses(fields.Answer):
     """A page of a search. One that is not full may have others behind its `next_cursor`, which is null at the end."""
 
-    results: Annotated[list[Response], _about("The newest first.")]
-    next_cursor: Annotated[str | None, _about("Null at the end.")]
+    results: Annotated[list[Response], about("The newest first.")]
+    next_cursor: Annotated[str | None, about("Null at the end.")]
 
 
 class ResponseCounts(fields.Answer):
     """The number of responses, by what they have in common; those without a score or band are in no part of it."""
 
-    count: Annotated[int, _about("All that match.")]
-    is_part: Annotated[bool, _about("There are older responses that were not counted.")]
-    comment: Annotated[int, _about("With words of the person.")]
-    bands: Annotated[dict[str, int], _about("By segment of the score.")]
-    score_kinds: Annotated[dict[str, int], _about("By type of the question with the score.")]
-    channels: Annotated[dict[str, int], _about("By number; 0: opened by a link that was not sent.")]
-    questionnaires: Annotated[dict[str, int], _about("By id.")]
+    count: Annotated[int, about("All that match.")]
+    is_part: Annotated[bool, about("There are older responses that were not counted.")]
+    comment: Annotated[int, about("With words of the person.")]
+    bands: Annotated[dict[str, int], about("By segment of the score.")]
+    score_kinds: Annotated[dict[str, int], about("By type of the question with the score.")]
+    channels: Annotated[dict[str, int], about("By number; 0: opened by a link that was not sent.")]
+    questionnaires: Annotated[dict[str, int], about("By id.")]
 
 
 @routes.list(

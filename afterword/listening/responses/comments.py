@@ -35,7 +35,7 @@ async def _list_counts(
 ) -> list[Count]:
     """The words that most of these responses have in what the person said, in all and by the largest groups."""
     kind, _, name = group_by.partition(":")
-    rows = await db.fetch(
+    return await db.records(Count).fetch(
         """with found as materialized (
              select r.words, split_part(r.locale, '-', 1) as language,
                case $5::text
@@ -70,7 +70,6 @@ async def _list_counts(
         *(organization_id, list(instance_ids), ANSWERED, [language for language, _ in _STOPPED], kind, name),
         *([word for _, word in _STOPPED], WORDS_COUNTED_MAX, GROUPS_MAX),
     )
-    return [Count(**row) for row in rows]
 
 
 async def _get_first_time(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> datetime | None:
@@ -81,12 +80,11 @@ async def _get_first_time(db: Database, *, organization_id: str, instance_ids: S
 
 
 async def _list_comments(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select r.comment from response r
            where r.organization_id = $1 and r.instance_id = any($2::text[]) and r.comment is not null""",
         *(organization_id, list(instance_ids)),
     )
-    return [row["comment"] for row in rows]
 
 
 COMMENTS_MAX: Final = 2_000  # the newest that match

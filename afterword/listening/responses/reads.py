@@ -11,18 +11,16 @@ async def _insert_read(
     db: Database, *, organization_id: str, user_id: str, instance_id: str, seen_time: datetime
 ) -> bool:
     """Whether the response was unread. `seen_time`: for a user who has read none before."""
-    return bool(
-        await db.execute(
-            """with reader as (
-                 insert into response_reader (organization_id, user_id, seen_time) values ($1, $2, $4)
-                 on conflict do nothing)
-               insert into response_read (organization_id, user_id, instance_id)
-               select r.organization_id, $2, r.instance_id from response r
-               where r.organization_id = $1 and r.instance_id = $3 and r.submitted_time > coalesce((
-                 select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $2), $4)
-               on conflict do nothing""",
-            *(organization_id, user_id, instance_id, seen_time),
-        )
+    return await db.touches(
+        """with reader as (
+             insert into response_reader (organization_id, user_id, seen_time) values ($1, $2, $4)
+             on conflict do nothing)
+           insert into response_read (organization_id, user_id, instance_id)
+           select r.organization_id, $2, r.instance_id from response r
+           where r.organization_id = $1 and r.instance_id = $3 and r.submitted_time > coalesce((
+             select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $2), $4)
+           on conflict do nothing""",
+        *(organization_id, user_id, instance_id, seen_time),
     )
 
 

@@ -60,7 +60,7 @@ async def _list_sources(
     db: Database, *, keys: Sequence[Key]
 ) -> list[Source]:  # any tenant: the log's reader serves all
     """Those of these instances that have a response: answered, and not deleted."""
-    rows = await db.fetch(
+    return await db.records(Source).fetch(
         """select i.organization_id, i.instance_id, i.questionnaire_id, q.owner_application_id as application_id,
              i.version_id, i.responder_id, i.channel_id, i.test, i.locale, i.submitted_time, m.external_reference,
              q.key_question_id, i.metadata,
@@ -80,7 +80,6 @@ async def _list_sources(
            where i.submitted_time is not null and i.deleted_time is null""",
         *arrays(keys, 2),
     )
-    return [Source(**dict(row)) for row in rows]
 
 
 async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> int:  # any tenant: as above
@@ -100,7 +99,7 @@ async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) 
 
 async def _list_wrong_keys(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> list[Key]:  # any tenant: as above
     """Those of these rows that are missing, or stored otherwise."""
-    found = await db.fetch(
+    return await db.fetch_tuples(
         f"""select r.organization_id, r.instance_id from {_GIVEN}
             left join response on response.organization_id = r.organization_id
               and response.instance_id = r.instance_id
@@ -110,21 +109,19 @@ async def _list_wrong_keys(db: Database, *, rows: Sequence[Mapping[str, Any]]) -
               r.words::tsvector)""",
         rows,
     )
-    return [(row["organization_id"], row["instance_id"]) for row in found]
 
 
 async def _list_settled_keys(  # any tenant: as above
     db: Database, *, after: str, before: datetime, limit: int
 ) -> list[Key]:
     """Those of the next `limit` instances with a response that did not change since `before`."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select organization_id, instance_id from (
              select organization_id, instance_id, submitted_time, deleted_time, updated_time
              from questionnaire_instance where instance_id > $1 order by instance_id limit $3) i
            where submitted_time is not null and deleted_time is null and updated_time < $2""",
         *(after, before, limit),
     )
-    return [(row["organization_id"], row["instance_id"]) for row in rows]
 
 
 async def _get_is_filled(db: Database) -> bool:  # any tenant: as above
@@ -148,12 +145,11 @@ async def _list_keys_of_people(  # any tenant: as above
     db: Database, *, people: Sequence[tuple[str, str]]
 ) -> list[Key]:
     """The instances of these pairs of organization and responder."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select i.organization_id, i.instance_id from unnest($1::text[], $2::text[]) p (organization_id, responder_id)
            join questionnaire_instance i using (organization_id, responder_id)""",
         *arrays(people, 2),
     )
-    return [(row["organization_id"], row["instance_id"]) for row in rows]
 
 
 async def _claim_fill(db: Database) -> str | None:

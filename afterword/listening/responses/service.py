@@ -4,9 +4,10 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
+from msgspec import Meta
 
 from afterword import errors
 from afterword.asking.instances.spam import DOUBTFUL
@@ -14,6 +15,7 @@ from afterword.cases import recoveries
 from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.question_types import ScaleName
 from afterword.core.reading.findings import Findings
 from afterword.core.text import words
 from afterword.core.text.locales import Marked
@@ -21,6 +23,8 @@ from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import within
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -37,6 +41,7 @@ FREQUENT_MIN: Final = 25  # of the newest: then the others are read by their tim
 CHANNELS: Final[Mapping[int | None, Marked]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
 OF_LINK: Final = 0  # the channel of instances that nothing was sent for
 
+Band = Literal["detractor", "passive", "promoter"]
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
 TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
 BOUNDED: Final[tuple[Tab, ...]] = ("all", "comment", "unhappy")  # whose counts are the same for all users
@@ -80,29 +85,37 @@ class Filter:
         return self.is_plain and self.tab in {"all", "comment", "unhappy"}
 
 
-class ResponseRow(msgspec.Struct, frozen=True):  # a dataclass is slow to make
-    """The columns of `_SHOWN`. `person`: an address; `alert_instance_id`: the open case."""
+def about(text: str) -> Meta:
+    return Meta(description=text)
 
-    instance_id: str
-    questionnaire_id: str
-    questionnaire_name: str
-    version_id: str
+
+class ResponseRow(msgspec.Struct, frozen=True):  # the columns of `_SHOWN`; a dataclass is slow to make
+    """A response with what tells most of it, within seconds after it was given."""
+
+    instance_id: fields.Id
+    questionnaire_id: fields.Id
+    questionnaire_name: Annotated[str, Hidden()]
+    version_id: fields.Id
     submitted_time: datetime
     locale: str
     test: bool
     channel_id: int | None
-    responder_id: str | None
-    person: str | None
+    responder_id: fields.Id | None
+    person: Annotated[str | None, Hidden()]  # an address
     external_reference: str | None
-    score_question_id: str | None
-    score_kind: str | None
-    score: int | None
-    score_max: int | None
-    band: str | None
-    comment: str | None
-    tags: list[str]
-    alert_instance_id: str | None
-    is_unread: bool
+    score_question_id: Annotated[fields.Id | None, about("The question with the score.")]
+    score_kind: Annotated[ScaleName | None, about("The type of the question with the score.")]
+    score: Annotated[
+        int | None, about("Of the key question; else of the first answered of nps, csat, ces, smileys, rating.")
+    ]
+    score_max: Annotated[int | None, about("The highest of its scale.")]
+    band: Annotated[Band | None, about("The segment of the score; of csat and ces the dissatisfied are detractors.")]
+    comment: Annotated[
+        fields.Computed[str | None], about("The first thousand characters of the first answer in words.")
+    ]
+    tags: Annotated[fields.Computed[list[str]], about("The first twenty, in order.")]
+    alert_instance_id: Annotated[fields.Computed[fields.Id | None], about("The newest open case.")]
+    is_unread: Annotated[bool, Hidden()]
 
 
 # The sources of rows. All but the newest lead to few rows: a tag, a search, somebody's cases.
@@ -330,28 +343,26 @@ async def list_ids(
     """
     source: LiteralString = _AMONG if among is not None else _source(chosen)
     kept: LiteralString = f"{_newest(chosen)} {_ORDER} limit $19"
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         f"""select r.instance_id, r.questionnaire_id
             from ({source if bool(source) else kept}) r
             where {_MET} and {_tab(chosen)} and cardinality($18::text[]) >= 0 and $19::integer > 0
             {_ORDER} limit $17""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
-    return [(row["instance_id"], row["questionnaire_id"]) for row in rows]
 
 
 async def list_response_page(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
 ) -> Rows[ResponseRow]:
     source = _source(chosen)
-    rows = await db.fetch_list(
+    return await db.records(ResponseRow).fetch_list(
         f"""select {_SHOWN} from ({source if bool(source) else _newest(chosen)}) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
             where {_MET} and {_tab(chosen)}""",
         *(organization_id, list(application_ids), *_values(chosen)),
         page=page,
     )
-    return rows.map(lambda row: ResponseRow(**row))
 
 
 async def _get_last_scanned(
@@ -546,7 +557,7 @@ async def count_of_questionnaires(
     db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], from_time: datetime, limit: int
 ) -> dict[str, int]:
     """The responses of each questionnaire since then, counted up to `limit`."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select k.questionnaire_id, (
              select count(*) from (
                select from response r where r.organization_id = $1 and r.questionnaire_id = k.questionnaire_id
@@ -554,7 +565,6 @@ async def count_of_questionnaires(
            from unnest($2::text[]) k (questionnaire_id)""",
         *(organization_id, list(questionnaire_ids), from_time, limit),
     )
-    return {row["questionnaire_id"]: row["count"] for row in rows}
 
 
 def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:

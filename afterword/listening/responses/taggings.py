@@ -19,7 +19,9 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.events.service import Actor
 from afterword.kit.db import Database
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
@@ -32,46 +34,43 @@ State = Literal["running", "done", "undoing", "undone"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggingRecord:
-    """`passed`: of the `found` responses so many were gone through; `undone`: of the `changed` ones."""
+    """A tag for many responses, and how far it has come; a worker goes on with what the request left."""
 
-    organization_id: str
-    tagging_id: str
+    organization_id: Annotated[str, Hidden()]
+    tagging_id: fields.Id
     tag: str
-    action: Action
-    state: State
-    found: int
-    passed: int
-    changed: int
-    undone: int
-    created_by: str
-    actor_kind: str
-    version: int
+    action: Annotated[Action, Meta(description="Whether the tag is added or removed.")]
+    state: Annotated[State, Meta(description="Running and undoing ones go on.")]
+    found: Annotated[int, Meta(description="The responses that matched.")]
+    passed: Annotated[int, Meta(description="Those of them that were gone through.")]
+    changed: Annotated[int, Meta(description="Those that got or lost the tag.")]
+    undone: Annotated[int, Meta(description="Those that were changed back.")]
+    created_by: Annotated[str, Hidden()]
+    actor_kind: Annotated[str, Hidden()]
+    version: Annotated[int, Hidden()]
     created_time: datetime
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, tagging_id, tag, action, state, found, passed, changed, undone,
-  created_by, actor_kind, version, created_time"""
+_COLUMNS: Final = columns_of(TaggingRecord)
 _OPEN: Final[LiteralString] = "r.changed is null"
 _TO_UNDO: Final[LiteralString] = "r.changed"
 
 
-async def _claim_tagging(db: Database) -> TaggingRecord | None:
-    row = await db.fetch_row(
+async def _claim_tagging(db: Database) -> TaggingRecord | None:  # any tenant: workers serve all
+    return await db.records(TaggingRecord).fetch_row(
         f"""select {_COLUMNS} from tagging where state in ('running', 'undoing')
             order by updated_time limit 1 for update skip locked"""
     )
-    return TaggingRecord(**dict(row)) if row else None
 
 
 async def _list_next(db: Database, *, organization_id: str, tagging_id: str, is_back: bool, limit: int) -> list[str]:
     """The next responses to go through, or to change back."""
     waiting: LiteralString = _TO_UNDO if is_back else _OPEN
-    rows = await db.fetch(
+    return await db.fetch_column(
         f"""select r.instance_id from tagging_response r where r.organization_id = $1 and r.tagging_id = $2
               and {waiting} order by r.instance_id limit $3""",
         *(organization_id, tagging_id, limit),
     )
-    return [row["instance_id"] for row in rows]
 
 
 async def _settle_part(
@@ -80,7 +79,7 @@ async def _settle_part(
     """These responses are gone through, and so many of them were changed, or changed back."""
     is_back, is_over = tagging.state == "undoing", len(instance_ids) < PART
     state = ("undone" if is_over else "undoing") if is_back else ("done" if is_over else "running")
-    row = await db.fetch_one(
+    return await db.records(TaggingRecord).fetch_one(
         f"""with gone as (
               update tagging_response set changed = (instance_id = any($4::text[]) and not $5)
               where organization_id = $1 and tagging_id = $2 and instance_id = any($3::text[]))
@@ -91,7 +90,6 @@ async def _settle_part(
             where t.organization_id = $1 and t.tagging_id = $2 returning {qualified(_COLUMNS, "t")}""",
         *(tagging.organization_id, tagging.tagging_id, list(instance_ids), list(changed_ids), is_back, state, now),
     )
-    return TaggingRecord(**row)
 
 
 async def _update_to_undoing(db: Database, *, organization_id: str, tagging_id: str, now: datetime) -> None:
@@ -257,20 +255,7 @@ class TaggingRequest(fields.Request):
     ] = None
 
 
-class Tagging(fields.Resource):
-    """A tag for many responses, and how far it has come; a worker goes on with what the request left."""
-
-    tagging_id: fields.Id
-    tag: str
-    action: Annotated[Literal["add", "remove"], Meta(description="Whether the tag is added or removed.")]
-    state: Annotated[
-        Literal["running", "done", "undoing", "undone"], Meta(description="Running and undoing ones go on.")
-    ]
-    found: Annotated[int, Meta(description="The responses that matched.")]
-    passed: Annotated[int, Meta(description="Those of them that were gone through.")]
-    changed: Annotated[int, Meta(description="Those that got or lost the tag.")]
-    undone: Annotated[int, Meta(description="Those that were changed back.")]
-    created_time: fields.DateTime
+Tagging: Final = shown_as("Tagging", TaggingRecord)
 
 
 class TagUpdate(fields.Request):

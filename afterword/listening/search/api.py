@@ -14,6 +14,7 @@ from afterword.core.text.words import read_query
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.db.columns import within
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service as responses
@@ -37,13 +38,13 @@ COMMENT_CHARACTERS_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """`title`: a name, an address or a title; `detail`: more of it; `time`: of the thing, None for people."""
+    """A thing that was found."""
 
-    kind: Kind
-    id: str
-    title: str
-    detail: str | None = None
-    time: datetime | None = None
+    kind: Annotated[Kind, Meta(description="The resource.")]
+    id: Annotated[str, Meta(description="Its id, for the GET of the resource.")]
+    title: Annotated[str, Meta(description="A name, an address, an order key or a title.")]
+    detail: Annotated[str | None, Meta(description="More of it, such as the beginning of a comment.")] = None
+    time: Annotated[datetime | None, Meta(description="When it was answered, sent, opened or created.")] = None
 
 
 async def find(db: Database, *, caller: Caller, text: str, secret: bytes, now: datetime) -> list[Hit]:
@@ -179,14 +180,7 @@ class SearchQuery(fields.Request):
     ] = ""
 
 
-class SearchHit(fields.Resource):
-    """A thing that was found."""
-
-    kind: Annotated[Kind, Meta(description="The resource.")]
-    id: Annotated[str, Meta(description="Its id, for the GET of the resource.")]
-    title: Annotated[str, Meta(description="A name, an address, an order key or a title.")]
-    detail: Annotated[str | None, Meta(description="More of it, such as the beginning of a comment.")]
-    time: Annotated[fields.DateTime | None, Meta(description="When it was answered, sent, opened or created.")]
+SearchHit: Final = shown_as("SearchHit", Hit)
 
 
 class SearchResult(fields.Answer):

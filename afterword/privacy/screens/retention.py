@@ -16,7 +16,7 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import html
 from afterword.privacy import retention
-from afterword.privacy.retention import RUNS, Preview
+from afterword.privacy.retention import RUNS, RetentionPreviewPart
 from afterword.tenants.organizations.retention import RETENTION, Retention
 
 PATH: Final = "/console/settings/retention"
@@ -53,7 +53,7 @@ async def save_retention(visit: Visit) -> Response:
     return html.redirect(f"{PATH}?done=saved")
 
 
-def _confirm(visit: Visit, touched: Sequence[Preview]) -> Response:
+def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
     words = visit.words
     values = {name: visit.form.text(name) for name in ("version", *(one.name for one in inputs_of(RETENTION)))}
     return visit.confirm(
@@ -75,7 +75,7 @@ async def _stored(visit: Visit, db: Database) -> Retention:
     return await nouns.get(RETENTION, db, caller=visit.caller, key=visit.caller.organization_id)
 
 
-def _number(words: Texts, one: Preview) -> str:
+def _number(words: Texts, one: RetentionPreviewPart) -> str:
     return words.number(one.count) + ("+" if one.is_more else "")
 
 

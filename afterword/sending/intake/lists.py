@@ -100,13 +100,14 @@ class Problem(NamedTuple):
     count: int
 
 
+_GIVEN: Final[LiteralString] = """list_id, questionnaire_id, pipeline_id, file_name, encoding, separator, has_header,
+  rows_above, rows_below, mapping, created_time, created_by, digest"""
+
+
 async def _insert_list(db: Database, *, organization_id: str, columns: Mapping[str, Any], content: bytes) -> None:
     await db.execute(
-        """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-             encoding, separator, has_header, rows_above, rows_below, mapping, created_time, created_by, digest)
-           select $1, list_id, questionnaire_id, pipeline_id, file_name, $3, encoding, separator, has_header,
-             rows_above, rows_below, mapping, created_time, created_by, digest
-           from jsonb_populate_record(null::queue_list, $2::jsonb)""",
+        f"""insert into queue_list (organization_id, content, {_GIVEN})
+           select $1, $3, {_GIVEN} from jsonb_populate_record(null::queue_list, $2::jsonb)""",
         organization_id,
         dict(columns),
         content,
@@ -118,7 +119,7 @@ async def get_list(
 ) -> AddressList | None:
     """The list, unless its questionnaire belongs to another application than these (none: any)."""
     lock: LiteralString = "for update of l" if is_locked else ""
-    row = await db.fetch_row(
+    return await db.records(AddressList).fetch_row(
         f"""select {_COLUMNS_L}, q.owner_application_id as application_id,
              (select coalesce(u.display_name, u.email) from organization_user u
               where u.organization_id = l.organization_id and u.user_id = l.created_by) as creator_name
@@ -130,7 +131,6 @@ async def get_list(
         list_id,
         list(application_ids),
     )
-    return None if row is None else AddressList(**dict(row))
 
 
 async def list_lists(
@@ -143,7 +143,7 @@ async def list_lists(
 ) -> list[ListedList]:
     """The newest first, behind this key."""
     time, list_id = after or (None, None)
-    rows = await db.fetch(
+    return await db.records(ListedList).fetch(
         """select l.list_id, l.file_name, p.title as pipeline_title, l.created_time, l.import_id, i.rows_total,
              i.state, l.content is not null as is_kept
            from queue_list l
@@ -160,7 +160,6 @@ async def list_lists(
         list_id,
         limit,
     )
-    return [ListedList(**row) for row in rows]
 
 
 async def _update_list(
@@ -187,12 +186,11 @@ async def _delete_list(db: Database, *, organization_id: str, list_id: str) -> N
 
 
 async def list_known_columns(db: Database, *, organization_id: str, application_id: str) -> dict[str, str]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         "select name, meaning from queue_list_column where organization_id = $1 and application_id = $2",
         organization_id,
         application_id,
     )
-    return {row["name"]: row["meaning"] for row in rows}
 
 
 async def update_columns(
@@ -233,12 +231,11 @@ async def list_problems(db: Database, *, organization_id: str, import_id: str) -
 
 
 async def _list_rows_of_problem(db: Database, *, organization_id: str, import_id: str, kind: ProblemKind) -> list[int]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select distinct r.row from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
            where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed' and kind = $3::jsonb limit $4""",
         *(organization_id, import_id, kind._asdict(), FAULTY_MAX),
     )
-    return [row["row"] for row in rows]
 
 
 KEEP_DAYS: Final = 7  # the file

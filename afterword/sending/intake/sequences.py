@@ -300,7 +300,7 @@ async def list_sources(  # any tenant: a batch of events serves many organizatio
 
     The address is the one that the response itself was asked at, else the responder's latest on the channel.
     """
-    rows = await db.fetch(
+    return await db.records(Source).fetch(
         """with recursive w as materialized (
              select * from unnest($1::text[], $2::text[], $3::text[], $4::smallint[])
                as w (organization_id, instance_id, pipeline_id, channel_id)),
@@ -328,4 +328,3 @@ async def list_sources(  # any tenant: a batch of events serves many organizatio
         *arrays(wanted, 4),
         ancestors_max,
     )
-    return [Source(**dict(row)) for row in rows]

@@ -133,7 +133,7 @@ async def claim_test_messages(  # any tenant: the worker serves everyone
 
     What a worker took and did not end stays so: a test is not sent twice.
     """
-    rows = await db.fetch(
+    return await db.records(TestMessage).fetch(
         f"""with head as materialized (
              select organization_id, trial_id from trial
              where state = 'waiting' and created_time > $2 and channel_id = any ($1::smallint[])
@@ -145,7 +145,6 @@ async def claim_test_messages(  # any tenant: the worker serves everyone
         now - timedelta(seconds=TAKE_SECONDS),
         limit,
     )
-    return [TestMessage(**row) for row in rows]
 
 
 async def _settle_test_message(db: Database, *, organization_id: str, trial_id: str, result: TestResult) -> None:
@@ -159,13 +158,12 @@ async def _settle_test_message(db: Database, *, organization_id: str, trial_id: 
 
 
 async def _get_result(db: Database, *, organization_id: str, trial_id: str) -> TestResult | None:
-    row = await db.fetch_row(
+    return await db.records(TestResult).fetch_row(
         """select state, subject, body, outcome, reply, finished_time from trial
            where organization_id = $1 and trial_id = $2""",
         organization_id,
         trial_id,
     )
-    return TestResult(**row) if row else None
 
 
 async def delete_waiting_test_message(db: Database, *, organization_id: str, trial_id: str) -> bool:

@@ -196,8 +196,9 @@ _BY_ID: Final[LiteralString] = f"""{_SELECTED}
 async def get_pipeline(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
 ) -> Pipeline | None:
-    row = await db.fetch_row(_BY_ID, organization_id, questionnaire_id, pipeline_id, list(application_ids))
-    return None if row is None else Pipeline(**row)
+    return await db.records(Pipeline).fetch_row(
+        _BY_ID, organization_id, questionnaire_id, pipeline_id, list(application_ids)
+    )
 
 
 async def get_pipeline_id_by_slug(
@@ -235,20 +236,20 @@ async def get_pipeline_locked(
 ) -> Pipeline | None:
     """As get_pipeline, locked until the transaction ends against every change and every new item."""
     query = f"{_BY_ID} for update of p"
-    row = await db.fetch_row(query, organization_id, questionnaire_id, pipeline_id, list(application_ids))
-    return None if row is None else Pipeline(**row)
+    return await db.records(Pipeline).fetch_row(
+        query, organization_id, questionnaire_id, pipeline_id, list(application_ids)
+    )
 
 
 async def get_template(
     db: Database, *, organization_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
 ) -> Pipeline | None:
-    row = await db.fetch_row(
+    return await db.records(Pipeline).fetch_row(
         f"""{_SELECTED}
            where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
         *(organization_id, pipeline_id, list(application_ids)),
     )
-    return None if row is None else Pipeline(**row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +263,7 @@ class Sender:
 
 
 async def list_senders(db: Database) -> list[Sender]:  # any tenant: the doctor looks at a whole installation
-    rows = await db.fetch(
+    return await db.records(Sender).fetch(
         """select o.domain, p.pipeline_id, p.sender_address, array(
              select s.domain from organization_sender_domain s
              where s.organization_id = p.organization_id) as sender_domains
@@ -271,7 +272,6 @@ async def list_senders(db: Database) -> list[Sender]:  # any tenant: the doctor 
            where p.sender_address is not null and p.deleted_time is null and p.channel_id = 1
            order by p.organization_id, p.pipeline_id"""
     )
-    return [Sender(**row) for row in rows]
 
 
 async def claim_questionnaire(

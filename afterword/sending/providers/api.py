@@ -11,6 +11,7 @@ from afterword.core.wire.site import Site
 from afterword.core.wire.times import format_optional
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.transport.mime import REFERENCE_CHARACTERS_MAX, folded
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
@@ -66,17 +67,6 @@ class ProviderDns(fields.Answer):
     domains: list[SenderDomain]
 
 
-class ReportedShare(fields.Resource):
-    """Messages of which something was reported, as a share with its interval of 95 %. `is_high`: all of it is above."""
-
-    count: int
-    share: float | None
-    low: float | None
-    high: float | None
-    share_max: float
-    is_high: bool
-
-
 class SlowDomain(fields.Answer):
     """A recipient domain that throttles, and how many messages a second go there."""
 
@@ -90,38 +80,22 @@ class ProviderHealth(fields.Answer):
     account_id: fields.Id
     sent: int
     last_sent_time: fields.DateTime | None
-    bounces: ReportedShare
-    complaints: ReportedShare
+    bounces: health.ReportedShare
+    complaints: health.ReportedShare
     slow_domains: list[SlowDomain]
 
 
-class Provider(fields.Resource):
-    """An account at a provider. `settings` shows those without a secret, `secrets` the names of the others.
-
-    `is_own`: the organization made it, and may change it. `rate` is today's, `rate_ceiling` its limit, both a second.
-    `inbound_url` is where its provider reports, null where it reports over the connection or not at all.
-    """
-
-    account_id: fields.Id
-    organization_id: fields.Id
-    channel_id: fields.ChannelId
-    kind: Literal["default", "smtp", "sms_http", "sms_twilio", "smpp", "webhook"]
-    title: str | None
-    is_default: bool
-    is_own: bool
-    state: Literal["active", "paused", "resting"]
-    settings: dict[str, Any]
-    secrets: list[str]
-    rate: float | None
-    rate_ceiling: float | None
-    slots: Annotated[int, fields.named("slots_max")]
-    pipelines: int
-    failures: int
-    resting_until: Annotated[fields.DateTime, fields.named("open_until")] | None
-    paused_time: fields.DateTime | None
-    paused_reason: str | None
-    inbound_url: fields.Computed[str | None]
-    created_time: fields.DateTime
+Provider: Final = shown_as(
+    "Provider",
+    Account,
+    types={"settings": dict[str, Any]},
+    before={
+        "rate": {"secrets": list[str]},
+        "pipelines": {"slots": Annotated[int, fields.named("slots_max")]},
+        "paused_time": {"resting_until": Annotated[fields.DateTime, fields.named("open_until")] | None},
+        "created_time": {"inbound_url": fields.Computed[str | None]},
+    },
+)
 
 
 async def _insert_references(  # any tenant: a worker's batch serves many
@@ -261,8 +235,8 @@ async def get_provider_health(call: Call[None], db: Database) -> Answer:
             account_id=account.account_id,
             sent=found.figures.sent,
             last_sent_time=format_optional(found.figures.last_sent_time, zone=call.zone),
-            bounces=ReportedShare.of(found.bounces),
-            complaints=ReportedShare.of(found.complaints),
+            bounces=found.bounces,
+            complaints=found.complaints,
             slow_domains=[SlowDomain(**each) for each in found.figures.domains],
         )
     )
@@ -289,7 +263,7 @@ async def check_provider_dns(call: Call[None], db: Database) -> Answer:
     return Answer(ProviderDns(account_id=account_id, domains=shown))
 
 
-def provider_of(account: Account, *, site: Site, zone: tzinfo) -> Provider:
+def provider_of(account: Account, *, site: Site, zone: tzinfo) -> fields.Resource:
     settings, secrets = service.visible_settings(account, site=site)
     url = site.inbound_url(account.inbound_id) if account.inbound_id and account.is_own else None
     return Provider.of(account, zone, settings=settings, secrets=secrets, inbound_url=url)

@@ -33,7 +33,7 @@ async def _list_ways(
     db: Database, *, mail_from: str, limit: int
 ) -> list[WayOut]:  # any tenant: the doctor looks at all
     """Of pipelines by mail that go on; one row for a domain that many send from through the same server."""
-    rows = await db.fetch(
+    return await db.records(WayOut).fetch(
         """select distinct lower(split_part(coalesce(p.sender_address, $1), '@', 2)) as domain,
              case when a.settings is not null then a.organization_id end as organization_id,
              case when a.settings is not null then a.account_id end as account_id
@@ -45,12 +45,11 @@ async def _list_ways(
         mail_from,
         limit,
     )
-    return [WayOut(**row) for row in rows]
 
 
 async def _list_account_domains(db: Database, *, organization_id: str, account_id: str) -> list[str]:
     """The domains that its pipelines send from, then the others that the organization may send from."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select d.domain, min(d.place) as place from (
              select lower(split_part(p.sender_address, '@', 2)) as domain, 0 as place from pipeline p
              where p.organization_id = $1 and p.account_id = $2 and p.deleted_time is null
@@ -63,7 +62,6 @@ async def _list_account_domains(db: Database, *, organization_id: str, account_i
         account_id,
         DOMAINS_MAX,
     )
-    return [row["domain"] for row in rows]
 
 
 DOMAINS_MAX: Final = 5

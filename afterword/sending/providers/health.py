@@ -8,6 +8,7 @@ from afterword.core.figures import metrics
 from afterword.core.scheduling import retries
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.kit.db import Database
+from afterword.kit.web import fields
 from afterword.sending.providers import rates
 
 REASON_CHARACTERS_MAX: Final = 500
@@ -37,7 +38,7 @@ class Figures:
 
 
 async def _get_figures(db: Database, *, organization_id: str, account_id: str, since: datetime) -> Figures:
-    row = await db.fetch_one(
+    return await db.records(Figures).fetch_one(
         """with own as (
              select pipeline_id from pipeline where organization_id = $1 and account_id = $2 limit $5),
            newest as materialized (
@@ -64,7 +65,6 @@ async def _get_figures(db: Database, *, organization_id: str, account_id: str, s
         FIGURES_MESSAGES_MAX,
         FIGURES_PIPELINES_MAX,
     )
-    return Figures(**row)
 
 
 async def claim_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
@@ -152,13 +152,12 @@ async def update_to_paused(
 
 async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
     """Paused accounts, the longest paused first."""
-    rows = await db.fetch(
+    return await db.records(PausedAccount).fetch(
         """select a.organization_id, a.account_id, o.domain, a.channel_id, a.paused_time, a.paused_reason
            from channel_account a join organization o using (organization_id)
            where a.paused_time is not null order by a.paused_time, a.account_id limit $1""",
         limit,
     )
-    return [PausedAccount(**row) for row in rows]
 
 
 async def update_to_resumed(db: Database, *, account: AccountKey) -> bool:
@@ -215,26 +214,22 @@ BOUNCES_MAX: Final = 0.05  # Amazon SES puts senders under review from here on
 COMPLAINTS_MAX: Final = 0.001  # Gmail and Yahoo ask for less, and refuse mail from 0.003 on
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of the messages with its interval. `is_high`: the whole interval lies above `share_max`."""
+class ReportedShare(fields.Resource):
+    """Messages of which something was reported, as a share with its interval of 95 %. `is_high`: all of it is above."""
 
     count: int
     share: float | None
     low: float | None
     high: float | None
     share_max: float
-
-    @property
-    def is_high(self) -> bool:
-        return self.low is not None and self.low > self.share_max
+    is_high: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
     figures: Figures
-    bounces: Share
-    complaints: Share
+    bounces: ReportedShare
+    complaints: ReportedShare
 
 
 async def health_of(db: Database, *, account: AccountKey, now: datetime) -> Health:
@@ -247,11 +242,12 @@ async def health_of(db: Database, *, account: AccountKey, now: datetime) -> Heal
     )
 
 
-def _share(count: int, sent: int, share_max: float) -> Share:
+def _share(count: int, sent: int, share_max: float) -> ReportedShare:
     measure = metrics.share(count, sent, metric="share")
     if measure.value is None or measure.interval is None:
-        return Share(count, None, None, None, share_max)
-    return Share(count, measure.value / 100, measure.interval.low / 100, measure.interval.high / 100, share_max)
+        return ReportedShare(count=count, share=None, low=None, high=None, share_max=share_max, is_high=False)
+    value, low, high = (each / 100 for each in (measure.value, measure.interval.low, measure.interval.high))
+    return ReportedShare(count=count, share=value, low=low, high=high, share_max=share_max, is_high=low > share_max)
 
 
 async def record_failure(

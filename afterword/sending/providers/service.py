@@ -7,7 +7,7 @@ they change the accounts that they added, and servers of these are judged before
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
 from msgspec import Meta
@@ -19,6 +19,7 @@ from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit import sealing
 from afterword.kit.db import Database, Row
+from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.transport.http import check_host, check_url
 from afterword.kit.web import fields
@@ -28,35 +29,36 @@ from afterword.sending.providers import health
 TITLE_CHARACTERS_MAX: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A login of an organization on a channel, and the number of pipelines that send through it.
+    """An account at a provider. `settings` shows those without a secret, `secrets` the names of the others.
 
-    `is_own`: the organization made it; else the operator did, or it is the installation's own way.
+    `is_own`: the organization made it, and may change it. `rate` is today's, `rate_ceiling` its limit, both a second.
+    `inbound_url` is where its provider reports, null where it reports over the connection or not at all.
     """
 
-    organization_id: str
-    account_id: str
-    domain: str
-    channel_id: int
-    kind: str
+    account_id: fields.Id
+    organization_id: fields.Id
+    channel_id: fields.ChannelId
+    kind: Literal["default", "smtp", "sms_http", "sms_twilio", "smpp", "webhook"]
     title: str | None
-    settings: bytes | None  # sealed
     is_default: bool
     is_own: bool
-    state: str  # active, paused, or resting after failures
-    version: int
-    slots_max: int
+    state: Literal["active", "paused", "resting"]
+    settings: bytes | None  # sealed
     rate: float | None
     rate_ceiling: float | None
+    slots_max: Annotated[int, Hidden()]
+    pipelines: int
     failures: int
-    open_until: datetime | None
+    open_until: Annotated[datetime | None, Hidden()]
     paused_time: datetime | None
     paused_reason: str | None
-    is_paused_by_operator: bool
     created_time: datetime
-    pipelines: int
-    inbound_id: str | None  # of its callback endpoint
+    domain: Annotated[str, Hidden()]
+    version: Annotated[int, Hidden()]
+    is_paused_by_operator: Annotated[bool, Hidden()]
+    inbound_id: Annotated[str | None, Hidden()]  # of its callback endpoint
 
 
 _INBOUND_ID: Final[LiteralString] = """(select inbound_id from inbound_endpoint e
@@ -79,7 +81,7 @@ _SELECT: Final[
 async def list_accounts(  # any tenant: for operators
     db: Database, *, organization_id: str | None, limit: int
 ) -> list[Account]:
-    rows = await db.fetch(
+    return await db.records(Account).fetch(
         f"""{_SELECT}
            where $1::text is null or a.organization_id = $1
            order by o.domain, a.channel_id, a.is_default desc, a.account_id
@@ -87,25 +89,21 @@ async def list_accounts(  # any tenant: for operators
         organization_id,
         limit,
     )
-    return [Account(**row) for row in rows]
 
 
 async def list_own_accounts(db: Database, *, organization_id: str, page: Page) -> Rows[Account]:
-    rows = await db.fetch_list(f"{_SELECT} where a.organization_id = $1", organization_id, page=page)
-    return rows.map(lambda row: Account(**row))
+    return await db.records(Account).fetch_list(f"{_SELECT} where a.organization_id = $1", organization_id, page=page)
 
 
 async def get_account(db: Database, *, account_id: str) -> Account | None:  # any tenant: for operators
     """The account of this id, locked until the transaction ends."""
-    row = await db.fetch_row(f"{_SELECT} where a.account_id = $1 for update of a", account_id)
-    return None if row is None else Account(**row)
+    return await db.records(Account).fetch_row(f"{_SELECT} where a.account_id = $1 for update of a", account_id)
 
 
 async def _get_own_account(db: Database, *, organization_id: str, account_id: str) -> Account | None:
-    row = await db.fetch_row(
+    return await db.records(Account).fetch_row(
         f"{_SELECT} where a.organization_id = $1 and a.account_id = $2", organization_id, account_id
     )
-    return None if row is None else Account(**row)
 
 
 async def _count_accounts_locked(db: Database, *, organization_id: str) -> int:
@@ -128,7 +126,7 @@ async def _get_has_default(db: Database, *, organization_id: str, channel_id: in
 
 
 async def list_pipeline_titles(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select title from pipeline
            where organization_id = $1 and account_id = $2 and deleted_time is null
            order by title, pipeline_id limit $3""",
@@ -136,7 +134,6 @@ async def list_pipeline_titles(db: Database, *, organization_id: str, account_id
         account_id,
         limit,
     )
-    return [row["title"] for row in rows]
 
 
 async def count_other_pipelines(db: Database, *, organization_id: str, channel_id: int, account_id: str) -> int:

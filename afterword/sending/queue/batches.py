@@ -20,7 +20,7 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Moment
 from afterword.kit.db import Database
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import LeaseLost, Leases
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
@@ -77,8 +77,7 @@ class Batch:
 
 _GIVEN: Final[LiteralString] = """batch_id, action, send_time, send_offset_minutes, dry_run, reason, application_id,
   questionnaire_id, pipeline_id, import_id, from_time, to_time, application_ids, test, created_by, actor_kind"""
-_COLUMNS: Final[LiteralString] = f"""organization_id, {_GIVEN}, created_time, after_time, after_id, items_changed,
-  items_held, items_skipped, items_refused, state, error, attempts, finished_time, version"""
+_COLUMNS: Final = columns_of(Batch)
 LEASES: Final = Leases(
     record=Batch,
     table="queue_batch",
@@ -91,47 +90,43 @@ LEASES: Final = Leases(
 
 async def _insert_batch(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Batch:
     """Made at the time of the transaction, as items are: it acts on those that were there."""
-    row = await db.fetch_one(
+    return await db.records(Batch).fetch_one(
         f"""insert into queue_batch (organization_id, {_GIVEN}, created_time, turn_time)
            select $1, {_GIVEN}, now(), now() from jsonb_populate_record(null::queue_batch, $2::jsonb)
            returning {_COLUMNS}""",
         *(organization_id, dict(columns)),
     )
-    return Batch(**row)
 
 
 async def _get_batch(
     db: Database, *, organization_id: str, batch_id: str, application_ids: Sequence[str], test_only: bool
 ) -> Batch | None:
     """The act, unless it reaches further than these applications (none: all)."""
-    row = await db.fetch_row(
+    return await db.records(Batch).fetch_row(
         f"""select {_COLUMNS} from queue_batch
            where organization_id = $1 and batch_id = $2 and (test or not $4)
              and (cardinality($3::text[]) = 0 or (cardinality(application_ids) > 0 and application_ids <@ $3))""",
         *(organization_id, batch_id, list(application_ids), test_only),
     )
-    return None if row is None else Batch(**row)
 
 
 async def list_batche_records(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[Batch]:
-    rows = await db.fetch_list(
+    return await db.records(Batch).fetch_list(
         f"""select {_COLUMNS} from queue_batch
            where organization_id = $1 and (test or not $3)
              and (cardinality($2::text[]) = 0 or (cardinality(application_ids) > 0 and application_ids <@ $2))""",
         *(organization_id, list(application_ids), test_only),
         page=page,
     )
-    return rows.map(lambda row: Batch(**row))
 
 
 async def list_whole_items(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> list[QueueItemRecord]:
-    rows = await db.fetch(
+    return await db.records(QueueItemRecord.of).fetch(
         f"select {ITEM_COLUMNS} from queue_item where organization_id = $1 and item_id = any($2::text[])",
         *(organization_id, list(item_ids)),
     )
-    return [QueueItemRecord.of(row) for row in rows]
 
 
 async def _get_pipeline_of_import(db: Database, *, organization_id: str, import_id: str, test_only: bool) -> str | None:
@@ -182,7 +177,7 @@ async def _settle_step(
     db: Database, *, job: Batch, owner: UUID, counts: Mapping[str, int], after: Key | None
 ) -> Batch | None:  # any tenant: the act names its own
     """Count a step as done; None: the lease is lost."""
-    row = await db.fetch_row(
+    return await db.records(Batch).fetch_row(
         f"""update queue_batch set items_changed = items_changed + $4, items_held = items_held + $5,
              items_skipped = items_skipped + $6, items_refused = items_refused + $7,
              after_time = coalesce($8, after_time), after_id = coalesce($9, after_id), attempts = 1,
@@ -194,19 +189,17 @@ async def _settle_step(
         *(counts.get(name, 0) for name in ("changed", "held", "skipped", "refused")),
         *(after or (None, None)),
     )
-    return None if row is None else Batch(**row)
 
 
 async def _update_to_queued(db: Database, *, organization_id: str, batch_id: str, now: datetime) -> Batch | None:
     """Let one that failed or was stopped go on behind its last step."""
-    row = await db.fetch_row(
+    return await db.records(Batch).fetch_row(
         f"""update queue_batch set state = 'queued', error = null, finished_time = null, attempts = 0, turn_time = $3,
              version = version + 1
            where organization_id = $1 and batch_id = $2 and state in ('failed', 'cancelled')
            returning {_COLUMNS}""",
         *(organization_id, batch_id, now),
     )
-    return None if row is None else Batch(**row)
 
 
 async def _delete_batch(db: Database, *, organization_id: str, batch_id: str) -> None:

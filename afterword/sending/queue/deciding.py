@@ -76,7 +76,7 @@ class History:
 async def list_previous(  # any tenant: a claimed batch serves many organizations
     db: Database, *, items: Sequence[ItemKey]
 ) -> list[PreviousItem]:
-    rows = await db.fetch(
+    return await db.records(PreviousItem).fetch(
         """select q.organization_id, q.item_id, q.status, i.submitted_time, i.full_quota_id, i.valid_days, i.sent_time,
              i.created_time, coalesce(i.anonymity = 'invitation' and i.finalized, false) as was_used
            from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
@@ -85,13 +85,12 @@ async def list_previous(  # any tenant: a claimed batch serves many organization
              and i.instance_id = q.questionnaire_instance_id and i.deleted_time is null""",
         *arrays(items, 2),
     )
-    return [PreviousItem(**row) for row in rows]
 
 
 async def list_waiting(  # any tenant: a claimed batch serves many organizations
     db: Database, *, addresses: Collection[AddressKey], until: datetime, limit: int
 ) -> list[WaitingItem]:
-    rows = await db.fetch(
+    return await db.records(WaitingItem).fetch(
         f"""select {qualified(DECIDED_COLUMNS, "q")}, not p.paused and p.deleted_time is null and a.paused_time is null
                and (a.open_until is null or a.open_until <= now()) as is_open
            from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
@@ -104,7 +103,6 @@ async def list_waiting(  # any tenant: a claimed batch serves many organizations
         until,
         limit,
     )
-    return [WaitingItem(**row) for row in rows]
 
 
 async def list_history(  # any tenant: a claimed batch serves many organizations

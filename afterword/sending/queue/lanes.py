@@ -176,7 +176,7 @@ async def list_lanes(  # any tenant: the worker serves everyone
     credits, or of an inactive application, is closed: due items wait, and no row is rewritten for that. `empty_until`:
     the due time at which the search in a lane begins.
     """
-    rows = await db.fetch(
+    return await db.records(Lane).fetch(
         """select p.organization_id, p.pipeline_id, p.account_id, p.priority, a.slots_max, a.has_domain_rates,
              due.due_time, a.failures, a.open_until,
              case when a.settings is not null then a.version end as settings_version,
@@ -214,26 +214,24 @@ async def list_lanes(  # any tenant: the worker serves everyone
         limit,
         {"/".join(key): due_time for key, due_time in empty_until.items()},
     )
-    return [Lane(**row) for row in rows]
 
 
 async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str) -> LaneBlock | None:
     """The block of a lane, apart from its items and credits; None: there is no such lane."""
-    row = await db.fetch_row(
+    return await db.records(LaneBlock).fetch_row(
         f"""select {BLOCK_COLUMNS}
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            where p.organization_id = $1 and p.pipeline_id = $2""",
         *(organization_id, pipeline_id),
     )
-    return None if row is None else LaneBlock(**row)
 
 
 async def list_closed_lanes(  # any tenant: the worker serves everyone
     db: Database, *, after: LaneKey, limit: int
 ) -> list[LaneKey]:
     """Closed lanes, in key order behind `after`."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select p.organization_id, p.pipeline_id
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
@@ -251,7 +249,6 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
         limit,
         CHANNEL_SMS,
     )
-    return [(row["organization_id"], row["pipeline_id"]) for row in rows]
 
 
 async def list_fingerprints(  # any tenant: a claimed batch serves many organizations
@@ -327,7 +324,7 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
 
 async def list_stuck_lanes(db: Database, *, seconds: float, limit: int) -> list[tuple[str, str]]:  # any tenant: doctor
     """Domain and pipeline_id of open lanes with an item that has been due for longer than `seconds`."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select o.domain, p.pipeline_id
            from pipeline p
            join organization o on o.organization_id = p.organization_id
@@ -340,7 +337,6 @@ async def list_stuck_lanes(db: Database, *, seconds: float, limit: int) -> list[
            order by o.domain, p.pipeline_id limit $2""",
         *(seconds, limit),
     )
-    return [(row["domain"], row["pipeline_id"]) for row in rows]
 
 
 async def count_items(db: Database, *, limit: int) -> Depth:  # any tenant: the metrics of a whole installation

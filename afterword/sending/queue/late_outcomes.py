@@ -42,7 +42,7 @@ async def list_locked_items(  # any tenant: a worker's batch serves many
     db: Database, *, items: Sequence[ItemKey]
 ) -> list[ItemKey]:
     """Lock these items in the order of their keys, so that no late acceptance comes between reading and writing."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select q.organization_id, q.item_id
            from queue_item q
            join unnest($1::text[], $2::text[]) as b (organization_id, item_id)
@@ -50,7 +50,6 @@ async def list_locked_items(  # any tenant: a worker's batch serves many
            order by q.organization_id, q.item_id for no key update of q""",
         *arrays(items, 2),
     )
-    return [(row["organization_id"], row["item_id"]) for row in rows]
 
 
 async def list_accepted_late(  # any tenant: a worker's batch serves many
@@ -77,7 +76,7 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
     An item that waits, is claimed, is uncertain, or failed because of an unknown outcome becomes sent, and its holder
     is fenced. While a later attempt is on the wire only the earlier one is marked, and the later one's end is `known`.
     """
-    rows = await db.fetch(
+    return await db.records(Corrected).fetch(
         f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::text[],
                $7::text[]) as b (organization_id, item_id, event_id, epoch, reply_code, reply, provider_reference)),
@@ -118,7 +117,6 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
            select organization_id, item_id, questionnaire_instance_id from moved""",
         *arrays(map(astuple, acceptances), 7),
     )
-    return [Corrected(**row) for row in rows]
 
 
 async def record_acceptances(db: Database, *, acceptances: Sequence[LateAcceptance], now: datetime) -> list[Corrected]:

@@ -20,6 +20,7 @@ from afterword.core.wire.lists import Column, Listing, Rows
 from afterword.core.wire.times import zone_of
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import qualified
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.queue import service as queue
@@ -68,21 +69,20 @@ class CountRecord:
     is_capped: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """A pipeline that wrote to `people` of `sampled_people`."""
+class QueueOverlap(fields.Resource):
+    """Another pipeline that wrote to the same people lately."""
 
-    pipeline_id: str
+    pipeline_id: fields.Id
     title: str
-    people: int
-    sampled_people: int
+    people: Annotated[int, Meta(description="Those that it wrote to.")]
+    sampled_people: Annotated[int, Meta(description="Those that were looked at.")]
 
 
 @dataclass(frozen=True, slots=True)
 class HourCount:
-    """Waiting items that become due within an hour; `is_capped`: there may be more."""
+    """Waiting items that become due within an hour."""
 
-    hour: datetime
+    hour: Annotated[datetime, Meta(description="Its beginning, in the organization's time zone.")]
     count: int
     is_capped: bool
 
@@ -291,7 +291,7 @@ async def count_hours_record(
 ) -> list[HourCount]:
     """Count the waiting items by the hour of the zone in which they become due, the first ones of each pipeline."""
     _, _, pipeline_ids, test_only = _parameters(chosen)
-    rows = await db.fetch(
+    return await db.records(HourCount).fetch(
         """with due as materialized (
              select e.due_time, e.place from pipeline p cross join lateral (
                select n.due_time, row_number() over (order by n.due_time, n.item_id) as place from (
@@ -306,7 +306,6 @@ async def count_hours_record(
            from due cross join cut where due.place <= $7 group by 1 order by 1""",
         *(organization_id, pipeline_ids, test_only, chosen.from_time, chosen.to_time, time_zone, limit),
     )
-    return [HourCount(**row) for row in rows]
 
 
 async def _list_pipeline_ids(
@@ -318,14 +317,13 @@ async def _list_pipeline_ids(
     pipeline_id: str | None,
 ) -> list[str]:
     """The pipelines of these applications (none: all), deleted ones too, whose items still show."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select p.pipeline_id from pipeline p
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            where p.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
              and ($3::text is null or p.questionnaire_id = $3) and ($4::text is null or p.pipeline_id = $4)""",
         *(organization_id, list(application_ids), questionnaire_id, pipeline_id),
     )
-    return [row["pipeline_id"] for row in rows]
 
 
 async def _get_unknown(
@@ -363,9 +361,9 @@ async def _list_overlaps(
     pipeline_id: str,
     test_only: bool,
     since: datetime,
-) -> list[Overlap]:
+) -> list[QueueOverlap]:
     """Other pipelines that wrote to the people of this one's newest items, those of most people first."""
-    rows = await db.fetch(
+    return await db.records(QueueOverlap).fetch(
         """with person as materialized (
              select distinct i.responder_id from (
                select questionnaire_instance_id from queue_item
@@ -386,7 +384,6 @@ async def _list_overlaps(
            group by p.pipeline_id, p.title order by people desc, p.pipeline_id limit $7""",
         *(organization_id, list(application_ids), pipeline_id, test_only, since, OVERLAP_ITEMS_MAX, OVERLAPS_MAX),
     )
-    return [Overlap(**row) for row in rows]
 
 
 async def _get_key(db: Database, *, organization_id: str, item_id: str) -> Key | None:
@@ -516,7 +513,7 @@ async def count_items(db: Database, *, caller: Caller, wanted: RequestedItems, l
     ]
 
 
-async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[Overlap]:
+async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[QueueOverlap]:
     """Other pipelines that wrote to the same people lately. Raises Invalid for a pipeline that is not there."""
     if await unknown_of(db, caller=caller, wanted=RequestedItems(pipeline_id=pipeline_id)) is not None:
         raise errors.Invalid.at("/pipeline_id", "unknown_id", "There is no such pipeline.")
@@ -630,23 +627,8 @@ class OverlapQuery(fields.Request):
     pipeline_id: fields.Id
 
 
-class QueueOverlap(fields.Resource):
-    """Another pipeline that wrote to the same people lately."""
-
-    pipeline_id: fields.Id
-    title: str
-    people: Annotated[int, Meta(description="Those that it wrote to.")]
-    sampled_people: Annotated[int, Meta(description="Those that were looked at.")]
-
-
-class QueueHour(fields.Resource):
-    """Waiting items that become due within an hour."""
-
-    hour: Annotated[fields.DateTime, Meta(description="Its beginning, in the organization's time zone.")]
-    count: int
-    is_capped: Annotated[
-        bool, Meta(description=f"True: there may be more, as {COUNT_MAX:,} of each pipeline are counted.")
-    ]
+Capped = Annotated[bool, Meta(description=f"True: there may be more, as {COUNT_MAX:,} of each pipeline are counted.")]
+QueueHour: Final = shown_as("QueueHour", HourCount, types={"is_capped": Capped})
 
 
 @routes.get(
@@ -703,7 +685,7 @@ async def count_all_items(call: Call[None], db: Database) -> Answer:
 )
 async def list_overlaps_of_pipeline(call: Call[None], db: Database) -> Answer:
     found = await list_overlaps(db, caller=call.caller, pipeline_id=call.query.pipeline_id, now=call.now)
-    return Answer([QueueOverlap.of(one) for one in found])
+    return Answer(found)
 
 
 @routes.get(

@@ -106,24 +106,22 @@ async def insert_message(
 async def list_captured(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[OutboxMessageRecord]:
-    rows = await db.fetch_list(
+    return await db.records(OutboxMessageRecord).fetch_list(
         f"""select {_COLUMNS} from outbox_message m
            left join pipeline p on p.organization_id = m.organization_id and p.pipeline_id = m.pipeline_id
            where {_VISIBLE}""",
         *(organization_id, list(application_ids), test_only),
         page=page,
     )
-    return rows.map(lambda row: OutboxMessageRecord(**row))
 
 
 async def _get_captured(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, message_id: str
 ) -> WholeMessage | None:
-    row = await db.fetch_row(
+    return await db.records(WholeMessage).fetch_row(
         f"{_WHOLE} where {_VISIBLE} and m.message_id = $4",
         *(organization_id, list(application_ids), test_only, message_id),
     )
-    return None if row is None else WholeMessage(**row)
 
 
 async def get_has_message(db: Database, *, organization_id: str, message_id: str) -> bool:
@@ -136,20 +134,20 @@ async def get_has_message(db: Database, *, organization_id: str, message_id: str
 async def get_message_record(  # any tenant: a page of the installation's operator
     db: Database, *, message_id: str
 ) -> WholeMessage | None:
-    row = await db.fetch_row(f"{_WHOLE} where m.message_id = $1 order by m.created_time limit 1", message_id)
-    return None if row is None else WholeMessage(**row)
+    return await db.records(WholeMessage).fetch_row(
+        f"{_WHOLE} where m.message_id = $1 order by m.created_time limit 1", message_id
+    )
 
 
 async def list_message_records(  # any tenant: a page of the installation's operator
     db: Database, *, limit: int, offset: int = 0
 ) -> list[OutboxMessageRecord]:
-    rows = await db.fetch(
+    return await db.records(OutboxMessageRecord).fetch(
         f"""select {_COLUMNS} from outbox_message m
            left join pipeline p on p.organization_id = m.organization_id and p.pipeline_id = m.pipeline_id
            order by m.created_time desc limit $1 offset $2""",
         *(limit, offset),
     )
-    return [OutboxMessageRecord(**row) for row in rows]
 
 
 KEPT_DAYS: Final = 30

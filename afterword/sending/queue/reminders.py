@@ -47,7 +47,7 @@ class Sent:
 
 
 async def list_sent(db: Database, *, items: Sequence[ItemKey]) -> list[Sent]:  # any tenant: a batch serves many
-    rows = await db.fetch(
+    return await db.records(Sent).fetch(
         """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.test, q.limited,
              q.responder_channel_identifier, q.address_key, q.responder_id, q.locale, q.metadata, q.send_offset_minutes,
              q.attempts_max, q.resend_after_seconds, q.dispatched_time, q.questionnaire_instance_id,
@@ -63,7 +63,6 @@ async def list_sent(db: Database, *, items: Sequence[ItemKey]) -> list[Sent]:  #
              and i.full_quota_id is null and not (i.finalized and coalesce(i.anonymity = 'invitation', false))""",
         *arrays(items, 2),
     )
-    return [Sent(**row) for row in rows]
 
 
 async def _insert_reminders(  # any tenant: a batch serves many

@@ -91,8 +91,7 @@ async def _prune_items(
 
 async def count_pruned(db: Database) -> dict[int, int]:  # any tenant: the metrics of a whole installation
     """Removed items by status, since the installation."""
-    rows = await db.fetch("select status, total from pruned_total order by status")
-    return {row["status"]: row["total"] for row in rows}
+    return await db.fetch_pairs("select status, total from pruned_total order by status")
 
 
 DAYS_DEFAULT: Final = 400  # a year and a month

@@ -119,7 +119,7 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
     db: Database, *, wanted: Sequence[tuple[str, str, str]]
 ) -> list[Intake]:
     """Read these pipelines (organization, questionnaire, pipeline) for scheduling; unknown ones are left out."""
-    rows = await db.fetch(
+    return await db.records(Intake).fetch(
         """select p.organization_id, p.pipeline_id, p.questionnaire_id, q.owner_application_id as application_id,
              p.channel_id, p.locale, p.delay_cap_minutes, p.delay_cap_hours, p.delay_cap_days, p.delay_from,
              p.start_time, p.dispatch_start_time, p.dispatch_end_time, p.time_zone, p.zone_of, p.weekdays, p.if_outside,
@@ -137,15 +137,15 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
            left join contact_policy c on c.organization_id = p.organization_id""",
         *arrays(wanted, 3),
     )
-    return [Intake(**row) for row in rows]
 
 
 async def insert_items(  # any tenant: requests that wait at the same moment share a transaction
     db: Database, *, documents: Sequence[Mapping[str, object]]
 ) -> list[QueueItemRecord]:
     """Insert items and their events from documents, as `INSERTED_ITEMS` says; the items that are new."""
-    rows = await db.fetch(f"{INSERTED_ITEMS} select {ITEM_COLUMNS} from item", list(documents))
-    return [QueueItemRecord.of(row) for row in rows]
+    return await db.records(QueueItemRecord.of).fetch(
+        f"{INSERTED_ITEMS} select {ITEM_COLUMNS} from item", list(documents)
+    )
 
 
 async def get_item(
@@ -165,12 +165,11 @@ async def get_item(
 
 async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -> QueueItemRecord | None:
     """The item as it is now, locked until the transaction ends: claims skip it, other changes wait."""
-    row = await db.fetch_row(
+    return await db.records(QueueItemRecord.of).fetch_row(
         f"""select {ITEM_COLUMNS} from queue_item
            where organization_id = $1 and item_id = $2 and deleted_time is null for update""",
         *(organization_id, item_id),
     )
-    return None if row is None else QueueItemRecord.of(row)
 
 
 async def count_unknown_attempts(db: Database, *, organization_id: str, item_id: str) -> int:
@@ -226,7 +225,7 @@ async def update_item(
     db: Database, *, organization_id: str, item_id: str, address_key: bytes, document: Mapping[str, object]
 ) -> QueueItemRecord | None:
     """Write the editable columns of a scheduled item; None when it is not scheduled any more."""
-    row = await db.fetch_row(
+    return await db.records(QueueItemRecord.of).fetch_row(
         f"""update queue_item i
            set {assigned(_EDITED, "d")}, address_key = $4, limited = i.limited or d.limited,
              trace = case when d.reason is null then null else i.trace end, version = i.version + 1,
@@ -236,14 +235,13 @@ async def update_item(
            returning {_ITEM_COLUMNS_I}""",
         *(organization_id, item_id, document, address_key),
     )
-    return None if row is None else QueueItemRecord.of(row)
 
 
 async def update_item_to_aborted(
     db: Database, *, organization_id: str, item_id: str, result: str, updated_by: str
 ) -> QueueItemRecord | None:
     """Cancel an item that has not begun, and fence its holder; None if it is too late."""
-    row = await db.fetch_row(
+    return await db.records(QueueItemRecord.of).fetch_row(
         f"""update queue_item
            set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled', result = $3,
              version = version + 1, updated_time = greatest(updated_time, now()), updated_by = $4
@@ -251,14 +249,13 @@ async def update_item_to_aborted(
            returning {ITEM_COLUMNS}""",
         *(organization_id, item_id, result, updated_by),
     )
-    return None if row is None else QueueItemRecord.of(row)
 
 
 async def update_item_to_resolved(
     db: Database, *, organization_id: str, item_id: str, is_sent: bool, result: str, updated_by: str
 ) -> QueueItemRecord | None:
     """End the doubt about an uncertain item; None when there is none."""
-    row = await db.fetch_row(
+    return await db.records(QueueItemRecord.of).fetch_row(
         f"""update queue_item
            set status = case when $3 then 4 else 5 end, epoch = epoch + 1, reason = 'resolved', result = $4,
              dispatched_time = case when $3 then now() end, version = version + 1,
@@ -267,12 +264,11 @@ async def update_item_to_resolved(
            returning {ITEM_COLUMNS}""",
         *(organization_id, item_id, is_sent, result, updated_by),
     )
-    return None if row is None else QueueItemRecord.of(row)
 
 
 async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItemRecord | None:
     """Hide an item that has ended without being sent; its record stays until retention. None when it has not ended."""
-    row = await db.fetch_row(
+    return await db.records(QueueItemRecord.of).fetch_row(
         f"""update queue_item
            set deleted_time = now(), version = version + 1, updated_time = greatest(updated_time, now()),
              updated_by = $3
@@ -280,7 +276,6 @@ async def delete_item(db: Database, *, organization_id: str, item_id: str, delet
            returning {ITEM_COLUMNS}""",
         *(organization_id, item_id, deleted_by),
     )
-    return None if row is None else QueueItemRecord.of(row)
 
 
 async def delete_contacts(  # any tenant: a batch of outcomes serves many organizations
@@ -309,5 +304,4 @@ async def delete_contacts(  # any tenant: a batch of outcomes serves many organi
 
 async def count_attempts(db: Database) -> dict[str, int]:  # any tenant: the metrics of a whole installation
     """Attempts by outcome, since the installation."""
-    rows = await db.fetch("select outcome, sum(total)::bigint as total from attempt_total group by outcome")
-    return {row["outcome"]: row["total"] for row in rows}
+    return await db.fetch_pairs("select outcome, sum(total)::bigint as total from attempt_total group by outcome")

@@ -66,38 +66,33 @@ _SELECT: Final[
 
 
 async def _get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # any tenant: the path has none
-    row = await db.fetch_row(f"{_SELECT} where e.inbound_id = $1", inbound_id)
-    return None if row is None else Endpoint(**row)
+    return await db.records(Endpoint).fetch_row(f"{_SELECT} where e.inbound_id = $1", inbound_id)
 
 
 async def list_endpoints(db: Database, *, organization_id: str) -> list[Endpoint]:
-    rows = await db.fetch(
+    return await db.records(Endpoint).fetch(
         f"{_SELECT} where e.organization_id = $1 order by e.created_time, e.inbound_id", organization_id
     )
-    return [Endpoint(**row) for row in rows]
 
 
 async def _list_own_endpoints(db: Database, *, organization_id: str, page: Page) -> Rows[Endpoint]:
-    rows = await db.fetch_list(f"{_SELECT} where e.organization_id = $1", organization_id, page=page)
-    return rows.map(lambda row: Endpoint(**row))
+    return await db.records(Endpoint).fetch_list(f"{_SELECT} where e.organization_id = $1", organization_id, page=page)
 
 
 async def _get_own_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> Endpoint | None:
-    row = await db.fetch_row(
+    return await db.records(Endpoint).fetch_row(
         f"{_SELECT} where e.organization_id = $1 and e.inbound_id = $2", organization_id, inbound_id
     )
-    return None if row is None else Endpoint(**row)
 
 
 async def list_account_ids(db: Database, *, organization_id: str, channel_id: int) -> list[str]:
     """The organization's accounts on a channel, its default first."""
-    rows = await db.fetch(
+    return await db.fetch_column(
         """select account_id from channel_account where organization_id = $1 and channel_id = $2
            order by is_default desc, created_time, account_id""",
         organization_id,
         channel_id,
     )
-    return [row["account_id"] for row in rows]
 
 
 async def _insert_endpoint(

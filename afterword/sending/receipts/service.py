@@ -85,7 +85,7 @@ async def list_items(
     db: Database, *, organization_id: str, item_ids: Sequence[str], since: datetime, account_id: str | None = None
 ) -> list[Item]:
     """Items sent since then, also by unfinished attempts, on the account's channel or on any."""
-    rows = await db.fetch(
+    return await db.records(Item).fetch(
         """select q.organization_id, q.item_id, p.account_id, p.channel_id, q.responder_channel_identifier,
              q.address_key, coalesce(q.locale, p.locale) as locale, q.responder_id, q.questionnaire_instance_id,
              q.dispatched_time, q.test, a.is_unknown
@@ -107,7 +107,6 @@ async def list_items(
         since,
         account_id,
     )
-    return [Item(**row) for row in rows]
 
 
 async def get_item_key(  # any tenant, unless it is given: a returned mail names none
@@ -126,14 +125,13 @@ async def get_item_key(  # any tenant, unless it is given: a returned mail names
 async def list_item_ids_by_reference(
     db: Database, *, organization_id: str, account_id: str, references: Sequence[str]
 ) -> dict[str, str]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """select provider_reference, item_id from provider_reference
            where organization_id = $1 and account_id = $2 and provider_reference = any($3::text[])""",
         organization_id,
         account_id,
         list(references),
     )
-    return {row["provider_reference"]: row["item_id"] for row in rows}
 
 
 async def get_last_item_id(

@@ -68,7 +68,7 @@ async def act_page(visit: Visit) -> Response:
     words = visit.words
     job = await visit.find(batches.get)
     action: Action = job.action
-    may_change = "Queue.Update" in visit.caller.scopes and _may(visit, action)
+    may_change = visit.caller.scopes >= ({"Queue.Update", "Queue.Create"} if action == "repeat" else {"Queue.Update"})
     response = visit.page(
         "sending_act.html",
         title=words(TITLES[action][0 if job.dry_run else 1])
@@ -189,10 +189,6 @@ def _import_id(visit: Visit) -> str:
 def _actions(visit: Visit) -> list[Action]:
     is_repetition = SendingFilter.read(visit.query).tab == "failed" and not _import_id(visit)
     return [one for one in ACTIONS if (one == "repeat") == is_repetition]
-
-
-def _may(visit: Visit, action: Action) -> bool:
-    return action != "repeat" or "Queue.Create" in visit.caller.scopes
 
 
 def _require(visit: Visit, action: Action) -> None:

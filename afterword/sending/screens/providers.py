@@ -18,7 +18,7 @@ from afterword.sending.intake import test_messages
 from afterword.sending.providers import domains, health
 from afterword.sending.providers import service as providers
 from afterword.sending.providers.api import Provider
-from afterword.sending.providers.health import Share
+from afterword.sending.providers.health import ReportedShare
 from afterword.sending.providers.service import Account
 from afterword.sending.receipts import inbound
 from afterword.sending.receipts.inbound import ADAPTERS as FORMS
@@ -278,7 +278,7 @@ def _row(visit: Visit, account: Account) -> dict[str, Any]:
     }
 
 
-def _share(visit: Visit, share: Share) -> str:
+def _share(visit: Visit, share: ReportedShare) -> str:
     """The count, the share with its interval, and the share at which providers refuse mail."""
     words = visit.words
     if share.share is None or share.low is None or share.high is None:

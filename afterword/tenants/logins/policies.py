@@ -69,10 +69,6 @@ class LoginPolicy(SettingsRecord, kw_only=True):
     updated_time: datetime | None = None
 
 
-def _owners_alone(caller: Caller, _policy: LoginPolicy) -> None:
-    identities.require_owner(caller)
-
-
 async def _check(change: Change[LoginPolicy]) -> None:
     for name in NETWORKS:
         if name in change.columns:
@@ -104,7 +100,7 @@ POLICY = Noun(
     operations=("get", "replace"),
     is_single=True,
     check=_check,
-    fixed=_owners_alone,
+    fixed=lambda caller, _policy: identities.require_owner(caller),
 )
 
 

@@ -230,24 +230,22 @@ async def get_owner_email(db: Database, *, organization_id: str | None) -> str |
 async def list_failures(  # any tenant: a login belongs to a person
     db: Database, *, keys: Sequence[bytes], after: datetime
 ) -> dict[bytes, int]:
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         "select key, failures from login_failure where key = any($1) and since > $2", list(keys), after
     )
-    return {row["key"]: row["failures"] for row in rows}
 
 
 async def _insert_failures(  # any tenant: a login belongs to a person
     db: Database, *, keys: Sequence[bytes], now: datetime, after: datetime
 ) -> dict[bytes, int]:
     """Count one more for each key, from anew where the last count began before `after`."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         """insert into login_failure as f (key, failures, since) select k, 1, $2 from unnest($1::bytea[]) k order by k
            on conflict (key) do update set failures = case when f.since > $3 then f.failures + 1 else 1 end,
              since = case when f.since > $3 then f.since else $2 end
            returning key, failures""",
         *(list(keys), now, after),
     )
-    return {row["key"]: row["failures"] for row in rows}
 
 
 async def _update_failures(  # any tenant: a login belongs to a person

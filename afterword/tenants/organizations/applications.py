@@ -75,10 +75,6 @@ async def _check(change: Change[Application]) -> None:
         )
 
 
-def _in_use(_error: errors.Conflict) -> errors.Refusal:
-    return errors.Conflict("The application still owns questionnaires, including archived ones.", "in_use")
-
-
 def _row(words: Texts, one: Application) -> dict[str, str]:
     return {
         "state": "" if one.active else words("off"),
@@ -109,7 +105,9 @@ APPLICATION = Noun(
     visible="(cardinality($2::text[]) = 0 or t.application_id = any($2))",
     allow=_allow,
     check=_check,
-    conflict=_in_use,
+    conflict=lambda _error: errors.Conflict(
+        "The application still owns questionnaires, including archived ones.", "in_use"
+    ),
     screens=Screens(
         path="/console/settings/applications",
         tab="applications",

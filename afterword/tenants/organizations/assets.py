@@ -19,12 +19,12 @@ from afterword.core.questionnaires.visuals import FINGERPRINT_CHARACTERS, Pictur
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit import db
 from afterword.kit.db import Database
+from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, public, uploads
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.routing import Pages
-from afterword.kit.web.uploads import Upload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,7 @@ class AssetRecord:
         return Picture(self.asset_id, fingerprint, self.width, self.height, suffix_of(self.media_type)).address
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, asset_id, title, media_type, width, height, bytes, content_hash,
-  created_time, created_by"""
+_COLUMNS: Final = columns_of(AssetRecord)
 
 
 async def list_asset_records(db: Database, *, organization_id: str, page: Page) -> Rows[AssetRecord]:
@@ -333,10 +332,6 @@ Asset: Final = shown_as(
 )
 
 
-def _encode_upload(upload: Upload, query: AssetQuery) -> tuple[Encoded, str | None]:
-    return encode(upload.content, side_max=query.side_max), upload.file_name
-
-
 @routes.list("/asset", scope="Asset.Read", answer=Asset, summary="Get all assets")
 async def list_assets(call: Call[None], db: Database) -> Answer:
     rows = await list_asset_records(db, organization_id=call.caller.organization_id, page=call.page)
@@ -349,7 +344,7 @@ async def list_assets(call: Call[None], db: Database) -> Answer:
     query=AssetQuery,
     uploads=(*MEDIA_TYPES, uploads.FORM),
     bytes_max=UPLOAD_BYTES_MAX,
-    prepare=_encode_upload,
+    prepare=lambda upload, query: (encode(upload.content, side_max=query.side_max), upload.file_name),
     answer=Asset,
     summary="Create Asset",
     description=(

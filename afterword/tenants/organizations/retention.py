@@ -182,12 +182,11 @@ async def require_may_move(
 
 async def list_days(db: Database, *, organization_id: str, changes: Mapping[str, object]) -> dict[str, int]:
     """The days by kind as they would be after these changes, without kinds that are kept."""
-    rows = await db.fetch(
+    return await db.fetch_pairs(
         f"""select k.kind, k.days from organization w cross join lateral jsonb_populate_record(w, $2) o
            cross join lateral {DAYS} where w.organization_id = $1 and k.days is not null""",
         *(organization_id, changes),
     )
-    return {row["kind"]: row["days"] for row in rows}
 
 
 async def list_held_people(

@@ -26,7 +26,6 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record
 from afterword.kit.web import fields
-from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import checks
 from afterword.tenants.organizations.tokens import service as tokens
@@ -68,20 +67,7 @@ class User(Record, kw_only=True):
     last_login_time: datetime | None
 
 
-class UserUpdate(fields.Request):
-    """Changes of a user."""
-
-    first_name: fields.Text100 | UnsetType | None = UNSET
-    middle_name: fields.Text100 | UnsetType | None = UNSET
-    last_name: fields.Text100 | UnsetType | None = UNSET
-    display_name: fields.Text100 | UnsetType | None = UNSET
-    locale: fields.LocaleNormal | UnsetType | None = UNSET
-    time_zone: fields.Zone | UnsetType | None = UNSET
-    role: Role | UnsetType = UNSET
-    application_ids: Applications | UnsetType = UNSET
-    only_where: checks.OnlyWhere | UnsetType | None = UNSET
-    only_values: checks.OnlyValues | UnsetType = UNSET
-    active: bool | UnsetType = UNSET
+UserUpdate: Any = structs.changes_as("UserUpdate", User, base=fields.Request, about="Changes of a user.", more={})
 
 
 class UserApplication(fields.Resource):
@@ -233,7 +219,7 @@ async def read_user(call: Call[None], db: Database) -> Answer:
     texts=("user_id",),
     own=lambda caller, given: _is_own(caller, given["user_id"]),
 )
-async def change_user(call: Call[UserUpdate], db: Database) -> User:
+async def change_user(call: Call[Any], db: Database) -> User:
     return await update_user(
         db,
         caller=call.caller,

@@ -16,7 +16,6 @@ from afterword.kit.web import html, static
 from afterword.tenants import audit
 from afterword.tenants.logins import links, passkeys, sessions
 from afterword.tenants.logins import service as logins
-from afterword.tenants.logins.passkeys import Passkey
 from afterword.tenants.logins.service import Attempt, Login
 from afterword.tenants.organizations import checks, users
 from afterword.tenants.screens import entry
@@ -74,7 +73,7 @@ async def add(visit: Visit) -> Response:
 async def remove_page(visit: Visit) -> Response:
     async with visit.read() as db:
         login = await login_of(visit, db)
-        passkey = await _passkey(visit, db)
+        passkey = await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
         left = len(await passkeys.list_passkeys(db, login_id=login.login_id)) - 1
     after = (
         visit.words("You still have another second factor.")
@@ -109,10 +108,6 @@ async def _answered(guest: Guest, db: Database, *, purpose: str) -> str | None:
         source=guest.source,
         now=guest.now,
     )
-
-
-async def _passkey(visit: Visit, db: Database) -> Passkey:
-    return await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
 
 
 @routes.get(PASSKEYS, proof=True, for_limited="free")

@@ -5,9 +5,9 @@
 
 import os
 import uuid
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any, LiteralString
 
 import pytest
 
@@ -78,21 +78,18 @@ async def fill(pool: db.Pool, house: House, *, shape: str) -> None:
             await raw.execute("analyze queue_item, pipeline, channel_account, attempt, event")
 
 
-class Explained:
+class Explained(db.Database):
     """Explains the statement that a store function sends, and runs it, by the plan that this connection makes for it.
 
     As a prepared statement: `explain` by itself always plans for the very values.
     """
 
     def __init__(self, database: db.Database) -> None:
-        self.database = database
+        super().__init__(database._connection, database.clock)
         self.plan: dict[str, Any] = {}
 
-    def records(self, make: Callable[..., Any]) -> db.Records[Any]:
-        return db.Records(cast("db.Database", self), make)
-
-    async def fetch(self, query: str, *values: object) -> Sequence[Mapping[str, Any]]:
-        raw = self.database._connection
+    async def fetch(self, query: LiteralString, *values: object) -> list[db.Row]:
+        raw = self._connection
         prepared = await raw.prepare(query)
         literals: list[str] = []
         for parameter, value in zip(prepared.get_parameters(), values, strict=True):
@@ -104,13 +101,13 @@ class Explained:
         self.plan = document["Plan"]
         return []
 
-    async def fetch_value(self, query: str, *values: object) -> None:
+    async def fetch_value(self, query: LiteralString, *values: object) -> None:
         await self.fetch(query, *values)
 
-    async def fetch_row(self, query: str, *values: object) -> None:
+    async def fetch_row(self, query: LiteralString, *values: object) -> None:
         await self.fetch(query, *values)
 
-    async def execute(self, query: str, *values: object) -> int:
+    async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
         await self.fetch(query, *values)
         return 0
 
@@ -134,7 +131,7 @@ async def test_claim(full: Queue) -> None:
     shares = {(full.house.organization_id, pipeline_id): max(100 // len(lanes), 1) for pipeline_id in lanes}
     async with db.transaction(full.pool) as database:
         explained = Explained(database)
-        await sending_store.claim_items(explained, shares=shares, owner=uuid.uuid4(), lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.claim_items(explained, shares=shares, owner=uuid.uuid4(), lease_seconds=60)
 
     check(explained.plan)
     assert sum(shares.values()) == explained.plan["Actual Rows"]
@@ -144,7 +141,7 @@ async def test_list_lanes(full: Queue) -> None:
     async with db.transaction(full.pool) as database:
         explained = Explained(database)
         await lanes_store.list_lanes(
-            explained,  # pyrefly: ignore[bad-argument-type]
+            explained,
             after=("", ""), until=("~", "~"), channel_ids=[1], busy=[], limit=32,
         )  # fmt: skip
 
@@ -166,13 +163,13 @@ async def test_begin_settle_and_reap(full: Queue) -> None:
 
     async with db.transaction(full.pool) as database:
         explained = Explained(database)
-        await sending_store.update_leases(explained, lease_keys=[item.lease_key for item in items], lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.update_leases(explained, lease_keys=[item.lease_key for item in items], lease_seconds=60)
         check(explained.plan)
-        await sending_store.update_items_to_sending(explained, begins=begins, lease_seconds=60, margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.update_items_to_sending(explained, begins=begins, lease_seconds=60, margin_seconds=5)
         check(explained.plan)
-        await sending_store.settle_items(explained, settlements=settlements)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.settle_items(explained, settlements=settlements)
         check(explained.plan)
-        await sending_store.reap_items(explained, limit=500)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.reap_items(explained, limit=500)
         check(explained.plan)
 
 
@@ -200,7 +197,7 @@ async def test_whether_a_pipeline_has_open_items(full: Queue, pool: db.Pool) -> 
         explained = Explained(database)
         organization_id, pipeline_id = full.lane
         await pipelines_store.count_open_items(
-            explained,  # pyrefly: ignore[bad-argument-type]
+            explained,
             organization_id=organization_id, pipeline_id=pipeline_id, limit=1,
         )  # fmt: skip
 

@@ -1,8 +1,7 @@
 """The plans that a connection keeps from when its tables were empty."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 import pytest
 
@@ -24,23 +23,23 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
         generic = Generic(database)
         shares, owner = {queue.lane: 10}, uuid.uuid4()
         settlement = Settlement(organization_id="o", item_id="i", epoch=1, status=4, event_id="e", type="t")
-        await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
-        await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)
+        await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)
         begins = [(*settlement.lease_key, "i", "r", 1)]
-        await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)
         for settle in (
             sending_store.settle_items,
             sending_store.settle_claimed_items,
             sending_store.settle_reaped_items,
         ):
-            await settle(generic, settlements=[settlement])  # pyrefly: ignore[bad-argument-type]
+            await settle(generic, settlements=[settlement])
         late = LateAcceptance("o", "i", "e", epoch=1)
-        await late_outcomes.settle_late_items(generic, acceptances=[late])  # pyrefly: ignore[bad-argument-type]
-        await late_outcomes.list_locked_items(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
-        await late_outcomes.list_accepted_late(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
-        await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)  # pyrefly: ignore[bad-argument-type]
-        await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
-        await restores.count_late_items(generic, minutes=15, limit=101)  # pyrefly: ignore[bad-argument-type]
+        await late_outcomes.settle_late_items(generic, acceptances=[late])
+        await late_outcomes.list_locked_items(generic, items=[settlement.key])
+        await late_outcomes.list_accepted_late(generic, items=[settlement.key])
+        await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)
+        await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)
+        await restores.count_late_items(generic, minutes=15, limit=101)
 
     assert 12 == len(generic.plans)
     for plan in generic.plans:
@@ -53,17 +52,17 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
                 assert "Index Cond" in node, node
 
 
-class Generic:
+class Generic(db.Database):
     """Catches the statement that a store function sends, and keeps the plan it would have for any values."""
 
     def __init__(self, database: db.Database) -> None:
-        self.database = database
+        super().__init__(database._connection, database.clock)
         self.plans: list[dict[str, Any]] = []
 
-    async def fetch(self, query: str, *values: object) -> Sequence[Mapping[str, Any]]:
-        [document] = await self.database._connection.fetchval(f"explain (generic_plan, format json) {query}", *values)
+    async def fetch(self, query: LiteralString, *values: object) -> list[db.Row]:
+        [document] = await self._connection.fetchval(f"explain (generic_plan, format json) {query}", *values)
         self.plans.append(document["Plan"])
         return []
 
-    async def fetch_value(self, query: str, *values: object) -> None:
+    async def fetch_value(self, query: LiteralString, *values: object) -> None:
         await self.fetch(query, *values)

@@ -35,7 +35,7 @@ from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database, savepoint
-from afterword.kit.db.columns import arrays, qualified
+from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.kit.db.leases import LeaseLost, Leases
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
@@ -94,10 +94,7 @@ class ImportRecord:
         return self.finished_time is not None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
-  dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
-  rows_failed, rows_repeated, reasons, first_time, error, pieces, next_piece,
-  failures as attempts, finished_time, version, created_time, created_by, actor_kind"""
+_COLUMNS: Final = f"{columns_of(ImportRecord, without={'attempts'})}, failures as attempts"
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
   on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
@@ -152,7 +149,7 @@ async def _get_import(
     db: Database, *, organization_id: str, import_id: str, application_ids: Sequence[str] = ()
 ) -> ImportRecord | None:
     """The import, unless its questionnaire belongs to another application than these (none: any)."""
-    row = await db.fetch_row(
+    return await db.records(ImportRecord).fetch_row(
         f"""select {_COLUMNS_I} from queue_import i
            join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
            where i.organization_id = $1 and i.import_id = $2
@@ -161,13 +158,12 @@ async def _get_import(
         import_id,
         list(application_ids),
     )
-    return None if row is None else ImportRecord(**row)
 
 
 async def list_imports(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, test_only: bool, page: Page
 ) -> RowsRecord[ImportRecord]:
-    rows = await db.fetch_list(
+    return await db.records(ImportRecord).fetch_list(
         f"""select {_COLUMNS} from queue_import
            where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3 and (test or not $4)""",
         organization_id,
@@ -176,27 +172,25 @@ async def list_imports(
         test_only,
         page=page,
     )
-    return rows.map(lambda row: ImportRecord(**row))
 
 
 async def list_import_rows(
     db: Database, *, organization_id: str, import_id: str, page: Page
 ) -> RowsRecord[ImportRowRecord]:
-    rows = await db.fetch_list(
+    return await db.records(ImportRowRecord).fetch_list(
         """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
            where organization_id = $1 and import_id = $2""",
         organization_id,
         import_id,
         page=page,
     )
-    return rows.map(lambda row: ImportRowRecord(**dict(row)))
 
 
 async def list_failed_rows(
     db: Database, *, organization_id: str, import_id: str, after: int, limit: int
 ) -> list[ImportRowRecord]:
     """Those behind this row, in their order."""
-    rows = await db.fetch(
+    return await db.records(ImportRowRecord).fetch(
         """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
            where organization_id = $1 and import_id = $2 and row > $3 and state = 'failed' order by row limit $4""",
         organization_id,
@@ -204,18 +198,16 @@ async def list_failed_rows(
         after,
         limit,
     )
-    return [ImportRowRecord(**dict(row)) for row in rows]
 
 
 async def _insert_import(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> ImportRecord:
-    row = await db.fetch_one(
+    return await db.records(ImportRecord).fetch_one(
         f"""insert into queue_import (organization_id, {_GIVEN}, turn_time)
            select $1, {_GIVEN}, created_time from jsonb_populate_record(null::queue_import, $2::jsonb)
            returning {_COLUMNS}""",
         organization_id,
         dict(columns),
     )
-    return ImportRecord(**row)
 
 
 async def _insert_pieces(
@@ -282,7 +274,7 @@ async def _settle_piece(  # any tenant: the import names its own
     first_time: datetime | None,
 ) -> ImportRecord | None:
     """Count the next piece as worked off and remove it; None: the lease is lost."""
-    row = await db.fetch_row(
+    return await db.records(ImportRecord).fetch_row(
         f"""with settled as (
              update queue_import set next_piece = next_piece + 1, rows_created = rows_created + $5,
                rows_updated = rows_updated + $6, rows_skipped = rows_skipped + $7, rows_failed = rows_failed + $8,
@@ -301,14 +293,13 @@ async def _settle_piece(  # any tenant: the import names its own
         dict(reasons),
         first_time,
     )
-    return None if row is None else ImportRecord(**row)
 
 
 async def _update_to_queued(
     db: Database, *, organization_id: str, import_id: str, now: datetime
 ) -> ImportRecord | None:
     """Let one that failed go on where it stopped, if the rest of its file is still there."""
-    row = await db.fetch_row(
+    return await db.records(ImportRecord).fetch_row(
         f"""update queue_import i set state = 'queued', error = null, finished_time = null, failures = 0,
              turn_time = $3, version = version + 1
            where organization_id = $1 and import_id = $2 and state = 'failed'
@@ -319,7 +310,6 @@ async def _update_to_queued(
         import_id,
         now,
     )
-    return None if row is None else ImportRecord(**row)
 
 
 async def _delete_pieces(db: Database, *, organization_id: str, import_id: str) -> None:

@@ -289,14 +289,13 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
 
 async def reap_items(db: Database, *, limit: int) -> list[Overdue]:
     """Lock items whose lease ran out, the longest overdue first; another reaper's are left to it."""
-    rows = await db.fetch(
+    return await db.records(Overdue).fetch(
         """select organization_id, item_id, epoch, status, attempts, attempts_max, resend_after_seconds, not_after,
              questionnaire_instance_id, now() as database_now
            from queue_item where status in (2, 3) and lease_until < now()
            order by lease_until limit $1 for update skip locked""",
         limit,
     )
-    return [Overdue(**row) for row in rows]
 
 
 async def settle_reaped_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:

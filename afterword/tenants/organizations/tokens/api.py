@@ -1,12 +1,13 @@
 """The HTTP routes of tokens: created and rotated with their secret shown once, listed without it, revoked."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
 from afterword.core.wire.lists import Rows
 from afterword.kit.db import Database
 from afterword.kit.nouns.declaration import Editable
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -29,27 +30,12 @@ class RotationRequest(fields.Request):
     overlap_hours: Annotated[int, Meta(ge=0, le=service.OVERLAP_HOURS_MAX)] = 24
 
 
-class Token(fields.Resource):
-    """An API token. `token` is its text, in the answer that creates it and never again."""
-
-    token_id: fields.Id
-    organization_id: fields.Id
-    user_id: fields.Id | None
-    title: str
-    kind: Literal["user", "organization"]
-    scopes: list[str]
-    application_ids: list[str]
-    only_where: str | None
-    only_values: list[str]
-    networks: list[str]
-    test: bool
-    hint: str
-    token: fields.ShownOnce
-    expires_time: Annotated[fields.DateTime, fields.named("ends_time")] | None
-    revoked_time: fields.DateTime | None
-    last_used_time: fields.DateTime | None
-    created_time: fields.DateTime
-    created_by: fields.Id | None
+Token: Final = shown_as(
+    "Token",
+    store.Token,
+    types={"expires_time": Annotated[fields.DateTime, fields.named("ends_time")] | None},
+    before={"expires_time": {"hint": str, "token": fields.ShownOnce}},
+)
 
 
 @routes.list("/token", scope="Token.Read", answer=Token, summary="Get all tokens")

@@ -4,40 +4,43 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 from afterword.core.messaging.networks import Network, networks_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import columns_of
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 
 HINT_CHARACTERS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A token without its secret. `retires_time`: its end because it was rotated. `owner_name`: of its user."""
+    """An API token. `token` is its text, in the answer that creates it and never again."""
 
-    organization_id: str
-    token_id: str
-    user_id: str | None
-    kind: str
+    token_id: fields.Id
+    organization_id: fields.Id
+    user_id: fields.Id | None
     title: str
+    kind: Literal["user", "organization"]
     scopes: list[str]
     application_ids: list[str]
     only_where: str | None
     only_values: list[str]
     networks: list[str]
-    selector: str
-    maker_role: str
     test: bool
     expires_time: datetime | None
-    retires_time: datetime | None
     revoked_time: datetime | None
     last_used_time: datetime | None
     created_time: datetime
-    created_by: str | None
-    made_by_token_id: str | None
-    owner_name: str | None
+    created_by: fields.Id | None
+    selector: Annotated[str, Hidden()]
+    maker_role: Annotated[str, Hidden()]
+    retires_time: Annotated[datetime | None, Hidden()]  # its end because it was rotated
+    made_by_token_id: Annotated[str | None, Hidden()]
+    owner_name: Annotated[str | None, Hidden()]  # of its user
 
     @property
     def hint(self) -> str:
@@ -55,9 +58,9 @@ class Token:
         return zlib.crc32(repr(changing).encode())
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, title, scopes, application_ids,
-  selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role,
-  retires_time, made_by_token_id, networks, only_where, only_values,
+_GIVEN: Final[LiteralString] = """user_id, kind, title, scopes, application_ids, selector, maker_role, test,
+  expires_time, created_time, created_by, made_by_token_id, networks, only_where, only_values"""
+_COLUMNS: Final[LiteralString] = f"""{columns_of(Token, without={"owner_name"})},
   (select coalesce(u.display_name, u.email) from organization_user u
    where u.organization_id = token.organization_id and u.user_id = token.user_id) as owner_name"""
 
@@ -101,13 +104,8 @@ async def insert_token(
 ) -> Token:
     """Insert a token from a document whose keys are columns, with its digest, without its text."""
     return await db.records(_token).fetch_one(
-        f"""insert into token (organization_id, token_id, verifier_digest, user_id, kind, title, scopes,
-             application_ids, selector, maker_role, test, expires_time, created_time, created_by, made_by_token_id,
-             networks, only_where, only_values)
-           select $1, $2, $3, d.user_id, d.kind, d.title, d.scopes, d.application_ids, d.selector, d.maker_role, d.test,
-             d.expires_time, d.created_time, d.created_by, d.made_by_token_id, d.networks,
-             d.only_where, d.only_values
-           from jsonb_populate_record(null::token, $4) d returning {_COLUMNS}""",
+        f"""insert into token (organization_id, token_id, verifier_digest, {_GIVEN})
+           select $1, $2, $3, {_GIVEN} from jsonb_populate_record(null::token, $4) returning {_COLUMNS}""",
         *(organization_id, token_id, verifier_digest, document),
     )
 
