@@ -10,6 +10,7 @@ from playwright.async_api import Browser, Page, Request, Route, expect
 from tests.browser.conftest import House
 from tests.browser.test_builder import add
 from tests.browser.test_console import entered
+from tests.browser.test_screens import faults_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 WIDE, NARROW = 1280, 360
@@ -217,3 +218,25 @@ async def test_preview_beside_the_words(browser: Browser, house: House) -> None:
         await page.locator("#order").get_by_text("Typed").wait_for()
         await expect(page.locator("#preview .dark")).to_have_count(1)
         assert await page.evaluate("window.stays")
+
+
+async def test_looked_at(browser: Browser, house: House) -> None:
+    """The panel with a question, with the types of questions, with endings, and closed."""
+    async with editing(browser, house) as page:
+        address, _, identity = page.url.partition("#")[0].rpartition("/")
+        for below in ("", f"/{identity}", "/add", "/endings"):
+            assert {} == await faults_of(page.context, f"{address}{below}", below)
+
+
+async def test_without_scripts(browser: Browser, house: House) -> None:
+    """Each link leads to a page, and a removal is taken back by the button above it."""
+    async with editing(browser, house) as page:
+        address = page.url.partition("#")[0]
+    async with entered(browser, house, java_script_enabled=False, width=NARROW) as page:
+        await page.goto(address)
+        await page.locator("#title").fill("By hand")
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await page.get_by_role("button", name="Remove the question").click()
+        await page.wait_for_url("**/edit?done=removed")
+        await page.get_by_role("button", name="Undo").click()
+        assert "By hand" == await page.locator("#title").input_value()
