@@ -163,6 +163,7 @@ async def test_faults_in_the_panel(browser: Browser, house: House) -> None:
     """A refused form stays in the panel, with what is wrong at its field."""
     async with editing(browser, house) as page:
         await page.locator(question(page, "How likely")).click()
+        await expect(page.locator("#heading")).to_contain_text("How likely")
         await page.get_by_role("link", name="Add a jump").click()
         await page.locator("#value-0").select_option("6")
         await page.locator("details", has_text="As JSON").locator("summary").click()
@@ -236,7 +237,8 @@ async def test_without_scripts(browser: Browser, house: House) -> None:
         await page.goto(address)
         await page.locator("#title").fill("By hand")
         await page.get_by_role("button", name="Save", exact=True).click()
+        await page.get_by_text("Saved.", exact=True).wait_for()
         await page.get_by_role("button", name="Remove the question").click()
         await page.wait_for_url("**/edit?done=removed")
         await page.get_by_role("button", name="Undo").click()
-        assert "By hand" == await page.locator("#title").input_value()
+        await expect(page.locator("#title")).to_have_value("By hand")
