@@ -262,10 +262,11 @@ class Visit(Guest):
     def did(self, page: str, done: str, undo: Undo | None = None) -> Response:
         """Go to a page that says what was done, and offers to undo it; for an undo, that it is as before."""
         done = UNDONE if self.is_undo else done
-        response = html.redirect(f"{page}{'&' if '?' in page else '?'}done={done}")
+        path, mark, place = page.partition("#")
+        response = html.redirect(f"{path}{'&' if '?' in path else '?'}done={done}{mark}{place}")
         value = ""
         if undo is not None and not self.is_undo:
-            kept = msgspec.structs.replace(undo, page=page.partition("?")[0], done=done)
+            kept = msgspec.structs.replace(undo, page=path.partition("?")[0], done=done)
             value = base64.urlsafe_b64encode(msgspec.json.encode(kept)).decode()
         if value or self.cookie(UNDO_COOKIE):
             self.set_cookie(response, UNDO_COOKIE, value if len(value) <= UNDO_BYTES_MAX else "", seconds=UNDO_SECONDS)

@@ -16,6 +16,7 @@ async def add(page: Page, kind: str, *, link: str = "+ Add a question") -> None:
         await page.get_by_role("link", name=link, exact=True).click()
     await page.locator(".types").get_by_role("button", name=kind).click()
     await page.wait_for_url("**#title")
+    await page.locator("#title").wait_for()
 
 
 async def test_a_chosen_template_is_shown(browser: Browser, house: House) -> None:
@@ -63,6 +64,7 @@ async def test_left_while_typing(browser: Browser, house: House) -> None:
         await left(page, page.get_by_label("Title"), "First")
         await page.goto(f"{address}/edit/endings")
         await page.get_by_role("button", name="Add an ending").click()
+        await expect(page.get_by_label("Title", exact=True)).to_be_focused()
         async with page.expect_response(lambda response: response.request.method == "POST"):
             await page.get_by_label("Title", exact=True).fill("Thank you so much")
         await page.goto(f"{address}/edit/endings")
@@ -103,7 +105,7 @@ async def test_calm_until_it_is_left(browser: Browser, house: House) -> None:
         await expect(fault).to_have_count(0)
         await expect(title).not_to_have_attribute("aria-invalid", "true")
         await expect(page.locator("#order").get_by_text("Not finished")).to_have_count(0)
-        await expect(page.locator("h1")).to_have_text("How many of you came?")
+        await expect(page.locator("#heading")).to_have_text("How many of you came?")
         assert "How many of you came?" in await page.title()
         await page.get_by_label("Minimum").fill("many")
         await page.get_by_label("Maximum").focus()
@@ -159,11 +161,11 @@ async def finish(page: Page, address: str) -> str:
     """A question on a new page and a jump, by links and forms alone; then publish it, and return its public link."""
     await page.goto(f"{address}/edit")
     await page.get_by_role("link", name="Would you recommend us?").first.click()
-    await page.get_by_role("link", name="Outline").click()
+    await page.get_by_role("link", name="Close").click()
     await add(page, "Words", link="+ Add a page")
     await page.get_by_label("Question", exact=True).fill("What went wrong?")
     await page.get_by_role("button", name="Save", exact=True).click()
-    await page.get_by_role("link", name="Outline").click()
+    await page.get_by_role("link", name="Close").click()
     await page.get_by_role("link", name="Would you recommend us?").first.click()
     await page.get_by_role("link", name="Add a jump").click()
     await page.get_by_label("go to").select_option(label="the end")

@@ -40,7 +40,7 @@ IMAGES: Final = ROOT / "docs" / "images"
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MOMENT: Final = datetime(2026, 11, 24, 9, 30, tzinfo=UTC)
 SIZES: Final = ((1280, 800), (360, 720))
-BYTES_MAX: Final = 60_000
+BYTES_MAX: Final = 64_000
 QUALITY: Final = 68
 PICTURE: Final = re.compile(r'images/([a-z]+)-(\d+)\.webp"( alt="[^"]{20,}")?')
 OWNER: Final = "olga@demo.example"

@@ -2,7 +2,11 @@
 
 from afterword.run.console import screens
 
-TAKEN_BACK = frozenset({"/console/responses/tags/removal"})
+EDITOR = "/console/questionnaires/{questionnaire_id}/edit"
+TAKEN_BACK = frozenset(
+    {"/console/responses/tags/removal"}
+    | {f"{EDITOR}/{below}/removal" for below in ("{question_id}", "page/{group_id}", "endings/{ending_id}")}
+)
 
 
 def test_each_act_has_its_page() -> None:

@@ -106,6 +106,7 @@ async def _insert_draft(
              set base_version_id = excluded.base_version_id, definition = excluded.definition,
                revision = d.revision + 1, updated_time = greatest(excluded.updated_time, d.updated_time),
                updated_by = excluded.updated_by,
+               before = jsonb_build_object('definition', d.definition, 'sources', d.translated_sources),
                translated_sources = coalesce(excluded.translated_sources, d.translated_sources)
            returning {_COLUMNS}""",
         *(organization_id, questionnaire_id, base_version_id, definition, now, by, translated_sources),
@@ -125,6 +126,19 @@ async def update_base(
              and b.organization_id = $1 and b.version_id = d.base_version_id and b.definition = d.definition
              and v.organization_id = $1 and v.questionnaire_id = $2 and v.version_id = $3""",
         *(organization_id, questionnaire_id, version_id, now),
+    )
+
+
+async def _update_to_before(
+    db: Database, *, organization_id: str, questionnaire_id: str, now: datetime, by: str | None
+) -> int:
+    return await db.execute(
+        """update questionnaire_draft
+           set definition = before -> 'definition', translated_sources = nullif(before -> 'sources', 'null'),
+             before = jsonb_build_object('definition', definition, 'sources', translated_sources),
+             revision = revision + 1, updated_time = greatest($3, updated_time), updated_by = $4
+           where organization_id = $1 and questionnaire_id = $2 and before is not null""",
+        *(organization_id, questionnaire_id, now, by),
     )
 
 
@@ -428,6 +442,19 @@ async def edit(db: Database, *, caller: Caller, questionnaire_id: str, change: C
         now=now,
     )
     return draft
+
+
+async def undo(db: Database, *, caller: Caller, questionnaire_id: str, revision: str, now: datetime) -> bool:
+    """Take back the change that made this revision; the first one began the draft, which goes.
+
+    False where the draft was changed since. Raises NotFound.
+    """
+    questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
+    if str((await get(db, **questionnaire.key)).revision) != revision:
+        return False
+    if not await _update_to_before(db, **questionnaire.key, now=now, by=caller.actor_id):
+        await _delete_draft(db, **questionnaire.key)
+    return True
 
 
 routes = Routes(tag="Questionnaires")

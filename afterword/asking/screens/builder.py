@@ -12,7 +12,7 @@ from afterword.asking.screens import preview as builder_preview
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.question_form import Matching, inserts
 from afterword.asking.screens.questionnaires import ONE, PATH, UNFINISHED, Work, length_text, work_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import UNDONE, Screens, Undo, Visit, own_address
 from afterword.core.questionnaires import editing, questions
 from afterword.core.questionnaires.editing import Document, Values
 from afterword.core.questionnaires.question_types import FOLDED, TYPES
@@ -44,7 +44,7 @@ async def outline_page(visit: Visit) -> Response:
 @routes.get(ADD, scope="Questionnaire.Update")
 async def gallery_page(visit: Visit) -> Response:
     work = await visit.reading(work_of)
-    return show(visit, work, current="add")
+    return show(visit, work, title=visit.words("Add a question"), current="add")
 
 
 @routes.post(ADD, scope="Questionnaire.Update")
@@ -61,7 +61,24 @@ async def add_question(visit: Visit) -> Response:
         question = editing.standard(form.text("type"), new_id, say=say, new_id=lambda: ids.ordered(visit.now))
         return translations.with_standard(editing.placed(document, [question], after=after), before=before)
 
-    return await save(visit, change, f"/{new_id}#title")
+    await save(visit, change)
+    return html.redirect(f"{address_of(visit)}/{new_id}#title")
+
+
+@routes.post(f"{EDIT}/undo", scope="Questionnaire.Update")
+async def undo_change(visit: Visit) -> Response:
+    form = visit.form
+    async with visit.write() as db:
+        is_undone = await drafts.undo(
+            db,
+            caller=visit.caller,
+            questionnaire_id=visit.id("questionnaire_id"),
+            revision=form.text("revision"),
+            now=visit.now,
+        )
+    if not is_undone:
+        raise errors.Conflict(visit.words("The draft has been changed since, so this can no longer be undone."))
+    return visit.did(own_address(f"{address_of(visit)}{form.text('place')}"), UNDONE)
 
 
 @routes.get(QUESTION, scope="Questionnaire.Update")
@@ -69,12 +86,14 @@ async def question_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work, pictures = await work_of(visit, db), await _pictures(visit, db)
         question = question_in(work, visit.id("question_id"))
-        is_counted = question_form.is_counted(question) and "uncounted" not in visit.query
+        is_shown = "uncounted" not in visit.query  # else the answer to the script, which saves what is typed
+        is_counted = question_form.is_counted(question) and is_shown
         counts = await question_form.matching_of(visit, db, work) if is_counted else None
+        uses = await uses_of(visit, db, work, [question]) if is_shown else []
     # A question is judged once somebody has left it: by its button, for the script, or on the way to publishing it.
     is_judged = visit.query.get("done") == "saved" or not {"wrong", "uncounted"}.isdisjoint(visit.query)
     values = editing.values_of(question)
-    return _question(visit, work, question, values, pictures=pictures, counts=counts, is_judged=is_judged)
+    return _question(visit, work, question, values, pictures=pictures, counts=counts, is_judged=is_judged, uses=uses)
 
 
 @routes.post(QUESTION, scope="Questionnaire.Update")
@@ -100,70 +119,62 @@ async def save_question(visit: Visit) -> Response:
             )
         return translations.with_standard(editing.with_question(document, typed_over(stored)), before=document)
 
+    uncounted = "1" if visit.form.text("autosave") else None
     try:
-        await save(visit, change)
+        here = address(f"/{question_id}", builder_preview.kept_of(visit), uncounted=uncounted)
+        return await save(visit, change, "saved", here)
     except errors.Stale as stale:
         async with visit.read() as db:
             work, pictures = await work_of(visit, db), await _pictures(visit, db)
         stored = editing.question_of(work.draft.definition, question_id)
         mine = typed_over(stored or editing.blank(visit.form.text("type"), question_id))
         return _question(visit, work, mine, editing.values_of(mine), stale=stale, stored=stored, pictures=pictures)
-    kept = builder_preview.kept_of(visit)
-    uncounted = "1" if visit.form.text("autosave") else None  # nobody sees that page: it answers the script
-    return html.redirect(address(f"{address_of(visit)}/{question_id}", kept, done="saved", uncounted=uncounted))
 
 
 @routes.post(f"{QUESTION}/move", scope="Questionnaire.Update")
 async def move_question(visit: Visit) -> Response:
     question_id, to = visit.id("question_id"), visit.form.text("to")
-    await save(visit, lambda document: editing.moved(document, question_id, to=to))
-    return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="moved"))
+    here = address(f"/{question_id}", builder_preview.kept_of(visit))
+    return await save(visit, lambda document: editing.moved(document, question_id, to=to), "moved", here)
 
 
 @routes.post(f"{QUESTION}/copy", scope="Questionnaire.Update")
 async def copy_question(visit: Visit) -> Response:
-    question_id, made = visit.id("question_id"), list[str]()
+    question_id, copy_id = visit.id("question_id"), ids.ordered(visit.now)
 
     def change(document: Document) -> Document:
         stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
-        copy = editing.copied(stored, new_id=lambda: ids.ordered(visit.now))
-        made.append(copy["question_id"])
+        copy = {**editing.copied(stored, new_id=lambda: ids.ordered(visit.now)), "question_id": copy_id}
         return editing.placed(document, [copy], after=question_id)
 
-    await save(visit, change)
-    return html.redirect(f"{address_of(visit)}/{made[0]}?done=copied")
-
-
-@routes.get(f"{QUESTION}/removal", scope="Questionnaire.Update")
-async def confirm_removal(visit: Visit) -> Response:
-    words, question_id = visit.words, visit.id("question_id")
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        question = question_in(work, question_id)
-        sentences = await sentences_of_uses(visit, db, work, [question])
-    return visit.confirm(
-        title=words("Remove the question “{title}”?", title=questionnaires.title_of(words, question)),
-        sentences=[
-            *sentences,
-            words("Answers already given stay. It is removed from the draft; publishing makes the change effective."),
-        ],
-        button=words("Remove the question"),
-    )
+    return await save(visit, change, "copied", f"/{copy_id}", place=f"/{question_id}")
 
 
 @routes.post(f"{QUESTION}/removal", scope="Questionnaire.Update")
 async def remove_question(visit: Visit) -> Response:
     question_id = visit.id("question_id")
-    return await save(visit, lambda document: editing.without_question(document, question_id), "?done=removed")
+    return await save(
+        visit,
+        lambda document: editing.without_question(document, question_id),
+        "removed",
+        place=f"/{question_id}",
+    )
 
 
-async def save(visit: Visit, change: Change, then: str = "") -> Response:
-    """Saves the draft as `change` makes it, and redirects to `then` below the editor. Raises Stale, Invalid."""
+async def save(visit: Visit, change: Change, done: str = "saved", then: str = "", *, place: str = "") -> Response:
+    """Saves the draft as `change` makes it, goes to `then` below the editor, and offers to undo it.
+
+    `place`: where undoing it leads, if not to `then`. What a script saves while somebody types is undone by typing.
+    Raises Stale, Invalid.
+    """
+    here, undo = address_of(visit), None
     async with visit.write() as db:
-        await drafts.edit(
+        draft = await drafts.edit(
             db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), change=change, now=visit.now
         )
-    return html.redirect(f"{address_of(visit)}{then}")
+    if draft.updated_time == visit.now and not visit.form.text("autosave"):
+        undo = Undo(f"{here}/undo", {"revision": str(draft.revision), "place": place or then})
+    return visit.did(f"{here}{then}", done, undo)
 
 
 def address_of(visit: Visit) -> str:
@@ -178,7 +189,7 @@ def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Respons
     """The outline, and beside it what `values` say is open: a question, a page, the texts around, an ending or all."""
     words, problems, current = visit.words, work.problems(visit), values.get("current", "")
     saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
-    pane = builder_preview.pane(visit, work, current=current) if current != "add" else None
+    pane = builder_preview.pane(visit, work, current=current)
     names = ("refusal", "question", "page", "texts", "ending", "endings", "anonymity")
     open_values: dict[str, Any] = {**dict.fromkeys(names), "current": "", **values}
     return visit.page(
@@ -228,6 +239,7 @@ def _question(
     pictures: Sequence[tuple[str, str]] = (),
     counts: Matching | None = None,
     is_judged: bool = True,
+    uses: Sequence[str] = (),
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
@@ -265,6 +277,7 @@ def _question(
                 for number, one in enumerate(question_form.sentences(words, work, question, path=path))
             ],
             "is_last": len(question_form.targets(words, definition, question_id)) == 1,
+            "uses": uses,
             "place": editing.place_of(definition, question_id),
             "places": _places(visit, definition, places),
         },
@@ -289,7 +302,7 @@ def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple
     return [(one, texts.get(one, "")) for one in places]
 
 
-async def sentences_of_uses(visit: Visit, db: Database, work: Work, questions: Sequence[Document]) -> list[str]:
+async def uses_of(visit: Visit, db: Database, work: Work, questions: Sequence[Document]) -> list[str]:
     """Jumps, conditions and texts, the question that lists show, alerts, sequences and saved reports."""
     words, found = visit.words, list[str]()
     ids = {str(one.get("question_id")) for one in questions}
@@ -304,9 +317,7 @@ async def sentences_of_uses(visit: Visit, db: Database, work: Work, questions: S
         ("report", words("The saved report {titles} uses it.")),
     ):
         found.append(_filled(text, [one.title for one in elsewhere if one.kind == kind]))
-    return [one for one in found if one] or [
-        words("It is used in no jump, condition, text, alert, sequence or saved report.")
-    ]
+    return [one for one in found if one]
 
 
 def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> list[str]:

@@ -83,7 +83,8 @@ async def add_ending(visit: Visit) -> Response:
     ending: Document = {"ending_id": ending_id}
     if visit.form.text("kind") == "quota":
         ending["responses_max"] = QUOTA_RESPONSES
-    return await save(visit, lambda document: editing.with_ending(document, ending_id, ending), f"/endings/{ending_id}")
+    await save(visit, lambda document: editing.with_ending(document, ending_id, ending))
+    return html.redirect(f"{address_of(visit)}/endings/{ending_id}")
 
 
 @routes.post(ENDING, scope="Questionnaire.Update")
@@ -108,7 +109,7 @@ async def save_ending(visit: Visit) -> Response:
         return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
 
     try:
-        return await save(visit, change, f"/endings/{ending_id}?done=saved")
+        return await save(visit, change, then=f"/endings/{ending_id}")
     except (errors.Invalid, errors.Stale) as refusal:
         return await _page(visit, typed, values, refusal=refusal)
 
@@ -116,33 +117,21 @@ async def save_ending(visit: Visit) -> Response:
 @routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
 async def move_ending(visit: Visit) -> Response:
     ending_id, to = visit.id("ending_id"), visit.form.text("to")
-    return await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to), "/endings?done=moved")
-
-
-@routes.get(f"{ENDING}/removal", scope="Questionnaire.Update")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    work = await visit.reading(work_of)
-    ending = _ending_in(visit, work)
-    return visit.confirm(
-        title=words(
-            "Remove the ending “{title}”?", title=questionnaires.ending_name(words, ending, _number(work, ending))
-        ),
-        sentences=[words("It is removed from the draft; publishing makes the change effective.")],
-        button=words("Remove the ending"),
-    )
+    return await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to), "moved", "/endings")
 
 
 @routes.post(f"{ENDING}/removal", scope="Questionnaire.Update")
 async def remove_ending(visit: Visit) -> Response:
     ending_id = visit.id("ending_id")
-    await save(
+    return await save(
         visit,
         lambda document: (
             editing.with_ending(document, ending_id, None) if editing.ending_of(document, ending_id) else document
         ),
+        "removed",
+        "/endings",
+        place=f"/endings/{ending_id}",
     )
-    return html.redirect(f"{address_of(visit)}/endings?done=removed")
 
 
 @routes.get(ENDING, scope="Questionnaire.Update")

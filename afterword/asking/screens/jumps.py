@@ -60,7 +60,7 @@ async def save_jump(visit: Visit) -> Response:
         return editing.with_question(document, changed) if stored else document
 
     try:
-        return await save(visit, change, f"/{question_id}?done=saved#jumps")
+        return await save(visit, change, then=f"/{question_id}#jumps")
     except (errors.Invalid, errors.Stale) as refusal:
         work = await visit.reading(work_of)
         return _page(visit, work, question_in(work, question_id), form.text("target"), values, refusal=refusal)
@@ -91,7 +91,7 @@ def _page(
         problems=question_form.problems_of(
             work, question_id, f"jumps/{visit.id('number')}", partial(_field, values.rows), said
         ),
-        first=Row(f"question:{question_id}", "equal") if is_new else None,
+        first=Row(f"question:{question_id}", "equal") if is_new and refusal is None else None,
         theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
         matching=matching_text,
         path=path,
@@ -159,7 +159,7 @@ async def save_condition(visit: Visit) -> Response:
         return editing.with_question(document, {**stored, "show_if": condition})
 
     try:
-        return await save(visit, change, f"/{question_id}?done=saved#show_if")
+        return await save(visit, change, then=f"/{question_id}#show_if")
     except (errors.Invalid, errors.Stale) as refusal:
         work = await visit.reading(work_of)
         return _condition_page(visit, work, question_in(work, question_id), values, refusal)

@@ -10,7 +10,7 @@ from afterword.asking.instances import anonymity as anonymity_store
 from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.asking.questionnaires import access, drafts, store
 from afterword.asking.screens import question_form, questionnaires
-from afterword.asking.screens.builder import EDIT, address_of, save, sentences_of_uses, show
+from afterword.asking.screens.builder import EDIT, address_of, save, show, uses_of
 from afterword.asking.screens.metadata_names import METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import LISTING, Work, work_of
@@ -51,7 +51,7 @@ async def save_texts(visit: Visit) -> Response:
         return {**document, "pages": {**(pages if is_object(pages) else {}), locale: typed}}
 
     try:
-        return await save(visit, change, "/texts?done=saved")
+        return await save(visit, change, then="/texts")
     except errors.Stale as stale:
         return await _texts(visit, typed, stale=stale)
 
@@ -92,7 +92,7 @@ async def save_anonymity(visit: Visit) -> Response:
         return {**document, "anonymous": is_on}
 
     try:
-        return await save(visit, change, "/anonymity?done=saved")
+        return await save(visit, change, then="/anonymity")
     except errors.Stale as stale:
         return await _anonymity(visit, stale)
 
@@ -163,9 +163,7 @@ async def copy_others(visit: Visit) -> Response:
             document = editing.with_new_group(document, after)
         return editing.placed(document, copies, after=after)
 
-    if copies:
-        await save(visit, change)
-    return html.redirect(f"{address_of(visit)}?done=copied" if copies else f"{address_of(visit)}/others")
+    return await save(visit, change, "copied") if copies else html.redirect(f"{address_of(visit)}/others")
 
 
 @routes.post(PAGE, scope="Questionnaire.Update")
@@ -181,15 +179,19 @@ async def save_group(visit: Visit) -> Response:
         return editing.with_group(document, group_id, values)
 
     try:
-        return await save(visit, change, f"/page/{group_id}?done=saved")
+        return await save(visit, change, then=f"/page/{group_id}")
     except errors.Stale as stale:
         return await _group(visit, values, stale=stale)
 
 
 @routes.get(PAGE, scope="Questionnaire.Update")
 async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.Stale | None = None) -> Response:
-    words, work = visit.words, await visit.reading(work_of)
-    group, number = _group_in(visit, work.draft.definition)
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        group, number = _group_in(visit, work.draft.definition)
+        questions = editing.questions_of(group)
+        uses = await uses_of(visit, db, work, questions)
     insert, stored = _inserts_of(work, group), _values_of(group)
     values = stored if typed is None else typed
     labels = {"title": words("Title"), "description": words("Help text")}
@@ -208,6 +210,8 @@ async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.S
         "enabled": values["enabled"],
         "seen": _mark_of(group),
         "theirs": theirs,
+        "uses": uses,
+        "questions": len(questions),
         "is_first": number == 1,
         "is_last": number == len(editing.groups_of(work.draft.definition)),
     }
@@ -225,32 +229,19 @@ async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.S
 async def move_group(visit: Visit) -> Response:
     group_id, to = visit.id("group_id"), visit.form.text("to")
     return await save(
-        visit, lambda document: editing.moved_group(document, group_id, to=to), f"/page/{group_id}?done=moved"
-    )
-
-
-@routes.get(f"{PAGE}/removal", scope="Questionnaire.Update")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        group, number = _group_in(visit, work.draft.definition)
-        questions = editing.questions_of(group)
-        uses = await sentences_of_uses(visit, db, work, questions) if questions else []
-    return visit.confirm(
-        title=words("Remove page {n}?", n=words.count(number)),
-        sentences=[
-            words.plural("Its {n} question is removed too.", "Its {n} questions are removed too.", len(questions)),
-            *uses,
-        ],
-        button=words("Remove the page"),
+        visit, lambda document: editing.moved_group(document, group_id, to=to), "moved", f"/page/{group_id}"
     )
 
 
 @routes.post(f"{PAGE}/removal", scope="Questionnaire.Update")
 async def remove_group(visit: Visit) -> Response:
     group_id = visit.id("group_id")
-    return await save(visit, lambda document: editing.without_group(document, group_id), "?done=removed")
+    return await save(
+        visit,
+        lambda document: editing.without_group(document, group_id),
+        "removed",
+        place=f"/page/{group_id}",
+    )
 
 
 def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:

@@ -107,6 +107,7 @@ def rows_of(
                     "url": f"{path}/{one.get('question_id')}{query}",
                     "add_url": address(f"{path}/add", after=one.get("question_id")),
                     "title": title_of(words, one),
+                    "kind": str(one.get("type")),
                     "type": type_name(words, str(one.get("type"))),
                     "is_required": one.get("required") is True and is_answered(one),
                     "is_off": one.get("enabled") is False,

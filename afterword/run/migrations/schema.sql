@@ -1538,6 +1538,7 @@ CREATE TABLE questionnaire_draft (
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
     updated_by text,
     translated_sources jsonb,
+    before jsonb,
     CONSTRAINT questionnaire_draft_definition_check CHECK ((jsonb_typeof(definition) = 'object'::text))
 );
 

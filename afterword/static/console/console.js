@@ -1,11 +1,15 @@
 // Links and forms below data-swap="region" replace that region alone where they stay on this page; a link to another page
 // that has the region says data-swap itself. A filter acts as soon as something is chosen. Without this file they load the
-// whole page, and filters have a button.
+// whole page, and filters have a button. A panel (class "panel") is a region too, and so are the forms in it that change something.
 (() => {
   "use strict";
-  let running = null;
+  let running = null, posting = null, opener = "", top = 0;
 
-  const regionOf = (element) => document.getElementById(element.closest("[data-swap]")?.dataset.swap ?? "main");
+  // A panel that stands alone on its page is a page as others.
+  function regionOf(element) {
+    const region = document.getElementById(element.closest("[data-swap]")?.dataset.swap ?? "main");
+    return region?.matches(".desk > .panel") ? null : region;
+  }
 
   // A response that is shown is read from then on: its page says so by a form, as a GET changes nothing.
   function read() {
@@ -17,31 +21,106 @@
     }, () => {});
   }
 
+  const valueOf = (control) => control.type === "checkbox" || control.type === "radio" ? control.checked : control.value;
+  const controlsOf = (region) => [...region.querySelectorAll("input[id]:not([type=hidden]), textarea[id], select[id]")];
+  const typedIn = (region) => new Map(controlsOf(region).map((one) => [one.id, valueOf(one)]));
+
+  // What somebody typed while the answer was on its way stays, and is saved as what is typed later.
+  function carry(before, region, fresh) {
+    const late = controlsOf(region).filter((one) => before.has(one.id) && before.get(one.id) !== valueOf(one));
+    for (const old of late) {
+      const control = fresh.querySelector(`#${CSS.escape(old.id)}`);
+      if (!control || control.type !== old.type) continue;
+      if (old.type === "checkbox" || old.type === "radio") control.checked = old.checked; else control.value = old.value;
+      control.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  }
+
+  function say(page) {
+    const status = document.querySelector("[role=status]"), said = page.querySelector("[role=status]");
+    if (!status || !said) return;
+    status.textContent = said.textContent;
+    status.hidden = said.hidden;
+    if (!status.parentElement.matches("main > div")) return;
+    status.parentElement.className = said.parentElement.className;
+    status.parentElement.replaceChildren(status, ...[...said.parentElement.children].slice(1));
+  }
+
+  // The link that leads to what was open, after the page was drawn anew.
+  function back(path) {
+    const links = [...document.querySelectorAll("main a[href]")].filter((one) => one.offsetParent);
+    return links.find((one) => one.href === opener) ?? links.find((one) => one.pathname === path);
+  }
+
+  function show(page, fresh, region, { focus, hash, before, path }, address) {
+    const focused = document.activeElement, isInside = region.contains(focused), id = isInside && focused.id;
+    const range = id && [focused.selectionStart, focused.selectionEnd], isSame = new URL(address).pathname === path;
+    const isPanel = region.matches(".panel"), opens = isPanel && region.hidden && !fresh.hidden, closes = isPanel && fresh.hidden;
+    const place = region.scrollTop;
+    if (opens) top = scrollY;
+    dispatchEvent(new CustomEvent("swap", { detail: isSame }));
+    region.replaceWith(fresh);
+    say(page);
+    document.title = page.title;
+    dispatchEvent(new CustomEvent("fresh", { detail: page }));
+    if (isSame && before) { carry(before, region, fresh); fresh.scrollTop = place; }
+    read();
+    if ((opens || closes) && matchMedia("(max-width: 62.49rem)").matches) scrollTo({ top: opens ? 0 : top, behavior: "instant" });
+    if (closes) { back(path)?.focus({ preventScroll: true }); return; }
+    const again = isSame && id && document.getElementById(id), at = hash ? fresh.querySelector(`#${CSS.escape(hash)}`) : null;
+    const alert = fresh.querySelector("[autofocus]");
+    if (again && !alert) {
+      again.focus({ preventScroll: true });
+      if (range[0] != null && again.setSelectionRange) again.setSelectionRange(...range);
+    } else if (at?.matches("input, textarea, select")) {
+      at.focus();
+      at.select?.();
+    } else if (alert) alert.focus();
+    else if (focus || isInside) {
+      fresh.tabIndex = -1;
+      fresh.focus({ preventScroll: true });
+      at?.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  function asOthers(form, button) {
+    form.dataset.whole = "";
+    form.requestSubmit(button);
+  }
+
   function load(url, options, region, push) {
     if (running) running.abort();
-    const request = running = new XMLHttpRequest();
-    request.open(options.method, url);
+    const request = new XMLHttpRequest(), { form } = options;
+    const before = typedIn(region), path = location.pathname;
+    if (form) posting = request; else running = request;
+    request.open(form ? "POST" : "GET", url);
     request.responseType = "document"; // parsed without running scripts, and no sink of Trusted Types
-    if (options.body) request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
+    if (form) request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
     region.setAttribute("aria-busy", "true");
-    request.onload = () => {
-      const page = request.response;
-      const fresh = page && page.getElementById(region.id);
-      if (!fresh) { location.assign(request.responseURL || url); return; }
-      const focused = document.activeElement, id = region.contains(focused) && focused.id;
-      region.replaceWith(fresh);
-      dispatchEvent(new Event("fresh"));
-      read();
-      document.title = page.title;
-      const status = document.querySelector("[role=status]"), said = page.querySelector("[role=status]");
-      if (status && said) { status.textContent = said.textContent; status.hidden = said.hidden; }
-      if (!page.querySelector(".toast")) for (const part of document.querySelectorAll(".toast > :not(.done)")) part.remove();
-      const again = id && document.getElementById(id);
-      if (again) again.focus(); else if (options.focus) { fresh.tabIndex = -1; fresh.focus({ preventScroll: true }); }
-      if (push) history.pushState({ swap: region.id }, "", request.responseURL || url);
+    const lost = () => {
+      posting = null;
+      region.removeAttribute("aria-busy");
+      const saved = document.getElementById("saved"), text = form?.dataset.lost;
+      if (!form) location.assign(url); else if (saved && text) saved.textContent = text; else asOthers(form, options.button);
     };
-    request.onerror = () => location.assign(url);
-    request.send(options.body || null);
+    request.onload = () => {
+      const page = request.response, fresh = page && page.getElementById(region.id), address = request.responseURL || url;
+      if (form) posting = null;
+      // The page of a refusal is that of the form, and is asked for again by the browser.
+      if (!fresh) { if (form && request.status >= 400) asOthers(form, options.button); else location.assign(address); return; }
+      show(page, fresh, region, { ...options, before, path }, new URL(address, location.href).href);
+      const isMoved = push || new URL(address, location.href).pathname !== path, at = options.hash ? `#${options.hash}` : "";
+      history[isMoved ? "pushState" : "replaceState"]({ swap: region.id }, "", `${address}${at}`);
+    };
+    request.onerror = lost;
+    request.send(form ? options.body() : null);
+  }
+
+  // What a form has not saved yet is saved first, or its page is left as any other, where the browser asks.
+  async function leave(go, assign, form) {
+    const detail = { form, waits: [] };
+    const isFree = dispatchEvent(new CustomEvent("leave", { cancelable: true, detail }));
+    if (isFree && !(await Promise.all(detail.waits)).includes(false)) go(); else assign();
   }
 
   addEventListener("click", (event) => {
@@ -51,22 +130,42 @@
     // A page without the region would be asked for twice: other pages are swapped in by links that say so themselves.
     if (link.pathname !== location.pathname && !link.dataset.swap) return;
     const region = regionOf(link);
-    if (!region) return;
+    const [page] = link.href.split("#");
+    if (!region || (link.hash && page === location.href.split("#")[0])) return;
     event.preventDefault();
-    load(link.href, { method: "GET", focus: true }, region, true);
+    if (region.matches(".panel") && !region.contains(link)) opener = link.href;
+    const { href, hash } = link, options = { focus: true, hash: hash.slice(1) };
+    leave(() => load(href, options, document.getElementById(region.id), true), () => location.assign(href));
   });
 
   addEventListener("submit", (event) => {
-    const form = event.target;
-    if (!form.closest("[data-swap], .search") || form.method !== "get") return;
+    const form = event.target, button = event.submitter, isPost = form.method === "post";
+    if (isPost) {
+      if ("whole" in form.dataset) return;
+      const region = form.closest(".toast") ? document.querySelector(".panes > .panel") : form.closest("[data-swap]") && regionOf(form);
+      if (!region?.matches(".panel")) return;
+      event.preventDefault();
+      if (posting) return;
+      const body = () => new URLSearchParams([...new FormData(form, button)]).toString();
+      const url = button?.hasAttribute("formaction") ? button.formAction : form.action, hash = form.dataset.at;
+      leave(() => load(url, { form, button, body, hash }, document.getElementById("open")), () => asOthers(form, button), form);
+      return;
+    }
+    if (!form.closest("[data-swap], .search")) return;
     // A filter without a region replaces all of its own page, unless forms there hold what somebody types.
     const isWhole = new URL(form.action).pathname !== location.pathname || document.querySelector("[data-save], [data-warn]");
     if (!form.closest("[data-swap]") && isWhole) return;
     const region = regionOf(form);
     if (!region) return;
     event.preventDefault();
-    const query = new URLSearchParams([...new FormData(form, event.submitter)].filter(([, value]) => value));
-    load(`${form.action.split("?")[0]}?${query}`, { method: "GET" }, region, true);
+    const query = new URLSearchParams([...new FormData(form, button)].filter(([, value]) => value));
+    load(`${form.action.split(/[?#]/)[0]}?${query}`, {}, region, true);
+  });
+
+  // Escape closes a panel by its own link; in a list of choices it closes that.
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing || event.target.matches(".subject") || document.querySelector("dialog[open]")) return;
+    document.querySelector(".panes > .panel .shut")?.click();
   });
 
   addEventListener("change", ({ target }) => {

@@ -60,7 +60,7 @@ async def test_jumps(office: Office, browser: Browser, path: str) -> None:
     late = await browser.post(f"{score}/jump/0", data={**form, "value-0": "10"})
     assert (412, True) == (late.status_code, 'name="value-0" value="10"' in late.text)
     assert "If the answer is 9 to 10 (promoters)" in text_of(late)
-    assert "The jump of “Score?” leads to it." in text_of(await browser.get(f"{thanks}/removal"))
+    assert "The jump of “Score?” leads to it." in text_of(await browser.get(thanks))
     seen = re.search(r'name="seen" value="([^"]*)"', late.text)
     assert seen is not None
     gone = await browser.post(f"{score}/jump/0", data={**form, "seen": seen[1], "then": "remove"})
@@ -87,7 +87,7 @@ async def test_condition(office: Office, browser: Browser, path: str) -> None:
     leaf = {"subject": f"question:{branch_id}", "operator": "equal", "value": 2}
     asked = (await draft_of(office, path))["groups"][0]["questions"]
     assert [None, {"all": [leaf]}] == [one.get("show_if") for one in asked]
-    assert "A condition of “Which town?” asks for its answer." in text_of(await browser.get(f"{branch}/removal"))
+    assert "A condition of “Which town?” asks for its answer." in text_of(await browser.get(branch))
     await saved(browser, branch, type="single_choice", title="Where?", choices="Athens\nElsewhere", points="10, x")
     assert f'href="{branch}?wrong=1#choices"' in text_of(await browser.get(f"{path}/edit"))
     await saved(browser, branch, type="single_choice", title="Where?", choices="Athens\nElsewhere", points="10,")

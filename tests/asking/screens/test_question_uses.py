@@ -1,4 +1,4 @@
-"""The page before a removal names the alerts, reports and jumps that use the question."""
+"""The form of a question names the alerts, reports and jumps that use it."""
 
 from afterword.asking.screens.questionnaires import PATH
 from afterword.kit import db
@@ -16,5 +16,5 @@ async def test_sentences(office: Desk, browser: Browser) -> None:
                where definition::text like '%' || $1 || '%' limit 1""",
             office.score_id,
         )
-    asked = text_of(await browser.get(f"{PATH}/{questionnaire_id}/edit/{office.score_id}/removal"))
+    asked = text_of(await browser.get(f"{PATH}/{questionnaire_id}/edit/{office.score_id}"))
     assert "The alert “Unhappy <b>” uses it." in asked
