@@ -40,6 +40,12 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
         assert "attachment" in file.headers["content-disposition"]
     sheet = html.unescape((await browser.get(f"{one}/print?each=24&text=How+was+it%3F")).text)
     assert (24, 24) == (sheet.count("<figcaption"), sheet.count(address[0].partition("://")[2]))
+    assert (24, 0) == (sheet.count('class="shop" dir="auto">Kalamata Books<'), sheet.count('<img class="logo"'))
+    async with db.transaction(office.pool) as database:
+        logo = f"/asset/{'A' * 22}/{'b' * 10}-480x56.png"
+        await database.execute("update organization set brand = jsonb_build_object('logo', $1::text)", logo)
+    sheet = html.unescape((await browser.get(f"{one}/print")).text)
+    assert 8 == sheet.count(f'<img class="logo" src="{logo}"')
 
     changed = {**FORM, "version": "1", "title": "Receipt", "opens_time": "2031-02-01T09:00"}
     assert 303 == (await browser.post(one, data=changed)).status_code
