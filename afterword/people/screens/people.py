@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from afterword import errors
+from afterword import errors, ids
 from afterword.asking.instances import responders
 from afterword.asking.instances.responders import ResponderView
 from afterword.asking.questionnaires import metadata
@@ -22,7 +22,17 @@ from afterword.kit import db as databases
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts
-from afterword.kit.ui.lists import SEARCH_CHARACTERS, Column, Listing, address, key_of, page_links, page_of, read_key
+from afterword.kit.ui.lists import (
+    ROWS,
+    SEARCH_CHARACTERS,
+    Column,
+    Listing,
+    address,
+    key_of,
+    page_links,
+    page_of,
+    read_key,
+)
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.people.responders import suppressions
@@ -32,6 +42,7 @@ from afterword.privacy import service as privacy
 from afterword.privacy.profiles import Entry
 
 PEOPLE: Final = "/console/people"
+PROOFS: Final = "/console/settings/erasures"
 ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
@@ -448,6 +459,37 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
         (answered, words.plural("{n} response", "{n} responses", answered)),
         (cases, words.plural("{n} case with its comments", "{n} cases with their comments", cases)),
     ]
+
+
+@routes.get(PROOFS, scope="Responder.Read")
+async def list_proofs(visit: Visit) -> Response:
+    words, after = visit.words, visit.query.get("after", "")
+    async with visit.read() as db:
+        before = after if ids.is_id(after) else ""
+        found = await privacy.list_erasures(db, caller=visit.caller, before=before, limit=ROWS + 1)
+    return visit.page(
+        "things.html",
+        title=words("Proofs of erasure"),
+        tab="erasures",
+        lead=words("One proof for each person whose data was erased. None says who it was."),
+        new=None,
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{PEOPLE}/erasure/{one.erasure_id}",
+                    "title": words.moment(one.requested_time, time_zone=visit.zone),
+                    "state": "" if one.finished_time else words("running"),
+                    "when": "",
+                    "more": words(MODES[one.mode]),
+                    "seen": one.erasure_id,
+                }
+                for one in found[:ROWS]
+            ],
+            empty=words("Nobody has been erased yet. The page of each person has “Erase this person”."),
+            next_url=address(PROOFS, after=found[ROWS - 1].erasure_id) if len(found) > ROWS else "",
+            first_url=PROOFS if before else "",
+        ),
+    )
 
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
