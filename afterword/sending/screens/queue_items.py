@@ -1,7 +1,8 @@
 """The messages of the next seven days by the hour in which they become due."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -16,6 +17,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
+from afterword.errors import Sentence
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.charts import Text, View, week_view
@@ -24,6 +26,9 @@ from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.sending.channels.outbox import CAPTURED
+from afterword.sending.intake import lists as intake
+from afterword.sending.intake.imports.service import ProblemKind, list_failed_rows
+from afterword.sending.intake.lists import AddressList
 from afterword.sending.queue import lists, outbox, traces
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
@@ -151,9 +156,9 @@ class SendingFilter(PeriodFilter):
 async def list_items(visit: Visit) -> Response:
     words, asked = visit.words, visit.query.get("q", "").strip()[:SEARCH_CHARACTERS_MAX]
     chosen = SendingFilter.read(visit.query)
+    if asked:
+        return await _why(visit, asked)
     async with visit.read() as db:
-        if asked:
-            return await _why(visit, db, asked)
         counts = await lists.count_items(db, caller=visit.caller, wanted=item_filter_of(visit, chosen, tab="all"))
         wanted = replace(item_filter_of(visit, chosen, tab=chosen.tab), reason=reason_of(chosen))
         rows = await lists.list_items(
@@ -201,6 +206,7 @@ async def list_items(visit: Visit) -> Response:
         may_repeat={"Queue.Create", "Queue.Update"} <= visit.caller.scopes,
         plan=plan,
         asked="",
+        faulty=[],
         facts=[],
     )
 
@@ -372,8 +378,64 @@ def reason_text(words: Texts, reason: str) -> str:
     return words(REASONS[reason]) if reason in REASONS else reason
 
 
-async def _why(visit: Visit, db: Database, asked: str) -> Response:
-    """The items of an order or an address, and what is known of the address where there is none."""
+def said(words: Texts, kind: ProblemKind) -> str:
+    """The problem of a row in the reader's language."""
+    sentence = words.said(Sentence(kind.text, **kind.values))
+    return words("Column “{column}”: {problem}", column=kind.column, problem=sentence) if kind.column else sentence
+
+
+async def _why(visit: Visit, asked: str) -> Response:
+    """The items of an order or an address, and what is known of it where there is none."""
+    words = visit.words
+    async with visit.read() as db:
+        found, facts = await _asked(visit, db, asked)
+        key = visit.caller.part
+        searched = [] if found else await intake.list_searched(db, **key, limit=intake.SEARCHED_MAX)
+    faulty = await _faulty(visit, searched, asked)
+    if not found and not faulty:
+        facts = [words("No message found. None was requested for this address or order."), *facts]
+    return visit.page(
+        "sending.html",
+        title=words("Why not?"),
+        list=Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty=""),
+        tabs=[],
+        chosen=SendingFilter(),
+        periods=[],
+        reasons=[],
+        plan=None,
+        acts_count=0,
+        asked=asked,
+        facts=facts,
+        faulty=faulty,
+    )
+
+
+async def _faulty(visit: Visit, searched: Sequence[AddressList], asked: str) -> list[tuple[str, str]]:
+    """A sentence for each faulty row of a list that has this, and the address of its check."""
+    words, told = visit.words, list[tuple[str, str]]()
+    lists_with = await asyncio.to_thread(intake.rows_with, searched, asked)
+    async with visit.read() as db:
+        for one, numbers in lists_with:
+            key = {"organization_id": one.organization_id, "import_id": one.import_id or one.check_id or ""}
+            rows = await list_failed_rows(db, **key, after=0, limit=len(numbers), numbers=numbers)
+            here = f"{SENDING}/lists/{one.list_id}/{'result' if one.import_id else 'check'}"
+            told += [
+                (
+                    words(
+                        "Line {n} of {file} has a problem, so no message was scheduled. {problem}",
+                        n=words.count(row.line or row.row),
+                        file=one.file_name or words("Pasted rows"),
+                        problem=" ".join(said(words, kind) for kind in row.kinds),
+                    ),
+                    f"{here}?after={row.row - 1}#faulty",
+                )
+                for row in rows
+            ]
+    return told
+
+
+async def _asked(visit: Visit, db: Database, asked: str) -> tuple[list[ListedItem], list[str]]:
+    """The items of an order or an address, and since when the address is suppressed."""
     words, caller, secret = visit.words, visit.caller, visit.site.secret
     found: list[ListedItem] = []
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
@@ -398,22 +460,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
             )
             for one in suppressions
         ]
-    if not found:
-        facts = [words("No message found. None was requested for this address or order."), *facts]
-    listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
-    return visit.page(
-        "sending.html",
-        title=words("Why not?"),
-        list=listing,
-        tabs=[],
-        chosen=SendingFilter(),
-        periods=[],
-        reasons=[],
-        plan=None,
-        acts_count=0,
-        asked=asked,
-        facts=facts,
-    )
+    return found, facts
 
 
 def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> RequestedItems:
