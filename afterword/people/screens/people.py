@@ -59,11 +59,7 @@ SUPPRESSIONS: Final[Mapping[str, Marked]] = {
     "unsubscribed": "The person does not want messages", "complaint": "Reported as spam", "blocked": "Blocked by us",
     "hard_bounce": "The address does not exist", "erased": "The person was erased",
 }  # fmt: skip
-BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
-    "unsubscribed": "unsubscribed",
-    "complaint": "complaint",
-    "blocked": "blocked",
-}
+BY_HAND: Final[tuple[suppressions.Reason, ...]] = ("unsubscribed", "complaint", "blocked")
 MODES: Final[Mapping[str, Marked]] = {
     "anonymize": "Keep scores without the person: figures stay as they are",
     "erase": "Delete the responses too: they disappear from every figure",
@@ -325,7 +321,7 @@ async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Sup
 async def stop_messages(visit: Visit) -> Response:
     form, responder_id = visit.form, visit.id("responder_id")
     channel, _, identifier = form.text("address").partition(":")
-    reason = BY_HAND.get(form.text("reason"), "blocked")
+    reason: suppressions.Reason = next((one for one in BY_HAND if one == form.text("reason")), "blocked")
     try:
         async with visit.write() as db:
             view, _ = await _view(visit, db)

@@ -163,24 +163,6 @@ async def list_lists(
     return [ListedList(**row) for row in rows]
 
 
-async def list_searched(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], limit: int
-) -> list[AddressList]:
-    """The newest lists that have faulty rows and whose file is kept."""
-    rows = await db.fetch(
-        f"""select {_COLUMNS_L}, q.owner_application_id as application_id, null as creator_name
-           from queue_list l
-           join questionnaire q on q.organization_id = l.organization_id and q.questionnaire_id = l.questionnaire_id
-           join queue_import i on i.organization_id = l.organization_id
-             and i.import_id = coalesce(l.import_id, l.check_id)
-           where l.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
-             and l.content is not null and i.rows_failed > 0
-           order by l.created_time desc, l.list_id desc limit $3""",
-        *(organization_id, list(application_ids), limit),
-    )
-    return [AddressList(**dict(row)) for row in rows]
-
-
 async def _update_list(
     db: Database, *, organization_id: str, list_id: str, changes: Mapping[str, Any], content: bytes | None = None
 ) -> None:
@@ -265,7 +247,7 @@ REMEMBERED_MAX: Final = 2_000  # columns of an application
 NAME_CHARACTERS_MAX: Final = 200  # of a column that is remembered
 FAULTY_MAX: Final = 200_000
 SEARCHED_MAX: Final = 5  # lists, each of which is read
-FOUND_MAX: Final = 10  # rows of a list
+FOUND_MAX: Final = 5  # rows of a list
 KINDS_MAX: Final = 20  # of problems
 KEY_DIGITS: Final = 16
 COMPRESSION: Final = 1
@@ -447,13 +429,14 @@ async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> di
     return {row.row: row.kinds for row in rows}
 
 
-def rows_with(searched: Sequence[AddressList], asked: str) -> list[tuple[AddressList, list[int]]]:
-    """Of each list the numbers of the first rows that have this in a cell, whatever its case. Reads them."""
-    value, found = asked.casefold(), list[tuple[AddressList, list[int]]]()
+def rows_with(searched: Sequence[AddressList], asked: str) -> list[tuple[AddressList, int]]:
+    """The first rows of each list that have this in a cell, whatever its case, by their numbers. Reads them."""
+    value, found = asked.casefold(), list[tuple[AddressList, int]]()
     for one in searched:
         text = text_of(one, one.layout.reading)
         if value in text.casefold():
-            found.append((one, core_imports.rows_with(text, one.separator, value, limit=FOUND_MAX)))
+            numbers = core_imports.rows_with(text, one.separator, value, limit=FOUND_MAX)
+            found += [(one, number) for number in numbers]
     return found
 
 

@@ -205,9 +205,6 @@ async def list_items(visit: Visit) -> Response:
         acts_count=_acts_count(counts, chosen),
         may_repeat={"Queue.Create", "Queue.Update"} <= visit.caller.scopes,
         plan=plan,
-        asked="",
-        faulty=[],
-        facts=[],
     )
 
 
@@ -390,47 +387,32 @@ async def _why(visit: Visit, asked: str) -> Response:
     async with visit.read() as db:
         found, facts = await _asked(visit, db, asked)
         key = visit.caller.part
-        searched = [] if found else await intake.list_searched(db, **key, limit=intake.SEARCHED_MAX)
+        newest = [] if found else await intake.list_lists(db, **key, after=None, limit=intake.SEARCHED_MAX)
+        checked = [one.list_id for one in newest if one.is_kept and one.state]
+        searched = [await intake.get(db, caller=visit.caller, list_id=list_id) for list_id in checked]
     faulty = await _faulty(visit, searched, asked)
     if not found and not faulty:
         facts = [words("No message found. None was requested for this address or order."), *facts]
-    return visit.page(
-        "sending.html",
-        title=words("Why not?"),
-        list=Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty=""),
-        tabs=[],
-        chosen=SendingFilter(),
-        periods=[],
-        reasons=[],
-        plan=None,
-        acts_count=0,
-        asked=asked,
-        facts=facts,
-        faulty=faulty,
-    )
+    listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
+    return visit.page("why_not.html", title=words("Why not?"), list=listing, asked=asked, facts=facts, faulty=faulty)
 
 
 async def _faulty(visit: Visit, searched: Sequence[AddressList], asked: str) -> list[tuple[str, str]]:
-    """A sentence for each faulty row of a list that has this, and the address of its check."""
+    """A sentence for each faulty row of these lists that has this, and the address of its check."""
     words, told = visit.words, list[tuple[str, str]]()
-    lists_with = await asyncio.to_thread(intake.rows_with, searched, asked)
+    rows = await asyncio.to_thread(intake.rows_with, searched, asked)
     async with visit.read() as db:
-        for one, numbers in lists_with:
+        for one, number in rows:
             key = {"organization_id": one.organization_id, "import_id": one.import_id or one.check_id or ""}
-            rows = await list_failed_rows(db, **key, after=0, limit=len(numbers), numbers=numbers)
-            here = f"{SENDING}/lists/{one.list_id}/{'result' if one.import_id else 'check'}"
-            told += [
-                (
-                    words(
-                        "Line {n} of {file} has a problem, so no message was scheduled. {problem}",
-                        n=words.count(row.line or row.row),
-                        file=one.file_name or words("Pasted rows"),
-                        problem=" ".join(said(words, kind) for kind in row.kinds),
-                    ),
-                    f"{here}?after={row.row - 1}#faulty",
+            for row in await list_failed_rows(db, **key, after=number - 1, limit=1):
+                sentence = words(
+                    "Line {n} of {file} has a problem, so no message was scheduled. {problem}",
+                    n=words.count(row.line or row.row),
+                    file=one.file_name or words("Pasted rows"),
+                    problem=" ".join(said(words, kind) for kind in row.kinds),
                 )
-                for row in rows
-            ]
+                here = f"{SENDING}/lists/{one.list_id}/{'result' if one.import_id else 'check'}"
+                told += [(sentence, f"{here}?after={number - 1}#faulty")] if row.row == number else []
     return told
 
 

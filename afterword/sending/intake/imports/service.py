@@ -193,20 +193,16 @@ async def list_import_rows(
 
 
 async def list_failed_rows(
-    db: Database,
-    *,
-    organization_id: str,
-    import_id: str,
-    after: int,
-    limit: int,
-    numbers: Sequence[int] | None = None,
+    db: Database, *, organization_id: str, import_id: str, after: int, limit: int
 ) -> list[ImportRowRecord]:
-    """Those behind this row, in their order; of these `numbers` alone, where there are any."""
+    """Those behind this row, in their order."""
     rows = await db.fetch(
         """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
-           where organization_id = $1 and import_id = $2 and row > $3 and state = 'failed'
-             and ($5::integer[] is null or row = any($5)) order by row limit $4""",
-        *(organization_id, import_id, after, limit, numbers),
+           where organization_id = $1 and import_id = $2 and row > $3 and state = 'failed' order by row limit $4""",
+        organization_id,
+        import_id,
+        after,
+        limit,
     )
     return [ImportRowRecord(**dict(row)) for row in rows]
 
