@@ -98,7 +98,6 @@ async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[P
         if instance_id is not None:
             await require_begun(database, link=link, instance_id=instance_id)
     path = f"/l/{link.key}/kiosk"
-    data = {
-        "path": path, "idle": str(kiosk.idle_seconds), "thanks": str(kiosk.thanks_seconds), "layout": kiosk.layout,
-    }  # fmt: skip
+    seconds = {"idle": f"{kiosk.idle_seconds}", "thanks": f"{kiosk.thanks_seconds}"}
+    data = {"path": path, **seconds, "layout": kiosk.layout}
     return link, Placement(kind="kiosk", path=path, data=data)

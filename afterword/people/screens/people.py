@@ -136,7 +136,7 @@ def _name(words: Texts, view: ResponderView, person: Responder | None) -> str:
     if view.responder.anonymized_time is not None:
         return words("Erased person")
     name = name_of(person.metadata) if person else ""
-    return name or next((one.identifier for one in view.identifiers), words("No people yet"))
+    return name or next((one.identifier for one in view.identifiers), words("Unknown person"))
 
 
 def _marks(words: Texts, view: ResponderView) -> list[str]:

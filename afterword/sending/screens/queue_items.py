@@ -28,7 +28,7 @@ from afterword.people.responders import store as responders_store
 from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.intake import lists as intake
 from afterword.sending.intake.imports.service import ProblemKind, list_failed_rows
-from afterword.sending.intake.lists import AddressList
+from afterword.sending.intake.lists import SEARCHED_MAX, AddressList
 from afterword.sending.queue import lists, outbox, traces
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
@@ -386,8 +386,7 @@ async def _why(visit: Visit, asked: str) -> Response:
     words = visit.words
     async with visit.read() as db:
         found, facts = await _asked(visit, db, asked)
-        key = visit.caller.part
-        newest = [] if found else await intake.list_lists(db, **key, after=None, limit=intake.SEARCHED_MAX)
+        newest = [] if found else await intake.list_lists(db, **visit.caller.part, after=None, limit=SEARCHED_MAX)
         checked = [one.list_id for one in newest if one.is_kept and one.state]
         searched = [await intake.get(db, caller=visit.caller, list_id=list_id) for list_id in checked]
     faulty = await _faulty(visit, searched, asked)
@@ -423,26 +422,23 @@ async def _asked(visit: Visit, db: Database, asked: str) -> tuple[list[ListedIte
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
         by_key = RequestedItems(external_reference=asked, with_order_key=True)
         found = (await lists.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
-    keys = lists.keys_of(asked, secret=secret)
-    facts: list[str] = []
-    if keys:
-        by_address = await lists.list_items(
-            db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
+    if not (keys := lists.keys_of(asked, secret=secret)):
+        return found, []
+    by_address = await lists.list_items(
+        db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
+    )
+    suppressions = await responders_store.list_suppressions_for(
+        db, addresses=[(caller.organization_id, *key) for key in keys], now=visit.now
+    )
+    return [*found, *by_address.items], [
+        words(
+            "{channel}: nothing has been sent to this address since {moment}: {reason}.",
+            channel=words(CHANNELS[one.channel_id]),
+            moment=words.moment(one.created_time, time_zone=visit.zone),
+            reason=reason_text(words, one.reason),
         )
-        found = [*found, *by_address.items]
-        suppressions = await responders_store.list_suppressions_for(
-            db, addresses=[(caller.organization_id, *key) for key in keys], now=visit.now
-        )
-        facts = [
-            words(
-                "{channel}: nothing has been sent to this address since {moment}: {reason}.",
-                channel=words(CHANNELS[one.channel_id]),
-                moment=words.moment(one.created_time, time_zone=visit.zone),
-                reason=reason_text(words, one.reason),
-            )
-            for one in suppressions
-        ]
-    return found, facts
+        for one in suppressions
+    ]
 
 
 def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> RequestedItems:
