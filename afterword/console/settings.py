@@ -83,6 +83,9 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
             _setting("tokens", "Tokens", "Keys for programs that call the API", "api key secret"),
             _setting("webhooks", "Webhooks", "Addresses that Afterword calls", "events integration"),
             _setting("retention", "Retention", "How long personal data is kept", "gdpr privacy erase delete anonymize"),
+            _setting(
+                "erasures", "Proofs of erasure", "Data of people that was erased", "gdpr dsgvo forgotten certificate"
+            ),
             _setting("audit", "Audit log", "Who changed and read what", "history trail"),
         ),
     ),

@@ -259,6 +259,16 @@ async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
     return found
 
 
+async def list_erasures(db: Database, *, caller: Caller, before: str, limit: int) -> list[Erasure]:
+    """Newest first, as their ids are; `before`: those before this id, of all where it is empty. Raises Forbidden."""
+    caller.require_all()
+    return await db.records(_erasure).fetch(
+        f"""select {_COLUMNS} from erasure where organization_id = $1 and ($2 = '' or erasure_id < $2)
+           order by erasure_id desc limit $3""",
+        *(caller.organization_id, before, limit),
+    )
+
+
 async def work_next(db: Database, *, now: datetime) -> int:
     """A turn of the erasure that waited longest; 0: there is none. A failed turn is logged and tried again later."""
     erasure = await _claim_erasure(db, now=now)

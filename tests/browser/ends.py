@@ -22,7 +22,10 @@ LINK: Final[dict[str, Any]] = {
     "title": "Counter", "metadata": {}, "parameters": [], "takes_reference": False, "active": True,
     "opens_time": None, "closes_time": None, "one_response_per": None, "locale": None, "kiosk": None,
 }  # fmt: skip
-KIOSK: Final[dict[str, Any]] = {"kiosk": {"idle_seconds": 30, "thanks_seconds": 5}, "kiosk_pin": "4711"}
+KIOSK: Final[dict[str, Any]] = {
+    "kiosk": {"idle_seconds": 30, "thanks_seconds": 5, "layout": "one_page"},
+    "kiosk_pin": "4711",
+}
 PIN: Final = KIOSK["kiosk_pin"]
 CODE: Final = "SUMMER-2026-KALAMATA"
 SCORES: Final = {"full quota": 0, "call-back form": 3, "coupon": 9, "button and review": 10}

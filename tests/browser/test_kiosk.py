@@ -3,7 +3,7 @@
 import asyncio
 import json
 from contextlib import suppress
-from typing import Self
+from typing import Final, Self
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,9 +24,9 @@ IDLE, THANKS = KIOSK["kiosk"]["idle_seconds"] * 1_000, KIOSK["kiosk"]["thanks_se
 WARNING, RETRY = 10_000, 15_000
 
 
-async def kiosk_of(shop: Shop) -> str:
+async def kiosk_of(shop: Shop, **members: str) -> str:
     """The path of the kiosk of a new link."""
-    link = await link_of(shop, locale="en", **KIOSK)
+    link = await link_of(shop, locale="en", **KIOSK | {"kiosk": KIOSK["kiosk"] | members})
     return f"/l/{link.key}/kiosk"
 
 
@@ -171,3 +171,74 @@ async def test_offline(shop: Shop, new_page: NewPage) -> None:
     path = await kiosk_of(shop)
     async with Cable(shop.url) as cable:
         await journey(shop, await new_page(width=800), path, cable)
+
+
+STEPS: Final = "[...document.querySelectorAll('.question')].filter(one => one.checkVisibility()).map(one => one.id)"
+BUTTON: Final = ".actions .button:not(.quiet)"
+
+
+async def is_at(page: Page, step: int, button: str) -> None:
+    """0: the start screen, which shows no question; else this question alone."""
+    await page.locator(f"{BUTTON}:text-is('{button}')").wait_for()
+    ids = await page.eval_on_selector_all(".question", "all => all.map(one => one.id)")
+    assert (step > 0) * ids[step - 1 : step] == await page.evaluate(STEPS)
+    assert (step == 0) == await page.locator("h1").is_visible()
+
+
+async def answers_in_steps(page: Page, likely: int) -> None:
+    """Those that are required; the button leads from the start screen over each question to the thanks."""
+    controls = [page.locator(".key").nth(likely), page.locator(".smiley").nth(3), page.locator(".key").nth(11 + 4)]
+    label = ""
+    while not label.startswith("Send"):
+        await page.locator(BUTTON).click()
+        for control in controls:
+            if await control.is_visible():
+                await control.click()
+        label = await page.locator(BUTTON).inner_text()
+    await page.locator(BUTTON).click()
+    await page.locator("h1:text-is('Thank you')").wait_for()
+
+
+async def test_one_question_at_a_time(shop: Shop, new_page: NewPage) -> None:
+    path, before = await kiosk_of(shop, layout="by_question"), await given(shop)
+    async with Cable(shop.url) as cable:
+        page = await new_page(width=800)
+        await page.clock.install()
+        await page.goto(f"{cable.url}{path}")
+        await is_at(page, 0, "Start")
+        leave_link = page.get_by_role("link", name="Leave kiosk mode")
+        assert ("", True) == (await leave_link.inner_text(), await leave_link.is_visible())
+        await page.locator(BUTTON).click()
+        await is_at(page, 1, "Next")
+        results = await Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+        assert [] == [one["id"] for one in results.response["violations"]]
+        await page.locator(BUTTON).click()
+        await until(page, "document.querySelector('input:invalid') !== null")  # it is required
+        await is_at(page, 1, "Next")
+        await page.clock.fast_forward(IDLE)
+        await page.locator("#idle[open]").wait_for()
+        await page.clock.run_for(WARNING + 1_000)
+        await is_at(page, 0, "Start")  # nobody was there, and nothing was kept
+        assert before == await given(shop)
+
+        await page.locator(BUTTON).click()
+        await page.locator(".key").nth(9).click()
+        await page.keyboard.press("Enter")
+        await is_at(page, 2, "Next")
+        await page.locator(".actions button:text-is('Back')").click()
+        await is_at(page, 1, "Next")
+        assert await page.locator(".key input").nth(9).is_checked()
+        await page.locator(".actions button:text-is('Back')").click()
+        await answers_in_steps(page, 9)
+        await page.clock.fast_forward(THANKS)
+        await is_at(page, 0, "Start")
+        assert 0 == await page.locator("input:checked").count()
+        cable.pull()
+        await answers_in_steps(page, 2)
+        await page.clock.fast_forward(THANKS)
+        await is_at(page, 0, "Start")
+        cable.plug()
+        await page.clock.fast_forward(RETRY)
+        await until(page, f"localStorage['afterword:{path}'] === '[]'")
+        assert sorted([*before, (2, True), (9, True)]) == await given(shop)
+        await leave(page)

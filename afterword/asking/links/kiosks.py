@@ -1,4 +1,4 @@
-"""The pages of a public link in kiosk mode: all questions on one page, a new response for each person, a way out."""
+"""The pages of a public link in kiosk mode: one form for each person, which its script shows in steps; a way out."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from afterword.asking.instances.answer_page import Placement, first, read_posted
 from afterword.asking.instances.pages import post_answers, show_answers
 from afterword.asking.instances.rendering import leave_page, left_page
 from afterword.asking.links.pages import find_link, open_link, post_link, require_begun, show_link
-from afterword.asking.links.public_links import PublicLink, is_pin
+from afterword.asking.links.public_links import PublicLink, is_pin, kiosk_of
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.web import html, public, static
@@ -92,10 +92,12 @@ async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[P
     """Raises NotFound for a link without a kiosk, and for an instance that did not begin at the link."""
     async with db.connection(request.state.pool) as database:
         link, _ = await find_link(request, database)
-        if link.kiosk is None:
+        kiosk = kiosk_of(link)
+        if kiosk is None:
             raise errors.NotFound("There is no such page.")
         if instance_id is not None:
             await require_begun(database, link=link, instance_id=instance_id)
     path = f"/l/{link.key}/kiosk"
-    data = {"path": path, "idle": str(link.kiosk["idle_seconds"]), "thanks": str(link.kiosk["thanks_seconds"])}
+    seconds = {"idle": f"{kiosk.idle_seconds}", "thanks": f"{kiosk.thanks_seconds}"}
+    data = {"path": path, **seconds, "layout": kiosk.layout}
     return link, Placement(kind="kiosk", path=path, data=data)

@@ -64,6 +64,10 @@ POSITIONS: Final[tuple[tuple[str, Marked], ...]] = (
     ("corner", "in the lower corner"),
     ("center", "in the middle, above the page"),
 )
+KIOSK_LAYOUTS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("by_question", "a start screen, then one question at a time"),
+    ("one_page", "all questions on one page"),
+)
 Parameters = Annotated[list[Name], Meta(max_length=PARAMETERS_MAX)]
 QrFormat = Literal["svg", "png"]
 Per = Literal["browser", "address"]
@@ -118,6 +122,9 @@ class Kiosk(fields.Request):
     thanks_seconds: Annotated[
         int, Meta(ge=3, le=120), Editable("Shows the thank-you page for (seconds)", "", "number")
     ] = 10
+    layout: Annotated[Literal["by_question", "one_page"], Editable("The screen shows", "", "choice", KIOSK_LAYOUTS)] = (
+        "by_question"
+    )
 
 
 class QrQuery(fields.Request):

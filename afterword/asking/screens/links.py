@@ -6,6 +6,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.instances import store as instances_store
+from afterword.asking.instances.rendering import logo_url
 from afterword.asking.links import public_links
 from afterword.asking.links.public_links import (
     COUNTED_MAX,
@@ -151,6 +153,8 @@ async def qr_file(visit: Visit) -> Response:
 async def print_page(visit: Visit) -> Response:
     async with visit.read() as db:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
+        key = {"questionnaire_id": questionnaire.questionnaire_id}
+        shown = errors.found(await instances_store.get_public_questionnaire(db, **key), "There is no such page.")
     each = visit.query.get("each", "")
     each = each if each in SHEETS else next(iter(SHEETS))
     here, url = f"{_path(questionnaire)}/{link.link_id}", visit.public_pages.link_url(link.key)
@@ -166,6 +170,8 @@ async def print_page(visit: Visit) -> Response:
         copies=int(each),
         code=qr.code_of(url),
         shown_url=url.partition("://")[2],
+        shop=shown.brand,
+        logo_url=logo_url(shown.theme, shown.questionnaire_id),
         print_url=static.url("console/print.css"),
     )
 

@@ -365,6 +365,17 @@ def cells_of(text: str, separator: str, numbers: Collection[int]) -> dict[int, d
     }
 
 
+def rows_with(text: str, separator: str, value: str, *, limit: int) -> list[int]:
+    """The numbers, from 1, of the first rows with a cell of this value, which is casefolded; a broken row has none."""
+    numbered = enumerate(read(text, separator)[1], start=1)
+    found = (
+        number
+        for number, record in numbered
+        if not isinstance(record.cells, Fault) and any(cell.strip().casefold() == value for cell in record.cells)
+    )
+    return [*islice(found, limit)]
+
+
 def repaired_cells(text: str, separator: str, right: Mapping[int, Mapping[str, str]]) -> tuple[str, int]:
     """The file with these cells, by number of row and column, and how many rows changed. Raises Invalid."""
     names = read(text, separator)[0]

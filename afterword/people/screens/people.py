@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from afterword import errors
+from afterword import errors, ids
 from afterword.asking.instances import responders
 from afterword.asking.instances.responders import ResponderView
 from afterword.asking.questionnaires import metadata
@@ -22,7 +22,17 @@ from afterword.kit import db as databases
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts
-from afterword.kit.ui.lists import SEARCH_CHARACTERS, Column, Listing, address, key_of, page_links, page_of, read_key
+from afterword.kit.ui.lists import (
+    ROWS,
+    SEARCH_CHARACTERS,
+    Column,
+    Listing,
+    address,
+    key_of,
+    page_links,
+    page_of,
+    read_key,
+)
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.people.responders import suppressions
@@ -32,6 +42,7 @@ from afterword.privacy import service as privacy
 from afterword.privacy.profiles import Entry
 
 PEOPLE: Final = "/console/people"
+PROOFS: Final = "/console/settings/erasures"
 ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
@@ -48,11 +59,7 @@ SUPPRESSIONS: Final[Mapping[str, Marked]] = {
     "unsubscribed": "The person does not want messages", "complaint": "Reported as spam", "blocked": "Blocked by us",
     "hard_bounce": "The address does not exist", "erased": "The person was erased",
 }  # fmt: skip
-BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
-    "unsubscribed": "unsubscribed",
-    "complaint": "complaint",
-    "blocked": "blocked",
-}
+BY_HAND: Final[tuple[suppressions.Reason, ...]] = ("unsubscribed", "complaint", "blocked")
 MODES: Final[Mapping[str, Marked]] = {
     "anonymize": "Keep scores without the person: figures stay as they are",
     "erase": "Delete the responses too: they disappear from every figure",
@@ -129,7 +136,7 @@ def _name(words: Texts, view: ResponderView, person: Responder | None) -> str:
     if view.responder.anonymized_time is not None:
         return words("Erased person")
     name = name_of(person.metadata) if person else ""
-    return name or next((one.identifier for one in view.identifiers), words("Without a name"))
+    return name or next((one.identifier for one in view.identifiers), words("Unknown person"))
 
 
 def _marks(words: Texts, view: ResponderView) -> list[str]:
@@ -314,7 +321,7 @@ async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Sup
 async def stop_messages(visit: Visit) -> Response:
     form, responder_id = visit.form, visit.id("responder_id")
     channel, _, identifier = form.text("address").partition(":")
-    reason = BY_HAND.get(form.text("reason"), "blocked")
+    reason: suppressions.Reason = next((one for one in BY_HAND if one == form.text("reason")), "blocked")
     try:
         async with visit.write() as db:
             view, _ = await _view(visit, db)
@@ -449,6 +456,37 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
         (answered, words.plural("{n} response", "{n} responses", answered)),
         (cases, words.plural("{n} case with its comments", "{n} cases with their comments", cases)),
     ]
+
+
+@routes.get(PROOFS, scope="Responder.Read")
+async def list_proofs(visit: Visit) -> Response:
+    words, after = visit.words, visit.query.get("after", "")
+    async with visit.read() as db:
+        before = after if ids.is_id(after) else ""
+        found = await privacy.list_erasures(db, caller=visit.caller, before=before, limit=ROWS + 1)
+    return visit.page(
+        "things.html",
+        title=words("Proofs of erasure"),
+        tab="erasures",
+        lead=words("One proof for each person whose data was erased. None says who it was."),
+        new=None,
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{PEOPLE}/erasure/{one.erasure_id}",
+                    "title": words.moment(one.requested_time, time_zone=visit.zone),
+                    "state": "" if one.finished_time else words("running"),
+                    "when": "",
+                    "more": words(MODES[one.mode]),
+                    "seen": one.erasure_id,
+                }
+                for one in found[:ROWS]
+            ],
+            empty=words("Nobody has been erased yet. The page of each person has “Erase this person”."),
+            next_url=address(PROOFS, after=found[ROWS - 1].erasure_id) if len(found) > ROWS else "",
+            first_url=PROOFS if before else "",
+        ),
+    )
 
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")

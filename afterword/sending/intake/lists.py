@@ -243,6 +243,8 @@ RECORD_DAYS: Final = 30
 REMEMBERED_MAX: Final = 2_000  # columns of an application
 NAME_CHARACTERS_MAX: Final = 200  # of a column that is remembered
 FAULTY_MAX: Final = 200_000
+SEARCHED_MAX: Final = 5  # lists, each of which is read
+FOUND_MAX: Final = 5  # rows of a list
 KINDS_MAX: Final = 20  # of problems
 KEY_DIGITS: Final = 16
 COMPRESSION: Final = 1
@@ -422,6 +424,17 @@ async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> di
         db, organization_id=found.organization_id, import_id=import_id, after=0, limit=FAULTY_MAX
     )
     return {row.row: row.kinds for row in rows}
+
+
+def rows_with(searched: Sequence[AddressList], asked: str) -> list[tuple[AddressList, int]]:
+    """The first rows of each list that have this in a cell, whatever its case, by their numbers. Reads them."""
+    value, found = asked.casefold(), list[tuple[AddressList, int]]()
+    for one in searched:
+        text = text_of(one, one.layout.reading)
+        if value in text.casefold():
+            numbers = core_imports.rows_with(text, one.separator, value, limit=FOUND_MAX)
+            found += [(one, number) for number in numbers]
+    return found
 
 
 def repaired(found: AddressList, content: bytes, numbers: Collection[int]) -> bytes:

@@ -18,17 +18,16 @@ from afterword.core.wire.imports import REFERENCE, VALUE_CHARACTERS_MAX, Repair,
 from afterword.core.wire.tables import ADDRESS, PROBLEM, UTF8, Reading
 from afterword.errors import Sentence
 from afterword.kit.db import Database
-from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import address
 from afterword.kit.web import headers, html
 from afterword.sending.intake import lists
 from afterword.sending.intake.imports import service as imports_service
-from afterword.sending.intake.imports.service import ImportRecord, ImportRowRecord, ProblemKind
+from afterword.sending.intake.imports.service import ImportRecord, ImportRowRecord
 from afterword.sending.intake.lists import AddressList, Problem
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.screens import pipelines, queue_items
 from afterword.sending.screens.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
-from afterword.sending.screens.queue_items import SendingFilter
+from afterword.sending.screens.queue_items import SendingFilter, said
 from afterword.tenants import audit
 
 VALUES: Final = 20  # that a page shows, the most frequent ones
@@ -305,12 +304,6 @@ async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
             now=visit.now,
             content=packed,
         )
-
-
-def said(words: Texts, kind: ProblemKind) -> str:
-    """The problem in the reader's language."""
-    sentence = words.said(Sentence(kind.text, **kind.values))
-    return words("Column “{column}”: {problem}", column=kind.column, problem=sentence) if kind.column else sentence
 
 
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:

@@ -1,7 +1,8 @@
 """The messages of the next seven days by the hour in which they become due."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -16,6 +17,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
+from afterword.errors import Sentence
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.charts import Text, View, week_view
@@ -24,6 +26,9 @@ from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.sending.channels.outbox import CAPTURED
+from afterword.sending.intake import lists as intake
+from afterword.sending.intake.imports.service import ProblemKind, list_failed_rows
+from afterword.sending.intake.lists import SEARCHED_MAX, AddressList
 from afterword.sending.queue import lists, outbox, traces
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
@@ -151,9 +156,9 @@ class SendingFilter(PeriodFilter):
 async def list_items(visit: Visit) -> Response:
     words, asked = visit.words, visit.query.get("q", "").strip()[:SEARCH_CHARACTERS_MAX]
     chosen = SendingFilter.read(visit.query)
+    if asked:
+        return await _why(visit, asked)
     async with visit.read() as db:
-        if asked:
-            return await _why(visit, db, asked)
         counts = await lists.count_items(db, caller=visit.caller, wanted=item_filter_of(visit, chosen, tab="all"))
         wanted = replace(item_filter_of(visit, chosen, tab=chosen.tab), reason=reason_of(chosen))
         rows = await lists.list_items(
@@ -200,8 +205,6 @@ async def list_items(visit: Visit) -> Response:
         acts_count=_acts_count(counts, chosen),
         may_repeat={"Queue.Create", "Queue.Update"} <= visit.caller.scopes,
         plan=plan,
-        asked="",
-        facts=[],
     )
 
 
@@ -373,48 +376,70 @@ def reason_text(words: Texts, reason: str) -> str:
     return words(REASONS[reason]) if reason in REASONS else reason
 
 
-async def _why(visit: Visit, db: Database, asked: str) -> Response:
-    """The items of an order or an address, and what is known of the address where there is none."""
+def said(words: Texts, kind: ProblemKind) -> str:
+    """The problem of a row in the reader's language."""
+    sentence = words.said(Sentence(kind.text, **kind.values))
+    return words("Column “{column}”: {problem}", column=kind.column, problem=sentence) if kind.column else sentence
+
+
+async def _why(visit: Visit, asked: str) -> Response:
+    """The items of an order or an address, and what is known of it where there is none."""
+    words = visit.words
+    async with visit.read() as db:
+        found, facts = await _asked(visit, db, asked)
+        newest = [] if found else await intake.list_lists(db, **visit.caller.part, after=None, limit=SEARCHED_MAX)
+        checked = [one.list_id for one in newest if one.is_kept and one.state]
+        searched = [await intake.get(db, caller=visit.caller, list_id=list_id) for list_id in checked]
+    faulty = await _faulty(visit, searched, asked)
+    if not found and not faulty:
+        facts = [words("No message found. None was requested for this address or order."), *facts]
+    listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
+    return visit.page("why_not.html", title=words("Why not?"), list=listing, asked=asked, facts=facts, faulty=faulty)
+
+
+async def _faulty(visit: Visit, searched: Sequence[AddressList], asked: str) -> list[tuple[str, str]]:
+    """A sentence for each faulty row of these lists that has this, and the address of its check."""
+    words, told = visit.words, list[tuple[str, str]]()
+    rows = await asyncio.to_thread(intake.rows_with, searched, asked)
+    async with visit.read() as db:
+        for one, number in rows:
+            key = {"organization_id": one.organization_id, "import_id": one.import_id or one.check_id or ""}
+            for row in await list_failed_rows(db, **key, after=number - 1, limit=1):
+                sentence = words(
+                    "Line {n} of {file} has a problem, so no message was scheduled. {problem}",
+                    n=words.count(row.line or row.row),
+                    file=one.file_name or words("Pasted rows"),
+                    problem=" ".join(said(words, kind) for kind in row.kinds),
+                )
+                here = f"{SENDING}/lists/{one.list_id}/{'result' if one.import_id else 'check'}"
+                told += [(sentence, f"{here}?after={number - 1}#faulty")] if row.row == number else []
+    return told
+
+
+async def _asked(visit: Visit, db: Database, asked: str) -> tuple[list[ListedItem], list[str]]:
+    """The items of an order or an address, and since when the address is suppressed."""
     words, caller, secret = visit.words, visit.caller, visit.site.secret
     found: list[ListedItem] = []
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
         by_key = RequestedItems(external_reference=asked, with_order_key=True)
         found = (await lists.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
-    keys = lists.keys_of(asked, secret=secret)
-    facts: list[str] = []
-    if keys:
-        by_address = await lists.list_items(
-            db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
-        )
-        found = [*found, *by_address.items]
-        suppressions = await responders_store.list_suppressions_for(
-            db, addresses=[(caller.organization_id, *key) for key in keys], now=visit.now
-        )
-        facts = [
-            words(
-                "{channel}: nothing has been sent to this address since {moment}: {reason}.",
-                channel=words(CHANNELS[one.channel_id]),
-                moment=words.moment(one.created_time, time_zone=visit.zone),
-                reason=reason_text(words, one.reason),
-            )
-            for one in suppressions
-        ]
-    if not found:
-        facts = [words("No message found. None was requested for this address or order."), *facts]
-    listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
-    return visit.page(
-        "sending.html",
-        title=words("Why not?"),
-        list=listing,
-        tabs=[],
-        chosen=SendingFilter(),
-        periods=[],
-        reasons=[],
-        plan=None,
-        acts_count=0,
-        asked=asked,
-        facts=facts,
+    if not (keys := lists.keys_of(asked, secret=secret)):
+        return found, []
+    by_address = await lists.list_items(
+        db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
     )
+    suppressions = await responders_store.list_suppressions_for(
+        db, addresses=[(caller.organization_id, *key) for key in keys], now=visit.now
+    )
+    return [*found, *by_address.items], [
+        words(
+            "{channel}: nothing has been sent to this address since {moment}: {reason}.",
+            channel=words(CHANNELS[one.channel_id]),
+            moment=words.moment(one.created_time, time_zone=visit.zone),
+            reason=reason_text(words, one.reason),
+        )
+        for one in suppressions
+    ]
 
 
 def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> RequestedItems:

@@ -7,6 +7,7 @@
   const dialog = document.getElementById("idle"), note = dialog.querySelector("p");
   let first = document.cloneNode(true);
   let isStart = true, isDirty = false, isDone = false, hasLeft = false, isSending = false, isFlushing = false, timer, countdown;
+  let questions = [], step = 0;
 
   let queue = [];
   try { queue = JSON.parse(localStorage[key]); } catch { /* nothing waits */ }
@@ -73,7 +74,43 @@
   const touch = () => {
     if (hasLeft || isDone) return;
     rest();
-    if (!isStart || isDirty) after(idle, warn);
+    if (!isStart || isDirty || step) after(idle, warn);
+  };
+
+  // One question at a time: all stand in one form, so that it works without a connection, and all but one are hidden.
+  // Step 0 is the start screen, which has the texts above the questions and the languages.
+  const turn = (to) => {
+    const sheet = document.querySelector(".sheet"), actions = sheet.querySelector("form > .actions");
+    const { start, next, back, count } = actions.dataset, button = actions.querySelector("button");
+    const quiet = Object.assign(document.createElement("button"), { type: "button", className: "button quiet", textContent: back });
+    const place = document.createElement("p");
+    step = to;
+    sheet.dataset.step = step ? "question" : "start";
+    for (const one of sheet.querySelectorAll(".intro, .languages")) one.hidden = step;
+    for (const one of sheet.querySelectorAll(".summary")) one.hidden = one.id;
+    questions.forEach((parts, index) => parts.forEach((one) => { one.hidden = index + 1 !== step; }));
+    button.dataset.send ??= button.textContent;
+    button.textContent = step === questions.length ? button.dataset.send : step ? next : start;
+    quiet.onclick = () => turn(step - 1);
+    place.textContent = (count ?? "").replace("{page}", step).replace("{pages}", questions.length);
+    actions.replaceChildren(button, ...step ? [quiet, place] : []);
+    scrollTo(0, 0);
+    if (step) Object.assign(questions[step - 1].at(-1), { tabIndex: -1 }).focus();
+    touch();
+  };
+  const walk = (sheet) => {
+    const before = new Set(questions.flat().map(({ id }) => id)), found = [[]];
+    const isIn = sheet.querySelector("form > .actions[data-start]");
+    for (const one of isIn ? sheet.querySelectorAll(".section, [id^=q-]") : []) {
+      found.at(-1).push(one);
+      if (one.querySelector("input, select, textarea")) found.push([]); // headings and statements stand with what follows
+    }
+    questions = found.filter((parts) => parts.length);
+    step = 0;
+    if (!questions.length) return;
+    const wrong = questions.findIndex((parts) => parts.some((one) => one.matches(".wrong")));
+    const first = wrong < 0 ? questions.findIndex((parts) => parts.some(({ id }) => id && !before.has(id))) : wrong;
+    turn(isStart ? 0 : Math.max(first, 0) + 1);
   };
 
   const put = (sheet) => {
@@ -84,6 +121,7 @@
     isDirty = isDone = false;
     scrollTo(0, 0);
     (sheet.querySelector("[autofocus]") ?? document.body).focus();
+    walk(sheet);
   };
 
   const read = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -119,17 +157,21 @@
   };
 
   // Without a connection the browser alone checks what is required, and the types that it knows.
-  const isComplete = (form) => {
-    for (const one of form.querySelectorAll("[aria-required=true]")) {
+  const isComplete = (part) => {
+    for (const one of [part, ...part.querySelectorAll("*")].filter((each) => each.matches("[aria-required=true]"))) {
       for (const field of one.name ? [one] : one.querySelectorAll("[type=radio]")) field.required = true;
     }
-    return form.reportValidity();
+    return [...part.querySelectorAll("input, select, textarea")].every((one) => one.reportValidity());
   };
 
   addEventListener("submit", async (event) => {
     const form = event.target, body = new URLSearchParams(new FormData(form)), { name, value } = event.submitter ?? {};
     event.preventDefault();
     if (isSending) return;
+    if (value === "send" && step < questions.length) {
+      if (!step || questions[step - 1].every(isComplete)) turn(step + 1);
+      return;
+    }
     if (name) body.set(name, value);
     isSending = true;
     try {

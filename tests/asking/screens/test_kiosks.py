@@ -5,7 +5,7 @@ import html
 from tests.asking.screens.test_links import FORM
 from tests.tenants.logins.conftest import Browser
 
-KIOSK = {"is_on": "1", "idle_seconds": "45", "thanks_seconds": "8", "kiosk_pin": ""}
+KIOSK = {"is_on": "1", "idle_seconds": "45", "thanks_seconds": "8", "layout": "by_question", "kiosk_pin": ""}
 
 
 async def test_kiosk(browser: Browser, path: str) -> None:
@@ -14,7 +14,7 @@ async def test_kiosk(browser: Browser, path: str) -> None:
     kiosk = f"{one}/kiosk"
     assert f'href="{kiosk}"' in html.unescape((await browser.get(one)).text)
     assert "Turn kiosk mode on first." in (await browser.get(kiosk)).text
-    for name, wrong in (("idle_seconds", "5"), ("thanks_seconds", ""), ("kiosk_pin", "12")):
+    for name, wrong in (("idle_seconds", "5"), ("thanks_seconds", ""), ("layout", "x"), ("kiosk_pin", "12")):
         refused = await browser.post(kiosk, data={**KIOSK, name: wrong, "version": "1"})
         assert (422, True) == (refused.status_code, f'href="#{name}"' in refused.text)
     assert 303 == (await browser.post(kiosk, data={**KIOSK, "kiosk_pin": "471199", "version": "1"})).status_code

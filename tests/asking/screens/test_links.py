@@ -38,9 +38,6 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
         file = await browser.get(f"{one}/qr?format={file_format}")
         assert f"image/{file_format}" in file.headers["content-type"]
         assert "attachment" in file.headers["content-disposition"]
-    sheet = html.unescape((await browser.get(f"{one}/print?each=24&text=How+was+it%3F")).text)
-    assert (24, 24) == (sheet.count("<figcaption"), sheet.count(address[0].partition("://")[2]))
-
     changed = {**FORM, "version": "1", "title": "Receipt", "opens_time": "2031-02-01T09:00"}
     assert 303 == (await browser.post(one, data=changed)).status_code
     stale = await browser.post(one, data={**FORM, "version": "1", "title": "Letter", "active": ""})
@@ -91,3 +88,17 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
         await database.execute("update questionnaire_instance set link_id = null")
     assert 303 == (await browser.post(f"{one}/removal")).status_code
     assert 404 == (await browser.get(one)).status_code
+
+
+async def test_sheets(office: Office, browser: Browser, path: str) -> None:
+    one = (await browser.post(f"{path}/links/new", data=FORM)).headers["location"].partition("?")[0]
+    sheet = html.unescape((await browser.get(f"{one}/print?each=24&text=How+was+it%3F")).text)
+    shop = 'class="shop" dir="auto">Kalamata Books<'
+    counts = [sheet.count(text) for text in ("<figcaption", "How was it?<", shop, '<img class="logo"')]
+    assert [24, 24, 24, 0] == counts
+    async with db.transaction(office.pool) as database:
+        logo = f"/asset/{'A' * 22}/{'b' * 10}-480x56.png"
+        await database.execute("update organization set brand = jsonb_build_object('logo', $1::text)", logo)
+    sheet = html.unescape((await browser.get(f"{one}/print")).text)
+    assert 8 == sheet.count(f'<img class="logo" src="{logo}"')
+    assert 8 == len(re.findall(r'<p class="long" dir="ltr">[^/]+/l/\w{12}<', sheet))

@@ -347,6 +347,21 @@ def test_repaired(repair: Repair, expected: list[str], count: int) -> None:
     assert [["1"], ["a\nb"], ["3"], ["4"], []] == [cells[1:] for cells in whole]
 
 
+@pytest.mark.parametrize(
+    ("value", "limit", "expected"),
+    [
+        ("2101234567", 9, [1, 4]),
+        ("2101234567", 1, [1]),
+        ("a\nb", 9, [2]),
+        ("x", 9, [2]),  # not the broken row
+        ("123", 9, []),
+        ("12", 9, [6]),
+    ],
+)
+def test_rows_with(value: str, limit: int, expected: list[int]) -> None:
+    assert expected == imports.rows_with(TEXT, ",", value, limit=limit)
+
+
 def test_other_rows_stay() -> None:
     text, count = imports.repaired_alike(TEXT, ",", column="Phone", numbers={2}, repair=Repair(every="y"))
     assert 1 == count

@@ -4,11 +4,14 @@ import html
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from afterword import errors
+from afterword.core.organizations.access import installation
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.texts import texts
@@ -104,6 +107,34 @@ async def test_messages_stop_and_go_again(desk: Desk, known: Known) -> None:
         assert [("complaint", known.address)] == [(one["reason"], one["identifier"]) for one in found]
 
 
+async def test_proofs(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newest first and in pages; a row says when and how, and nothing of the person."""
+    async with browser(desk) as client:
+        assert "Nobody has been erased yet." in await page_of(client, screen.PROOFS)
+        await desk.erase(known.responder_id)
+        await desk.execute(
+            """insert into erasure (organization_id, erasure_id, responder_id, mode, suppress, salt)
+               select organization_id, repeat('0', 21) || n, repeat(n, 22), 'erase', true,
+                 decode(repeat('00', 32), 'hex') from erasure, unnest('{1,2}'::text[]) n"""
+        )
+        monkeypatch.setattr(screen, "ROWS", 2)
+        first = await page_of(client, screen.PROOFS)
+        newest, older = re.findall(r'href="(/console/people/erasure/\w{22})"', first)
+        assert f"/console/people/erasure/{'0' * 21}2" == older
+        assert "This page is the proof" in await page_of(client, newest)
+        assert CANARY not in first
+        [more] = re.findall(rf'href="({screen.PROOFS}\?after=\w{{22}})"', first)
+        rest = await page_of(client, more)
+        assert [f"/console/people/erasure/{'0' * 21}1"] == re.findall(r'href="(/console/people/erasure/\w{22})"', rest)
+        assert newest in await page_of(client, f"{screen.PROOFS}?after=nothing")
+    async with browser(desk, "pan@patras.example") as client:
+        assert "Nobody has been erased yet." in await page_of(client, screen.PROOFS)
+    async with db.connection(desk.pool) as database:
+        caller = replace(installation(desk.house.organization_id), application_ids=(desk.house.application_id,))
+        with pytest.raises(errors.Forbidden):
+            await privacy.list_erasures(database, caller=caller, before="", limit=2)
+
+
 async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
     path = f"/console/people/{known.responder_id}"
     async with browser(desk) as client:
@@ -130,6 +161,7 @@ async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
         await desk.work()
         done = await page_of(client, proof)
         assert "This page is the proof" in done
+        assert "Print or save as PDF" in done
         assert CANARY not in done
         assert "Erased person" in await page_of(client, path)
         for listed in ("/console/sending", "/console/settings/suppressions"):

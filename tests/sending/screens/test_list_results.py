@@ -425,3 +425,29 @@ async def test_refusals_in_greek(client: Client, browser: httpx2.AsyncClient) ->
     assert " 200 χαρακτήρες." in plain(refused.text)
     gone = await browser.get(f"/console/sending/lists/{'0' * 22}/check", headers=GREEK)
     assert words("There is no such list.") in plain(gone.text)
+
+
+async def test_why_a_faulty_row_was_not_asked(client: Client, browser: httpx2.AsyncClient) -> None:
+    """The newest lists are searched where there is no message, as long as their files are kept."""
+
+    async def told(asked: str) -> str:
+        return html.unescape((await browser.get("/console/sending", params={"q": asked})).text)
+
+    assert "No message found." in await told("ann(at)example.com")
+    here = await checked(browser, client, b"Name,E-mail\nEve,eve@example.com\nAnn, Ann(at)example.com\n")
+    assert "No message found." in await told("eve@example.com")  # of a row without a problem
+    assert "No message found." in await told("(at)example.com")
+    page = await told("ann(at)EXAMPLE.com")
+    assert "No message found." not in page
+    assert "Line 3 of list.csv has a problem, so no message was scheduled. Column “E-mail”:" in plain(page)
+    [row] = re.findall(rf'href="({here}/check[?]after=1#faulty)"', page)
+    assert 'value="Ann(at)example.com"' in html.unescape((await browser.get(row)).text)
+    await browser.post(f"{here}/confirm")
+    await work(client)
+    assert f'href="{here}/result?after=1#faulty"' in await told("ann(at)example.com")
+    await upload(browser, client, b"E-mail\nzoe(at)example.com\n")  # nobody has checked it
+    assert "No message found." in await told("zoe(at)example.com")
+    await client.create(responder_channel_identifier="ann@example.com", external_reference="Ann")
+    assert "Line 3" not in await told("Ann")  # there is a message
+    await client.queue.execute("update queue_list set content = null")
+    assert "No message found." in await told("ann(at)example.com")

@@ -1035,6 +1035,7 @@ class Kiosk(Struct, kw_only=True):
 
     idle_seconds: int | UnsetType = 60
     thanks_seconds: int | UnsetType = 10
+    layout: Literal["by_question", "one_page"] | UnsetType = "by_question"
 
 
 class LeafResult(Struct, kw_only=True):

@@ -31,12 +31,14 @@ async def test_settings(shop: Shop) -> None:
     path = f"/q/questionnaire/{shop.world.questionnaire_id}/link"
     for wrong, pointer in (
         ({"kiosk": {"idle_seconds": 5}}, "/kiosk/idle_seconds"),
+        ({"kiosk": {"layout": "by_group"}}, "/kiosk/layout"),
         ({"kiosk_pin": "12a4"}, "/kiosk_pin"),
         ({"kiosk": {}, "one_response_per": "browser"}, "/one_response_per"),
     ):
         assert [pointer] == [one for one, _ in codes(await shop.post(path, {"title": "x", **wrong}))]
     link = await made(shop, kiosk={"thanks_seconds": 5}, kiosk_pin="471147")
-    assert ({"idle_seconds": 60, "thanks_seconds": 5}, True) == (link["kiosk"], link["has_kiosk_pin"])
+    kiosk = {"idle_seconds": 60, "thanks_seconds": 5, "layout": "by_question"}
+    assert (kiosk, True) == (link["kiosk"], link["has_kiosk_pin"])
     assert "kiosk_pin" not in link
     async with db.connection(shop.world.pool) as database:
         kept = await database.fetch_value("select kiosk_pin_hash from public_link")
@@ -53,7 +55,7 @@ async def test_kept_delivered_and_sent(shop: Shop) -> None:
     """One form makes an instance for each person; a post that comes twice makes none more."""
     path, _ = await kiosk(shop)
     page = await get(shop, path)
-    assert "one_page" == page["layout"]
+    assert "one_page" == page["layout"]  # it works without a connection, so the script alone shows it in steps
     base = page["start"]
     begun = {**page, "start": f"{base}.1", field_name(NPS): "3", "go": "keep"}
     for _ in range(2):
@@ -83,6 +85,20 @@ async def test_kept_delivered_and_sent(shop: Shop) -> None:
     } - {f"{path}/leave"}
     mailed = (await shop.issue())["instance_id"]
     assert 404 == (await shop.http.get(f"{path}/{mailed}")).status_code
+
+
+async def test_steps(shop: Shop) -> None:
+    """The script turns the page into a start screen and a step for each question, unless the link wants one page."""
+    for members, is_stepped in (({}, True), ({"layout": "one_page"}, False)):
+        path = (await made(shop, kiosk=members, locale="en"))["url"].removeprefix(PUBLIC_URL) + "/kiosk"
+        assert is_stepped == ('data-start="Start"' in (await shop.http.get(path)).text)
+
+
+async def test_a_kiosk_from_before_layouts(shop: Shop) -> None:
+    path, link_id = await kiosk(shop)
+    async with db.transaction(shop.world.pool) as database:
+        await database.execute("update public_link set kiosk = kiosk - 'layout' where link_id = $1", link_id)
+    assert 'data-start="Start"' in (await shop.http.get(path)).text
 
 
 async def test_leave(shop: Shop) -> None:
