@@ -106,9 +106,9 @@ class Caller:
         return Part(organization_id=self.organization_id, application_ids=self.application_ids)
 
     @property
-    def only(self) -> list[str] | None:
+    def only(self) -> tuple[str, ...] | None:
         """The limit as `kit.db.columns.within` compares it: the name of the metadata, then its values."""
-        return None if self.limit is None else [self.limit.name, *self.limit.values]
+        return None if self.limit is None else (self.limit.name, *self.limit.values)
 
     @property
     def reads_answers(self) -> bool:

@@ -3670,7 +3670,8 @@ class Reports(Family):
     def list_report_shares(self, report_id: str, *, limit: int = 100) -> Iterator[models.ReportShare]:
         """Get the links to a report.
 
-        Also those that ended in the last 30 days. Needs `Report.Read`.
+        Also those that ended in the last 30 days. Callers with a limit see those with the same limit. Needs
+        `Report.Read`.
         """
         return self._transport.pages(f"/report/custom/{_segment(report_id)}/share", models.ReportShare, limit=limit)
 
@@ -3679,8 +3680,9 @@ class Reports(Family):
     ) -> models.ReportShare:
         """Create a link to a report.
 
-        Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once. Repeated
-        with its `Idempotency-Key` the answer has null in `share_url`. Needs `Report.Update`.
+        Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once. It keeps
+        the limit of whoever made it. Repeated with its `Idempotency-Key` the answer has null in `share_url`. Needs
+        `Report.Update`.
         """
         return self._transport.request(
             "POST", f"/report/custom/{_segment(report_id)}/share", body=body, idempotency_key=idempotency_key
