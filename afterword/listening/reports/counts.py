@@ -28,6 +28,7 @@ from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import has_own
 from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.values import DIMENSION, PARTS, VALUES_AND_RANKS
 
@@ -223,8 +224,7 @@ _PERSONS: Final[LiteralString] = f"""select count(*) from (
     limit $13) p"""
 _NUMBER: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
 # $9: of a limit, the name of metadata and its values.
-_INSTANCE_IDS: Final[LiteralString] = f"""select i.instance_id from {_RESPONSES}
-    where $9::text[] is null or i.metadata ->> ($9::text[])[1] = any(($9::text[])[2:]) limit $8"""
+_INSTANCE_IDS: Final = f"select i.instance_id from {_RESPONSES} where {has_own('i.metadata', '$9')} limit $8"
 # Pairs of outcome and another answer: question, row of a matrix (else empty), outcome, value, count. Without outcome
 # and value it is the count of people who answered both. $14, $15: a name of metadata and its value, of a group alone.
 _PAIRS: Final[LiteralString] = f"""with pair as not materialized (

@@ -2057,7 +2057,8 @@ class Queue(Family):
         """Create new queue item.
 
         Without `send_time`: the pipeline's delay from now, or from the date of its `delay_from`. A time in the past
-        means due at once. Needs `Queue.Create`.
+        means due at once. A caller with a limit gives one of its values of questionnaire metadata. Needs
+        `Queue.Create`.
         """
         return self._transport.request(
             "POST",
@@ -2366,8 +2367,8 @@ class Queue(Family):
         """Get the queue items of all pipelines.
 
         The latest `send_time` first, or the earliest. Read on with `after`. A page filtered by pipeline,
-        questionnaire or application may have fewer items than `limit`, or none, and a `next_cursor`. Needs
-        `Queue.Read`.
+        questionnaire or application, or of a caller with a limit, may have fewer items than `limit`, or none, and a
+        `next_cursor`. Needs `Queue.Read`.
         """
         return self._transport.pages(
             "/q/queue/item",
