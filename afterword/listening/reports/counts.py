@@ -224,7 +224,8 @@ _PERSONS: Final[LiteralString] = f"""select count(*) from (
     limit $13) p"""
 _NUMBER: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
 # $9: of a limit, the name of metadata and its values.
-_INSTANCE_IDS: Final = f"select i.instance_id from {_RESPONSES} where {has_own('i.metadata', '$9')} limit $8"
+_INSTANCE_IDS: Final[LiteralString] = f"""select i.instance_id from {_RESPONSES}
+    where {has_own("i.metadata", "$9")} limit $8"""
 # Pairs of outcome and another answer: question, row of a matrix (else empty), outcome, value, count. Without outcome
 # and value it is the count of people who answered both. $14, $15: a name of metadata and its value, of a group alone.
 _PAIRS: Final[LiteralString] = f"""with pair as not materialized (

@@ -183,17 +183,8 @@ async def get_attention(
     """
     row = await db.fetch_one(
         _ATTENTION,
-        organization_id,
-        list(application_ids),
-        test_only,
-        user_id,
-        now,
-        QUESTIONNAIRES_LISTED_MAX,
-        LISTED_MAX,
-        now - SILENT,
-        now - SILENT - BEFORE,
-        ANSWERS_MIN,
-        LOW_SHARE,
+        *(organization_id, list(application_ids), test_only, user_id, now, QUESTIONNAIRES_LISTED_MAX, LISTED_MAX),
+        *(now - SILENT, now - SILENT - BEFORE, ANSWERS_MIN, LOW_SHARE),
     )
     return dict(row)
 

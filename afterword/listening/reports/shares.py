@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, LiteralString
 
@@ -25,8 +25,8 @@ class Share:
     organization_id: str
     share_id: str
     report_id: str
-    application_ids: list[str]
-    limited_to: list[str] | None
+    application_ids: Sequence[str]
+    limited_to: Sequence[str] | None
     expires_time: datetime
     created_time: datetime
     created_by: str | None
@@ -36,26 +36,11 @@ _COLUMNS: Final[LiteralString] = """organization_id, share_id, report_id, applic
   created_time, created_by"""
 
 
-async def _insert_share(
-    db: Database,
-    *,
-    organization_id: str,
-    share_id: str,
-    report_id: str,
-    digest: bytes,
-    application_ids: Sequence[str],
-    limited_to: Sequence[str] | None,
-    expires_time: datetime,
-    now: datetime,
-    by: str,
-) -> Share:
-    row = await db.fetch_one(
-        f"""insert into report_share (organization_id, share_id, report_id, digest, application_ids, expires_time,
-             created_time, created_by, limited_to)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {_COLUMNS}""",
-        *(organization_id, share_id, report_id, digest, list(application_ids), expires_time, now, by, limited_to),
+async def _insert_share(db: Database, *, organization_id: str, share: Share, digest: bytes) -> None:
+    await db.execute(
+        f"insert into report_share ({_COLUMNS}, digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        *(organization_id, *astuple(share)[1:], digest),
     )
-    return Share(**row)
 
 
 async def _get_share(db: Database, *, organization_id: str, digest: bytes) -> Share | None:
@@ -116,17 +101,16 @@ async def create(db: Database, *, caller: Caller, report_id: str, days: int, now
         raise errors.Invalid.at("", "too_many", f"A report has {SHARES_MAX} links at most.")
     await _plan(db, caller=_reader(caller), report=report, now=now)
     secret = ids.secret()
-    share = await _insert_share(
-        db,
+    share = Share(
         **key,
         share_id=ids.ordered(now),
-        digest=_digest(secret),
         application_ids=caller.application_ids,
         limited_to=caller.only,
         expires_time=now + timedelta(days=days),
-        now=now,
-        by=caller.actor_id,
+        created_time=now,
+        created_by=caller.actor_id,
     )
+    await _insert_share(db, organization_id=caller.organization_id, share=share, digest=_digest(secret))
     return share, secret
 
 
