@@ -147,6 +147,6 @@ async def test_of_one_branch(owner: House, now: datetime) -> None:
     assert "of all together: 0.0" in shown
     assert "12 answers" in shown
     assert "is off" not in shown
-    assert "Reports by mail" not in reports
+    assert "Reports by mail" in reports
     assert "south" in words
     assert "-100" in file
