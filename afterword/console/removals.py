@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 from starlette.responses import Response
 
 from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.organizations.access import ForLimited
 from afterword.kit.db import Database
 from afterword.kit.web import html
 
@@ -20,6 +21,7 @@ def removal(
     *,
     scope: str | None = None,
     proof: bool = False,
+    for_limited: ForLimited = "refused",
     title: Marked,
     sentences: Sequence[Marked] | Callable[[Visit, Thing], Sequence[str]],
     button: Marked,
@@ -53,8 +55,8 @@ def removal(
             answer = await remove(visit, db)
         return answer if isinstance(answer, Response) else html.redirect(f"{to.format(**visit.ids)}?done={done}")
 
-    routes.get(path, scope=scope, proof=proof)(ask)
-    routes.post(path, scope=scope, proof=proof)(act)
+    routes.get(path, scope=scope, proof=proof, for_limited=for_limited)(ask)
+    routes.post(path, scope=scope, proof=proof, for_limited=for_limited)(act)
 
 
 def _filled(visit: Visit, text: str, thing: object) -> str:

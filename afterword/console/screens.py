@@ -429,8 +429,6 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
         sentence = words("{organization} requires you to log in there.", organization=session.organization_name)
     elif session.needs_second_factor and not screen.path.startswith(OWN_FACTORS):
         return html.redirect(f"{OWN_FACTORS[0]}?done=second_factor")
-    elif screen.path == HOME and visit.caller.limit is not None:
-        return html.redirect(visit.sections[0]["url"])  # the figures of the first page are of all
     else:
         return None
     async with visit.read() as database:

@@ -35,7 +35,7 @@ QUERIES: Final = frozenset(
     }
 )  # fmt: skip
 OF_COLUMNS: Final = frozenset(
-    {"qualified", "as_document", "suffixed", "assigned", "within"}
+    {"qualified", "as_document", "suffixed", "assigned", "has_own", "within"}
 )  # of db.columns: they make a literal of literals
 HELD: Final = "organization_id = $1"  # how the condition of db.leases begins
 EXCUSE: Final = "# any tenant:"

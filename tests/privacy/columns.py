@@ -246,7 +246,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "response": {"band": FIXED, "locale": "as the instance", "score_kind": FIXED},
     "tagging": {"action": FIXED, "actor_kind": FIXED, "state": FIXED, "tag": "a user's word for many responses"},
     "response_fill": {"after": "the last row of a walk"},
-    "report_share": {"digest": OURS},
+    "report_share": {"digest": OURS, "limited_to": AUTHORED},
     "rollup_count": {"dimension": FIGURES, "dimension_value": FIGURES, "given": FIGURES},
     "rollup_dirty": {"dimension": FIGURES, "hours": FIGURES},
     "rollup_retired": {"dimension": FIGURES},

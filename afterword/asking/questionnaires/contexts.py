@@ -34,7 +34,7 @@ async def load_context(
     owners = {each: owners[each] for each in query.questionnaire_ids}
     found = await context_of(db, organization_id=caller.organization_id, owners=owners)
     unread = frozenset(kind for kind, scope in VALUE_SCOPES.items() if scope not in caller.scopes)
-    return replace(found, test=caller.test, protected=not caller.reads_answers, unread=unread)
+    return replace(found, test=caller.test, protected=not caller.reads_answers, unread=unread, only=caller.only)
 
 
 async def check_questionnaires(

@@ -87,6 +87,7 @@ class Plan:
             "dimensions": core_cells.dimensions(self.query.group_by),
             "condition": self.condition,
             "test": self.context.test,
+            "only": self.context.only,
         }
         return CountQuery(**{**given, **more})
 

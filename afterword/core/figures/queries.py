@@ -81,6 +81,7 @@ class ReportContext:
     test: bool = False
     protected: bool = False  # for a reader of figures alone
     unread: AbstractSet[str] = frozenset()  # the kinds of VALUE_SCOPES that the reader may not read one by one
+    only: tuple[str, ...] | None = None  # the reader's limit: a name of questionnaire metadata, then its values
 
     @property
     def types(self) -> dict[str, Any]:
@@ -237,6 +238,8 @@ def _check_protected(query: ReportQuery, context: ReportContext, condition: Node
             message = f"{PROTECTED}a filter compares metadata, causes and remedies, and questions with few values."
             findings.error("filter", "unknown_value", message)
     attributes = {*core_cells.dimensions(query.group_by), *(core_cells.read_group(each) for each in subjects)}
+    if context.only:
+        attributes.add(of_limit(context.only))
     if len(attributes) > disclosure.ATTRIBUTES_MAX:
         message = f"{PROTECTED}groups and filter together have {disclosure.ATTRIBUTES_MAX} attributes at most."
         findings.error("filter" if subjects else "group_by", "too_many", message)
@@ -258,6 +261,11 @@ def _requested_metric(
         question_ids = (question_id or "",)
     scales = {core_reports.scale_of(context.questions.get(each)) for each in question_ids}
     return RequestedMetric(metric, frozenset(question_ids), scales.pop() if len(scales) == 1 else None)
+
+
+def of_limit(only: Sequence[str]) -> tuple[str, str]:
+    """The dimension that a limit is of."""
+    return "questionnaire_metadata", only[0]
 
 
 def subjects_of(condition: Node | None) -> list[str]:
@@ -308,6 +316,7 @@ class CountQuery:
     dimensions: tuple[tuple[str, str], ...] = ()
     condition: Node | None = None
     test: bool = False
+    only: tuple[str, ...] | None = None  # as of ReportContext
     channel_id: int | None = None
     pipeline_id: str | None = None
     earlier: Part | None = None  # a period that is over when `period` begins; its buckets come first

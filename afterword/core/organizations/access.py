@@ -59,6 +59,13 @@ class Limit:
     def __str__(self) -> str:
         return ", ".join(self.values)
 
+    def check(self, values: Mapping[str, str | None], pointer: str) -> None:
+        """Raise Invalid for values of something new or changed that would be out of its own reach."""
+        if (given := values.get(self.name)) not in self.values:
+            code = "required" if given is None else "unknown_value"
+            message = "You see only data where this is {values}, so one of these values is required."
+            raise errors.Invalid.at(pointer, code, errors.Sentence(message, values=str(self)))
+
 
 class Part(TypedDict):
     """The part of an organization that a caller sees, as stores take it: that of these applications (none: all)."""
@@ -106,9 +113,9 @@ class Caller:
         return Part(organization_id=self.organization_id, application_ids=self.application_ids)
 
     @property
-    def only(self) -> list[str] | None:
+    def only(self) -> tuple[str, ...] | None:
         """The limit as `kit.db.columns.within` compares it: the name of the metadata, then its values."""
-        return None if self.limit is None else [self.limit.name, *self.limit.values]
+        return None if self.limit is None else (self.limit.name, *self.limit.values)
 
     @property
     def reads_answers(self) -> bool:

@@ -42,9 +42,14 @@ def within(instance_id: LiteralString, only: LiteralString) -> LiteralString:
 
     It looks at one row by its id. In a list it stands behind the limit of the rows that are looked at.
     """
-    return f"""({only}::text[] is null or (
-      select within.metadata ->> ({only}::text[])[1] from questionnaire_instance within
-      where within.organization_id = $1 and within.instance_id = {instance_id}) = any(({only}::text[])[2:]))"""
+    metadata: LiteralString = f"""(select within.metadata from questionnaire_instance within
+      where within.organization_id = $1 and within.instance_id = {instance_id})"""
+    return has_own(metadata, only)
+
+
+def has_own(metadata: LiteralString, only: LiteralString) -> LiteralString:
+    """As `within`, of the values of questionnaire metadata that a row has."""
+    return f"({only}::text[] is null or {metadata} ->> ({only}::text[])[1] = any(({only}::text[])[2:]))"
 
 
 def assigned(columns: LiteralString, alias: LiteralString) -> LiteralString:

@@ -31,6 +31,7 @@ routes = Routes(tag="Reports")
     "/report/template",
     scope="Report.Read",
     answer=ReportTemplate,
+    for_limited="free",
     shape="array",
     summary="Get all report templates",
     description="Ready reports, and the query parameters that each takes.",
@@ -44,6 +45,7 @@ async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
     scope="Report.Read",
     answer=ReportResult,
     query=TemplateQuery,
+    for_limited="part",
     texts=("template_id",),
     summary="Run a report template",
     description=(
@@ -64,7 +66,13 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
 routes.all += custom_reports.routes.all
 
 
-@routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")
+@routes.get(
+    "/report/custom/{report_id}/run",
+    scope="Report.Read",
+    answer=ReportResult,
+    for_limited="part",
+    summary="Run a custom report",
+)
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
     report = await custom_reports.get(db, caller=call.caller, **call.ids)
     result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
@@ -77,6 +85,7 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
     body=ReportRun,
     answer=ReportResult,
     status=200,
+    for_limited="part",
     summary="Run a report that is not saved",
     description="Its spec is that of a custom report. Nothing is stored.",
 )

@@ -41,7 +41,7 @@ async def count(db: Database, run: Plan, selection: Selection) -> Counted:
         organization_id=run.context.organization_id,
         application_ids=(),  # the questionnaire is one that the caller reaches
         chosen=Filter(
-            only=None,  # reports are closed to callers with a limit
+            only=run.context.only,
             questionnaire_id=questionnaire_id,
             from_time=selection.from_time,
             to_time=selection.to_time - MOMENT,

@@ -23,11 +23,12 @@ from afterword.core.figures import disclosure, gaps, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.cells import COUNTED, NUMERIC, RANKED, Cell, People, Repeat
 from afterword.core.figures.disclosure import Key
-from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span, subjects_of
+from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span, of_limit, subjects_of
 from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.kit.db import Database, Row
+from afterword.kit.db.columns import has_own
 from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.values import DIMENSION, PARTS, VALUES_AND_RANKS
 
@@ -222,7 +223,9 @@ _PERSONS: Final[LiteralString] = f"""select count(*) from (
         and a.question_id = any($11) and not a.provisional and a.value not in ('null', '[]', '{{}}')))
     limit $13) p"""
 _NUMBER: Final[LiteralString] = f"select count(*) from (select 1 from {_RESPONSES} limit $8) found"
-_INSTANCE_IDS: Final[LiteralString] = f"select i.instance_id from {_RESPONSES} limit $8"
+# $9: of a limit, the name of metadata and its values.
+_INSTANCE_IDS: Final[LiteralString] = f"""select i.instance_id from {_RESPONSES}
+    where {has_own("i.metadata", "$9")} limit $8"""
 # Pairs of outcome and another answer: question, row of a matrix (else empty), outcome, value, count. Without outcome
 # and value it is the count of people who answered both. $14, $15: a name of metadata and its value, of a group alone.
 _PAIRS: Final[LiteralString] = f"""with pair as not materialized (
@@ -372,7 +375,7 @@ async def _count_responses(db: Database, asked: CountQuery, scope: Scope) -> int
 
 async def _list_instance_ids(db: Database, asked: CountQuery, scope: Scope) -> list[str]:
     """The instances that a count would read, in no order."""
-    rows = await db.fetch(_INSTANCE_IDS, *_chosen(asked, scope)[:7], FILTERED_MAX + 1)
+    rows = await db.fetch(_INSTANCE_IDS, *_chosen(asked, scope)[:7], FILTERED_MAX + 1, asked.only)
     return [row["instance_id"] for row in rows]
 
 
@@ -474,13 +477,17 @@ async def pairs(
 
 
 async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scope:
-    """The responses in these spans; with a condition, those that meet it. Raises Invalid where it looks at too many."""
+    """The responses in these spans; with a condition or a limit, those that meet it. Raises Invalid for too many."""
     scope = Scope(spans)
-    if asked.condition is None or not spans:
+    if (asked.condition is None and asked.only is None) or not spans:
         return scope
+    if asked.only is not None and await _count_responses(db, asked, scope) > RESPONSES_MAX:
+        raise _too_many(RESPONSES_MAX)
     found = await _list_instance_ids(db, asked, scope)
     if len(found) > FILTERED_MAX:
         raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
+    if asked.condition is None:
+        return Scope(spans, found)
     matching: list[str] = []
     for begin in range(0, len(found), FILTERED_BATCH):
         batch = found[begin : begin + FILTERED_BATCH]
@@ -526,6 +533,7 @@ def _is_kept(asked: CountQuery) -> bool:
     return (
         asked.basis == "submitted"
         and asked.condition is None
+        and asked.only is None
         and not asked.test
         and asked.types <= COUNTED
         and len(asked.dimensions) <= 1
@@ -550,7 +558,7 @@ async def _kept(db: Database, asked: CountQuery) -> DailyCounts | None:
 
 
 def _are_stages_kept(asked: CountQuery) -> bool:
-    chosen = asked.condition is not None or asked.channel_id is not None or asked.pipeline_id is not None
+    chosen = any(one is not None for one in (asked.condition, asked.only, asked.channel_id, asked.pipeline_id))
     is_of_days = len(asked.buckets) == 1 or asked.zone == asked.period.time_zone
     return asked.basis == "sent" and not (asked.test or asked.dimensions or chosen) and is_of_days
 
@@ -675,9 +683,10 @@ async def visible(
     Raises Invalid where that would read too much.
     """
     filtered = {group for each in subjects_of(asked.condition) if (group := core_cells.read_group(each))}
-    attributes = sorted({*asked.dimensions, *filtered})
+    limited = {of_limit(asked.only)} if asked.only else set[tuple[str, str]]()
+    attributes = sorted({*asked.dimensions, *filtered, *limited})
     months = periods.buckets(asked.period, "month")
-    monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None)
+    monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None, only=None)
     read = cases if is_of_cases else answers
     cells, people = [(await read(db, asked=monthly, once=once, has_repeats=False))[0] for once in (False, True)]
     cells = [cell for cell in cells if cell.value != BOUNCED]  # not offered to them: few of them would hide a month
@@ -685,6 +694,8 @@ async def visible(
     found = Visible([], [], [], named=len(attributes) < disclosure.ATTRIBUTES_MAX)
     for cell in cells:
         values = dict(zip(attributes, cell.dimensions, strict=True))
+        if asked.only and values[of_limit(asked.only)] not in asked.only[1:]:
+            continue
         if not conditions.matches(asked.condition, _facts(values, types)):
             continue
         bucket = periods.bucket_of(months[cell.bucket], asked.buckets)
@@ -694,7 +705,7 @@ async def visible(
         keys = shown[_table(cell, part_of(cell))]
         is_shown = keys is not None and cell.dimensions in keys
         (found.shown if is_shown else found.hidden).append(moved)
-        if is_shown or (keys is not None and asked.condition is None):
+        if is_shown or (keys is not None and asked.condition is None and not asked.only):
             found.total.append(moved)
     return found
 

@@ -120,6 +120,7 @@ REPORT = Noun(
         "update": "The spec is replaced as a whole.",
     },
     shape="envelope",
+    for_limited="free",
     shows_organization=True,
     visible=_VISIBLE,
     most=1_000,

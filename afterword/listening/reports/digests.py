@@ -16,7 +16,7 @@ from afterword.core.answers import suspicion
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Frequency
 from afterword.core.messaging import addresses
-from afterword.core.organizations.access import ROLE_SCOPES, Caller
+from afterword.core.organizations.access import ROLE_SCOPES, Caller, limit_of
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database, savepoint
@@ -253,18 +253,9 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
 
 
 async def _reader(db: Database, digest: ReportDigest, organization: Organization) -> Caller | None:
-    """The user with the rights of this moment; None for one who may read no report any more, or has no address.
-
-    Figures cannot be limited to some values of metadata, so that a user with such a limit gets none.
-    """
+    """The user with the rights and the limit of this moment; None for one without an address or reports."""
     user = await users.get_user(db, organization_id=digest.organization_id, user_id=digest.user_id)
-    if (
-        user is None
-        or not user.active
-        or user.email is None
-        or user.only_where is not None
-        or "Report.Read" not in ROLE_SCOPES[user.role]
-    ):
+    if user is None or not user.active or user.email is None or "Report.Read" not in ROLE_SCOPES[user.role]:
         return None
     return Caller(
         organization_id=digest.organization_id,
@@ -276,6 +267,7 @@ async def _reader(db: Database, digest: ReportDigest, organization: Organization
         time_zone=organization.time_zone,
         default_locale=organization.default_locale,
         role=user.role,
+        limit=limit_of(user.only_where, user.only_values),
     )
 
 

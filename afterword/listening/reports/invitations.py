@@ -136,6 +136,8 @@ async def count_invitations(db: Database, found: Found) -> int:
 
 async def get_key(db: Database, found: Found, instance_id: str) -> Key | None:
     """The place of an instance in the list."""
+    if found.instance_ids is not None and instance_id not in found.instance_ids:
+        return None
     at = await db.fetch_value(
         """select case $3 when 'submitted' then submitted_time when 'completed' then completed_time
              else coalesce(sent_time, created_time) end
@@ -173,6 +175,7 @@ async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filt
             questions={},
             declared=(),
             test=caller.test,
+            only=caller.only,
         )
     else:
         context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
@@ -219,6 +222,7 @@ class InvitationQuery(fields.Request):
     scope="Questionnaire Instance.Read",
     query=InvitationQuery,
     answer=QuestionnaireInstance,
+    for_limited="part",
     shape="cursor",
     listing=LISTING,
     summary="Get the invitations behind a figure",

@@ -161,6 +161,11 @@ _ATTENTION: Final[LiteralString] = f"""with own as materialized (
     ({LOST_HOST}) as lost_host"""
 
 
+NOTHING: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("accounts", "pipelines", "silent", "plans", "pools"), ()), "is_paused": False, "lost_host": None,
+}  # fmt: skip
+
+
 async def get_attention(
     db: Database,
     *,
@@ -178,17 +183,8 @@ async def get_attention(
     """
     row = await db.fetch_one(
         _ATTENTION,
-        organization_id,
-        list(application_ids),
-        test_only,
-        user_id,
-        now,
-        QUESTIONNAIRES_LISTED_MAX,
-        LISTED_MAX,
-        now - SILENT,
-        now - SILENT - BEFORE,
-        ANSWERS_MIN,
-        LOW_SHARE,
+        *(organization_id, list(application_ids), test_only, user_id, now, QUESTIONNAIRES_LISTED_MAX, LISTED_MAX),
+        *(now - SILENT, now - SILENT - BEFORE, ANSWERS_MIN, LOW_SHARE),
     )
     return dict(row)
 
@@ -247,9 +243,12 @@ class Bin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
+    """`of_all`: of a caller with a limit the figure of everybody, if enough others are in it."""
+
     metric: str
     figure: FigureRecord
     bins: Sequence[Bin]
+    of_all: FigureRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,6 +299,7 @@ async def overview_of(
         declared=(),  # no figure is by metadata
         test=caller.test,
         protected=not caller.reads_answers,
+        only=caller.only,
     )
     metrics = tuple((metric, None) for metric in SCORES if context.of_types(metric))
     asked = {"metrics": [], **period, "questionnaire_ids": tuple(owners), "compare": "previous_period"}
@@ -337,12 +337,17 @@ async def _scores(
 
     steps: list[Bucket] = [bucket for bucket, length in BIN_DAYS.items() if days <= BINS_MAX * length]
     result, query = await results.run_trend(db, query=query, context=context, now=now, steps=steps, choose=choose)
+    of_all: Sequence[FigureRecord] = ()
+    if context.only:
+        whole = replace(query, group_by=(), bucket=None, compare="none")
+        of_all = (await results.run_query(db, query=whole, context=replace(context, only=None), now=now)).total
     starts = periods.buckets(result.period, query.bucket)
     return [
         Score(
             metric=metric,
             figure=result.total[index],
             bins=[Bin(start=start, figure=row.figures[index]) for start, row in zip(starts, result.rows, strict=True)],
+            of_all=results.of_others(of_all[index], result.total[index], context.minimum_base) if of_all else None,
         )
         for index, (metric, _) in enumerate(query.metrics)
     ], query
@@ -379,6 +384,13 @@ class OverviewScore(fields.Answer):
 
     figure: Figure
     bins: list[OverviewBin]
+    of_all: Annotated[
+        Figure | None,
+        Meta(
+            description="For a caller with a limit, the figure of everybody, if the others have as many answers as the "
+            "minimum base; else null."
+        ),
+    ] = None
 
 
 class ReportOverview(fields.Answer):
@@ -396,6 +408,7 @@ class ReportOverview(fields.Answer):
     scope="Report.Read",
     answer=ReportOverview,
     query=OverviewQuery,
+    for_limited="part",
     summary="Get the overview",
     description="The scores of the last days with their trend and change, and the funnel of the invitations.",
 )
@@ -414,6 +427,7 @@ async def get_overview(call: Call[None], db: Database) -> Answer:
                 OverviewScore(
                     figure=figure_of(score.figure),
                     bins=[OverviewBin(bucket=f"{each.start}", figure=figure_of(each.figure)) for each in score.bins],
+                    of_all=figure_of(score.of_all) if score.of_all else None,
                 )
                 for score in found.scores
             ],

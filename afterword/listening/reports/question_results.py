@@ -116,6 +116,7 @@ async def read(
     owners = {questionnaire_id: questionnaire.owner_application_id}
     findings = Findings(place=plans.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings, known=owners)
+    context = replace(context, only=None)  # counts are by group, of which a caller with a limit has the own ones
     values, by, value = await _choose_group(
         db, caller=caller, context=context, questionnaire_id=questionnaire_id, by=by, value=value
     )
@@ -247,8 +248,8 @@ class _Page:
 
     def of_all(self, question: Question) -> Figure | None:
         """The score of all groups; None where the others have so few answers that it would tell of them."""
-        own, whole = self.figure(question), replace(self, group=None).figure(question)
-        return whole if whole.measure.n - own.measure.n >= self.run.minimum and not whole.suppressed else None
+        whole = replace(self, group=None).figure(question)
+        return results.of_others(whole, self.figure(question), self.run.minimum)
 
     def groups(self, question: Question) -> Sequence[Row]:
         """The score of each group, with its difference from all others."""

@@ -409,6 +409,11 @@ async def _run_comments(db: Database, run: Plan) -> Result:
     return replace(shown, selection=found.selection)
 
 
+def of_others(whole: Figure, own: Figure, minimum: int) -> Figure | None:
+    """The figure of everybody, beside that of a part; None where the others are so few that it would tell of them."""
+    return whole if whole.measure.n - own.measure.n >= minimum and not whole.suppressed else None
+
+
 def changed(figure: Figure, before: Figure) -> Figure:
     if figure.suppressed or before.suppressed:
         return figure

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, LiteralString
 
@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.core.figures.plans import Plan
-from afterword.core.organizations.access import Caller, installation
+from afterword.core.organizations.access import Caller, Limit, installation
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -20,40 +20,27 @@ from afterword.listening.reports.custom_reports import CustomReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """`application_ids`: those that its maker reached; none: all."""
+    """`application_ids`: those that its maker reached; none: all. `limited_to`: `Caller.only` of the maker."""
 
     organization_id: str
     share_id: str
     report_id: str
-    application_ids: list[str]
+    application_ids: Sequence[str]
+    limited_to: Sequence[str] | None
     expires_time: datetime
     created_time: datetime
     created_by: str | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, share_id, report_id, application_ids, expires_time, created_time,
-  created_by"""
+_COLUMNS: Final[LiteralString] = """organization_id, share_id, report_id, application_ids, limited_to, expires_time,
+  created_time, created_by"""
 
 
-async def _insert_share(
-    db: Database,
-    *,
-    organization_id: str,
-    share_id: str,
-    report_id: str,
-    digest: bytes,
-    application_ids: Sequence[str],
-    expires_time: datetime,
-    now: datetime,
-    by: str,
-) -> Share:
-    row = await db.fetch_one(
-        f"""insert into report_share (organization_id, share_id, report_id, digest, application_ids, expires_time,
-             created_time, created_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8) returning {_COLUMNS}""",
-        *(organization_id, share_id, report_id, digest, list(application_ids), expires_time, now, by),
+async def _insert_share(db: Database, *, organization_id: str, share: Share, digest: bytes) -> None:
+    await db.execute(
+        f"insert into report_share ({_COLUMNS}, digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        *(organization_id, *astuple(share)[1:], digest),
     )
-    return Share(**row)
 
 
 async def _get_share(db: Database, *, organization_id: str, digest: bytes) -> Share | None:
@@ -63,19 +50,26 @@ async def _get_share(db: Database, *, organization_id: str, digest: bytes) -> Sh
     return Share(**row) if row else None
 
 
-async def list_shares(db: Database, *, organization_id: str, report_id: str, limit: int) -> list[Share]:
+async def list_shares(
+    db: Database, *, organization_id: str, report_id: str, only: Sequence[str] | None, limit: int
+) -> list[Share]:
+    """Of somebody with a limit those with the same one."""
     rows = await db.fetch(
         f"""select {_COLUMNS} from report_share where organization_id = $1 and report_id = $2
+             and ($4::text[] is null or limited_to = $4)
            order by created_time desc, share_id limit $3""",
-        *(organization_id, report_id, limit),
+        *(organization_id, report_id, limit, only),
     )
     return [Share(**row) for row in rows]
 
 
-async def _delete_share(db: Database, *, organization_id: str, report_id: str, share_id: str) -> int:
+async def _delete_share(
+    db: Database, *, organization_id: str, report_id: str, share_id: str, only: Sequence[str] | None
+) -> int:
     return await db.execute(
-        "delete from report_share where organization_id = $1 and report_id = $2 and share_id = $3",
-        *(organization_id, report_id, share_id),
+        """delete from report_share where organization_id = $1 and report_id = $2 and share_id = $3
+             and ($4::text[] is null or limited_to = $4)""",
+        *(organization_id, report_id, share_id, only),
     )
 
 
@@ -103,27 +97,28 @@ async def create(db: Database, *, caller: Caller, report_id: str, days: int, now
     if report.has_texts:
         raise errors.Invalid.at("", "unknown_value", "It shows words of comments, and a link shows figures alone.")
     key = {"organization_id": caller.organization_id, "report_id": report_id}
-    if len(await list_shares(db, **key, limit=SHARES_MAX)) >= SHARES_MAX:
+    if len(await list_shares(db, **key, only=None, limit=SHARES_MAX)) >= SHARES_MAX:
         raise errors.Invalid.at("", "too_many", f"A report has {SHARES_MAX} links at most.")
-    await _plan(db, caller=_reader(caller.organization_id, caller.application_ids), report=report, now=now)
+    await _plan(db, caller=_reader(caller), report=report, now=now)
     secret = ids.secret()
-    share = await _insert_share(
-        db,
+    share = Share(
         **key,
         share_id=ids.ordered(now),
-        digest=_digest(secret),
         application_ids=caller.application_ids,
+        limited_to=caller.only,
         expires_time=now + timedelta(days=days),
-        now=now,
-        by=caller.actor_id,
+        created_time=now,
+        created_by=caller.actor_id,
     )
+    await _insert_share(db, organization_id=caller.organization_id, share=share, digest=_digest(secret))
     return share, secret
 
 
 async def list_of(db: Database, *, caller: Caller, report_id: str) -> list[Share]:
     """The links of a report, also those that ended lately. Raises NotFound."""
     await custom_reports.get(db, caller=caller, report_id=report_id)
-    return await list_shares(db, organization_id=caller.organization_id, report_id=report_id, limit=SHARES_MAX)
+    key = {"organization_id": caller.organization_id, "report_id": report_id}
+    return await list_shares(db, **key, only=caller.only, limit=SHARES_MAX)
 
 
 async def end(
@@ -133,7 +128,7 @@ async def end(
     caller.require_real()
     await custom_reports.get(db, caller=caller, report_id=report_id)
     key = {"organization_id": caller.organization_id, "report_id": report_id, "share_id": share_id}
-    if not await _delete_share(db, **key):
+    if not await _delete_share(db, **key, only=caller.only):
         raise errors.NotFound("There is no such link.")
     expect(VERSION)
 
@@ -145,7 +140,10 @@ async def read(db: Database, *, organization_id: str, secret: str, now: datetime
         raise errors.NotFound("There is no such report.")
     if share.expires_time <= now:
         raise ShareEnded("This link has ended.")
-    reader = _reader(organization_id, tuple(share.application_ids))
+    maker = replace(installation(organization_id), application_ids=tuple(share.application_ids))
+    if share.limited_to is not None:
+        maker = replace(maker, limit=Limit(share.limited_to[0], tuple(share.limited_to[1:])))
+    reader = _reader(maker)
     report = await custom_reports.get(db, caller=reader, report_id=share.report_id)
     return report, await _plan(db, caller=reader, report=report, now=now)
 
@@ -153,13 +151,13 @@ async def read(db: Database, *, organization_id: str, secret: str, now: datetime
 async def preview(db: Database, *, caller: Caller, report_id: str, now: datetime) -> tuple[CustomReport, Plan]:
     """The report as the reader of a link that this caller makes gets it. Raises NotFound, Invalid."""
     report = await custom_reports.get(db, caller=caller, report_id=report_id)
-    reader = _reader(caller.organization_id, caller.application_ids)
-    return report, await _plan(db, caller=reader, report=report, now=now)
+    return report, await _plan(db, caller=_reader(caller), report=report, now=now)
 
 
-def _reader(organization_id: str, application_ids: tuple[str, ...]) -> Caller:
-    """Somebody who may read figures alone."""
-    return replace(installation(organization_id), scopes=frozenset({"Report.Read"}), application_ids=application_ids)
+def _reader(maker: Caller) -> Caller:
+    """Somebody who may read figures alone, of what the maker of the link sees."""
+    reader = replace(installation(maker.organization_id), scopes=frozenset({"Report.Read"}))
+    return replace(reader, application_ids=maker.application_ids, limit=maker.limit)
 
 
 async def _plan(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Plan:
@@ -202,8 +200,9 @@ class ReportShare(fields.Resource):
     scope="Report.Read",
     answer=ReportShare,
     shape="array",
+    for_limited="part",
     summary="Get the links to a report",
-    description="Also those that ended in the last 30 days.",
+    description="Also those that ended in the last 30 days. Callers with a limit see those with the same limit.",
 )
 async def list_report_shares(call: Call[None], db: Database) -> Answer:
     found = await list_of(db, caller=call.caller, **call.ids)
@@ -215,8 +214,10 @@ async def list_report_shares(call: Call[None], db: Database) -> Answer:
     scope="Report.Update",
     body=ReportShareRequest,
     answer=ReportShare,
+    for_limited="part",
     summary="Create a link to a report",
-    description="Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once.",
+    description="Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once. "
+    "It keeps the limit of whoever made it.",
 )
 async def create_report_share(call: Call[ReportShareRequest], db: Database) -> Answer:
     report_id = call.ids["report_id"]
@@ -225,7 +226,12 @@ async def create_report_share(call: Call[ReportShareRequest], db: Database) -> A
     return Answer(ReportShare.of(share, call.zone, share_url=url), location=f"/report/custom/{report_id}/share")
 
 
-@routes.delete("/report/custom/{report_id}/share/{share_id}", scope="Report.Update", summary="End a link to a report")
+@routes.delete(
+    "/report/custom/{report_id}/share/{share_id}",
+    scope="Report.Update",
+    for_limited="part",
+    summary="End a link to a report",
+)
 async def delete_report_share(call: Call[None], db: Database) -> None:
     report_id, share_id = call.ids["report_id"], call.ids["share_id"]
     await end(db, caller=call.caller, report_id=report_id, share_id=share_id, expect=call.expect)

@@ -243,6 +243,7 @@ class CommentWords(fields.Resource):
     scope="Questionnaire Instance.Read",
     answer=CommentWords,
     query=WordQuery,
+    for_limited="part",
     summary="Count words of comments",
     description=("Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out."),
 )

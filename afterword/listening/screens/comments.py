@@ -60,7 +60,7 @@ class _Asked:
         return next(iter(self.questionnaires)) if len(self.questionnaires) == 1 else self.choice.questionnaire_id
 
 
-@routes.get(COMMENTS, scope=SCOPE)
+@routes.get(COMMENTS, scope=SCOPE, for_limited="part")
 async def comments_page(visit: Visit) -> Response:
     return await _page(visit, visit.query)
 
@@ -96,7 +96,7 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
         refusal=refusal,
         typed=visit.form.text("title"),
         given=urlencode(query),
-        may_save="Report.Create" in visit.caller.scopes,
+        may_save=visit.caller.limit is None and "Report.Create" in visit.caller.scopes,
         is_of_one=asked.questionnaire_id != "",
         bys=[(name, words(text)) for name, text in BYS.items()] if asked.group != "questionnaire" else [],
         by=visit.form.text("by"),
@@ -121,7 +121,7 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
     )
 
 
-@routes.get(f"{COMMENTS}/csv", scope=SCOPE)
+@routes.get(f"{COMMENTS}/csv", scope=SCOPE, for_limited="part")
 async def comments_file(visit: Visit) -> Response:
     async with visit.read() as db:
         asked = await _asked(visit, db, visit.query)

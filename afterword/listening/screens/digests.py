@@ -269,7 +269,7 @@ WEEK_DAYS: Final[tuple[Marked, ...]] = (
 routes = Screens()
 
 
-@routes.post(MAILS, scope="Report.Read")
+@routes.post(MAILS, scope="Report.Read", for_limited="part")
 async def create_mail(visit: Visit) -> Response:
     frequency, _, day = visit.form.text("when").partition(" ")
     hour, locale, report_id = (visit.form.text(name) for name in ("hour", "locale", "report_id"))
@@ -290,14 +290,14 @@ async def create_mail(visit: Visit) -> Response:
     return html.redirect(f"{MAILS}?done=saved")
 
 
-@routes.post(f"{MAILS}/{{digest_id}}/send", scope="Report.Read")
+@routes.post(f"{MAILS}/{{digest_id}}/send", scope="Report.Read", for_limited="part")
 async def send_mail(visit: Visit) -> Response:
     async with visit.write() as db:
         await digests.send_now(db, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(f"{MAILS}?done=digest_sent")
 
 
-@routes.post(f"{MAILS}/{{digest_id}}/stop", scope="Report.Read")
+@routes.post(f"{MAILS}/{{digest_id}}/stop", scope="Report.Read", for_limited="part")
 async def stop_mail(visit: Visit) -> Response:
     async with visit.write() as db:
         await nouns.delete(DIGEST, db, key=visit.id("digest_id"), **visit.acting)
@@ -356,7 +356,7 @@ def _ended(guest: Guest) -> Response:
     return guest.page("shared_ended.html", title=words("These e-mails are stopped"), text=text)
 
 
-@routes.get(MAILS, scope="Report.Read")
+@routes.get(MAILS, scope="Report.Read", for_limited="part")
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:

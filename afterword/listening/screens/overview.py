@@ -8,6 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.asking.screens.coupons import PATH as COUPONS
+from afterword.cases.alert_instances import store as cases_store
 from afterword.cases.screens.figures import CASES
 from afterword.console import response_list as responses
 from afterword.console.periods import PeriodChoice
@@ -47,16 +48,16 @@ Sentence = tuple[str, str, bool]  # the text, the address that it leads to (empt
 
 
 async def attention_of(visit: Visit, db: Database, *, application_id: str | None) -> list[Sentence]:
-    """The urgent ones first."""
+    """The urgent ones first; of somebody with a limit cases alone."""
     words = visit.words
-    found = await overview.get_attention(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=[application_id] if application_id else visit.caller.application_ids,
-        test_only=visit.caller.test,
-        user_id=visit.caller.user_id,
-        now=visit.now,
-    )
+    reach: Any = {**visit.caller.reach, **({"application_ids": [application_id]} if application_id else {})}
+    user_id, now = visit.caller.user_id, visit.now
+    found: Mapping[str, Any]
+    if visit.caller.limit is None:
+        found = await overview.get_attention(db, **reach, user_id=user_id, now=now)
+    else:
+        counted = await cases_store.count_cases(db, **reach, only=visit.caller.only, user_id=user_id, now=now)
+        found = {**overview.NOTHING, "cases": counted}
     cases = found["cases"]
     overdue = words.plural("{n} case is overdue", "{n} cases are overdue", cases["overdue"])
     mine = words.plural("{n} open case is yours", "{n} open cases are yours", cases["mine"])
@@ -108,7 +109,7 @@ async def attention_of(visit: Visit, db: Database, *, application_id: str | None
 
 async def waits_of(visit: Visit, db: Database, *, application_id: str | None, period: PeriodChoice) -> list[Sentence]:
     """The messages that wait, by reason, and those of the period that failed."""
-    if "Queue.Read" not in visit.caller.scopes:
+    if not visit.may_open(SENDING):
         return []
     chosen = SendingFilter.read({"application": application_id or "", **period.query})
     wanted = replace(item_filter_of(visit, chosen, tab="waiting"), statuses=[*STATUSES["waiting"], PublicItem.FAILED])
@@ -194,7 +195,7 @@ STAGES: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-@routes.get(HOME)
+@routes.get(HOME, for_limited="part")
 async def home(visit: Visit) -> Response:
     """The overview, or the first section of a role that reads no reports: here everybody arrives who logs in."""
     if "Report.Read" not in visit.caller.scopes:
@@ -277,6 +278,7 @@ def _score(
             change=change_text(words, figure),
             before=before_text(words, figure),
         ),
+        "of_all": shown_figure(words, score.of_all, unit=unit, bounds=bounds) if score.of_all else None,
         "view": replace(view, parts=charts.parts_of(words, figure, choice.url if reads_answers else None))
         if has_parts
         else view,

@@ -112,7 +112,7 @@ PIPELINES: Final = fields.listing_of(pipelines_resources.Pipeline)
 SAVED_LISTING: Final = structs.listing_of(REPORT)
 
 
-@routes.get(REPORTS, scope="Report.Read")
+@routes.get(REPORTS, scope="Report.Read", for_limited="part")
 async def list_reports(visit: Visit) -> Response:
     key = read_key(visit.query.get("after", ""))
     async with visit.read() as db:
@@ -149,22 +149,22 @@ async def list_reports(visit: Visit) -> Response:
     )
 
 
-@routes.get(READY, scope="Report.Read")
+@routes.get(READY, scope="Report.Read", for_limited="part")
 async def ready_report(visit: Visit) -> Response:
     return await _page(visit, _ready(visit))
 
 
-@routes.get(SAVED, scope="Report.Read")
+@routes.get(SAVED, scope="Report.Read", for_limited="part")
 async def saved_report(visit: Visit) -> Response:
     return await _page(visit, await _saved(visit))
 
 
-@routes.get(f"{READY}/csv", scope="Report.Read")
+@routes.get(f"{READY}/csv", scope="Report.Read", for_limited="part")
 async def ready_file(visit: Visit) -> Response:
     return await _file(visit, _ready(visit))
 
 
-@routes.get(f"{SAVED}/csv", scope="Report.Read")
+@routes.get(f"{SAVED}/csv", scope="Report.Read", for_limited="part")
 async def saved_file(visit: Visit) -> Response:
     return await _file(visit, await _saved(visit))
 
@@ -209,7 +209,7 @@ async def pin_report(visit: Visit) -> Response:
     return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=saved")
 
 
-@routes.post(f"{SAVED}/share", scope="Report.Update")
+@routes.post(f"{SAVED}/share", scope="Report.Update", for_limited="part")
 async def share_report(visit: Visit) -> Response:
     """Make a link, and show it this once."""
     days = visit.form.text("share_days")
@@ -229,7 +229,7 @@ async def share_report(visit: Visit) -> Response:
     return await _page(visit, asked, link=link)
 
 
-@routes.get(f"{SAVED}/preview", scope="Report.Update")
+@routes.get(f"{SAVED}/preview", scope="Report.Update", for_limited="part")
 async def preview_share(visit: Visit) -> Response:
     async with visit.read() as db:
         report, plan = await shares.preview(db, caller=visit.caller, **visit.ids, now=visit.now)
@@ -238,7 +238,7 @@ async def preview_share(visit: Visit) -> Response:
     return visit.page("shared.html", title=report.title, brand=brand, back=back, **values)
 
 
-@routes.post(f"{SAVED}/share/{{share_id}}/end", scope="Report.Update")
+@routes.post(f"{SAVED}/share/{{share_id}}/end", scope="Report.Update", for_limited="part")
 async def end_share(visit: Visit) -> Response:
     report_id = visit.id("report_id")
     async with visit.write() as db:
@@ -339,11 +339,13 @@ async def _page(
                 db,
                 organization_id=visit.caller.organization_id,
                 report_id=wanted.saved.report_id,
+                only=visit.caller.only,
                 limit=shares.SHARES_MAX,
             )
             if wanted.saved is not None
             else []
         )
+    is_whole = visit.caller.limit is None  # saved reports are of the whole organization
     title = wanted.saved.title if wanted.saved else words(READY_TEXTS[wanted.template_id or ""][0])
     return visit.page(
         "report.html",
@@ -353,8 +355,9 @@ async def _page(
         given="&".join(f"{quote(name)}={quote(value, safe='')}" for name, value in wanted.given.items()),
         filters=[(words("One condition"), wanted.url(condition=""))] if wanted.given.get("condition") else [],
         about=_kind(visit, wanted.saved) if wanted.saved else words(READY_TEXTS[wanted.template_id or ""][1]),
-        may_save="Report.Create" in visit.caller.scopes and wanted.saved is None,
-        may_delete="Report.Delete" in visit.caller.scopes and wanted.saved is not None,
+        may_save=is_whole and "Report.Create" in visit.caller.scopes and wanted.saved is None,
+        may_delete=is_whole and "Report.Delete" in visit.caller.scopes and wanted.saved is not None,
+        may_pin=is_whole,
         typed=visit.form.text("title"),
         saved=wanted.saved,
         may_change="Report.Update" in visit.caller.scopes,

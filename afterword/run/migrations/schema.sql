@@ -1872,6 +1872,7 @@ CREATE TABLE report_share (
     expires_time timestamp with time zone NOT NULL,
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     created_by text,
+    limited_to text[],
     CONSTRAINT report_share_digest_check CHECK ((length(digest) = 32))
 );
 

@@ -38,6 +38,10 @@ class Reference:
             "external_references": [self.external_reference],
         }
 
+    def reaches(self, item: QueueItemRecord) -> bool:
+        limit = self.caller.limit
+        return limit is None or item.metadata.get("questionnaire", {}).get(limit.name) in limit.values
+
 
 async def get(db: Database, *, reference: Reference) -> QueueItemRecord:
     await _require_pipeline(db, reference)
@@ -68,6 +72,8 @@ async def put(
     for _ in range(TRIES_MAX):
         found = await batches.list_items_by_reference_locked(db, **reference.key)
         for item in found.values():
+            if not reference.reaches(item):
+                raise ReferenceTaken
             expect(item.version)
             changed = await queue.replace(db, caller=reference.caller, item=item, request=request, secret=secret)
             return changed, False
@@ -90,7 +96,7 @@ async def cancel(db: Database, *, reference: Reference, expect: errors.Expect = 
 
 def _require(found: Mapping[str, QueueItemRecord], reference: Reference) -> QueueItemRecord:
     item = found.get(reference.external_reference)
-    if item is None:
+    if item is None or not reference.reaches(item):
         raise errors.NotFound(NO_ITEM)
     return item
 
@@ -109,7 +115,14 @@ _CHARACTERS_MAX: Final = 100
 routes = Routes(tag="Queue")
 
 
-@routes.get(REFERENCE, scope="Queue.Read", answer=QueueItem, texts=TEXTS, summary="Get the queue item with a reference")
+@routes.get(
+    REFERENCE,
+    scope="Queue.Read",
+    answer=QueueItem,
+    for_limited="part",
+    texts=TEXTS,
+    summary="Get the queue item with a reference",
+)
 async def get_item_by_reference(call: Call[None], db: Database) -> queue_store.QueueItemRecord:
     return visible(await get(db, reference=_reference(call)), call.caller)
 
@@ -120,6 +133,7 @@ async def get_item_by_reference(call: Call[None], db: Database) -> queue_store.Q
     more_scopes=("Queue.Create",),
     body=QueueItemRequest,
     answer=QueueItem,
+    for_limited="part",
     texts=TEXTS,
     summary="Create or change the queue item with a reference",
     description=(
@@ -155,6 +169,7 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
 @routes.delete(
     REFERENCE,
     scope="Queue.Delete",
+    for_limited="part",
     texts=TEXTS,
     summary="Cancel the queue item with a reference",
     description="As `status_id` 5: nothing will be sent, and the reference is free again.",

@@ -67,7 +67,7 @@ async def _address_errors(
     """The error of an address, whose form depends on the pipeline's channel, in a request with other errors."""
     locale: str | None = None
     if "item_id" in path:
-        item = await store.get_item(db, **caller.reach, **path)
+        item = await store.get_item(db, **caller.reach, only=caller.only, **path)
         if item is None:
             return []
         path, locale = {"questionnaire_id": item.questionnaire_id, "pipeline_id": item.pipeline_id}, item.locale
@@ -80,10 +80,11 @@ async def _address_errors(
     scope="Queue.Create",
     body=QueueItemRequest,
     answer=QueueItem,
+    for_limited="part",
     summary="Create new queue item",
     description=(
         "Without `send_time`: the pipeline's delay from now, or from the date of its `delay_from`. A time in the past "
-        "means due at once."
+        "means due at once. A caller with a limit gives one of its values of questionnaire metadata."
     ),
     refusals=("application_inactive", "questionnaire_not_published", "already_exists", "invalid_address"),
     shared=schedule_at_once,
@@ -94,9 +95,11 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
     return _created(call, await service.schedule(db, new=new, secret=call.site.secret))
 
 
-@routes.get(ITEM, scope="Queue.Read", answer=QueueItem, gathers=True, summary="Get Queue Item")
+@routes.get(ITEM, scope="Queue.Read", answer=QueueItem, for_limited="part", gathers=True, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> Answer:
-    row = errors.found(await store.get_shown_item(db, **call.caller.reach, **call.ids), service.NO_ITEM)
+    row = errors.found(
+        await store.get_shown_item(db, **call.caller.reach, only=call.caller.only, **call.ids), service.NO_ITEM
+    )
     [shown] = shown_of([row], call.caller, call.zone)
     return Answer(shown, version=row["version"])
 
@@ -106,6 +109,7 @@ async def get_item(call: Call[None], db: Database) -> Answer:
     scope="Queue.Update",
     body=QueueItemUpdate,
     answer=QueueItem,
+    for_limited="part",
     summary="Update Queue Item",
     description=CHANGE,
     refusals=("on_hold", "item_in_dispatch", "item_closed", "invalid_address"),
@@ -126,6 +130,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
 @routes.delete(
     ITEM,
     scope="Queue.Delete",
+    for_limited="part",
     summary="Delete Queue Item",
     description=DELETE,
     refusals=("on_hold", "item_in_dispatch", "item_closed", "outcome_unknown"),

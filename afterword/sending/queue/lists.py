@@ -19,7 +19,7 @@ from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item, PublicItem
 from afterword.core.wire.lists import Column, Listing, Rows
 from afterword.core.wire.times import zone_of
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import qualified
+from afterword.kit.db.columns import has_own, qualified
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -34,7 +34,10 @@ _LISTED: Final = qualified(LISTED_COLUMNS, "i")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """`reason`: None any, empty none. `pipeline_ids`: None all. The times are those of `send_time`, the end open."""
+    """`reason`: None any, empty none. `pipeline_ids`: None all. The times are those of `send_time`, the end open.
+
+    `only`: the limit of the caller.
+    """
 
     statuses: Sequence[Item] = tuple(Item)
     reason: str | None = None
@@ -42,6 +45,7 @@ class Filter:
     from_time: datetime = EARLIEST
     to_time: datetime = LATEST
     test_only: bool = False
+    only: Sequence[str] | None = None
 
 
 class ListedItem(ShownItem, frozen=True):
@@ -106,7 +110,7 @@ _OF_GROUP: Final[LiteralString] = """i.organization_id = $1 and i.status = g.sta
   and i.deleted_time is null and coalesce(i.reason, '') = g.reason"""
 _OF_HELD: Final[LiteralString] = """i.organization_id = $1 and i.status = any($2::smallint[]) and i.status in (2, 3)
   and i.lease_until > '-infinity' and i.deleted_time is null and ($3::text is null or coalesce(i.reason, '') = $3)"""
-_CHOSEN: Final[LiteralString] = "($4::text[] is null or i.pipeline_id = any($4)) and (i.test or not $5)"
+_OWN: Final[LiteralString] = "i.metadata -> 'questionnaire'"  # the values by which an item is within a limit
 _IN_PERIOD: Final[LiteralString] = "i.send_time >= $6 and i.send_time < $7"
 _ITEM: Final[LiteralString] = f"""{_LISTED}, i.due_time, p.channel_id, p.title as pipeline_title,
   q.display_name as questionnaire_name, i.status = 4 and exists (
@@ -123,22 +127,29 @@ cross join lateral (
   select i.status = 1 and i.due_time <= now() and q.credits_accountable and not c.has_credits as is_waiting) w"""
 
 
-def _page(order: LiteralString, behind: LiteralString) -> LiteralString:
+def _chosen(only: LiteralString, *, is_limited: bool = True) -> LiteralString:
+    """Without a limit no value is read, so that an index alone answers."""
+    own: LiteralString = has_own(_OWN, only) if is_limited else f"{only}::text[] is null"
+    return f"($4::text[] is null or i.pipeline_id = any($4)) and (i.test or not $5) and {own}"
+
+
+def _page(order: LiteralString, behind: LiteralString, *, is_limited: bool) -> LiteralString:
     """A page in an order by `i.send_time`; `behind` leaves the items behind the key $8, $9.
 
     Where a group was not looked at to its end, the newest such end is a row of its own without an item's columns: of
     what lies behind it nothing is known.
     """
+    chosen: LiteralString = _chosen("$12", is_limited=is_limited)
     return f"""with {_GROUPS},
       entry as (
         select e.item_id, e.send_time, e.is_chosen, e.place from grp g cross join lateral (
           select n.item_id, n.send_time, n.is_chosen, row_number() over (order by {order.replace("i.", "n.")}) as place
           from (
-            select i.item_id, i.send_time, {_CHOSEN} as is_chosen from queue_item i
+            select i.item_id, i.send_time, {chosen} as is_chosen from queue_item i
             where {_OF_GROUP} and {_IN_PERIOD} and {behind}
             order by {order} limit $10) n) e
         union all
-        select i.item_id, i.send_time, {_CHOSEN}, 0 from queue_item i
+        select i.item_id, i.send_time, {chosen}, 0 from queue_item i
         where {_OF_HELD} and {_IN_PERIOD} and {behind}),
       shown as (
         (select i.item_id, i.send_time, false as is_end from entry i where i.is_chosen order by {order} limit $11)
@@ -149,12 +160,12 @@ def _page(order: LiteralString, behind: LiteralString) -> LiteralString:
       where i.organization_id = $1 order by {order}, shown.is_end"""
 
 
-_NEWEST: Final = _page(
-    "i.send_time desc, i.item_id", "i.send_time <= $8 and (i.send_time < $8 or i.item_id > $9::text)"
-)
-_OLDEST: Final = _page(
-    "i.send_time, i.item_id desc", "i.send_time >= $8 and (i.send_time > $8 or i.item_id < $9::text)"
-)
+_NEWEST: Final[tuple[LiteralString, LiteralString]] = (
+    "i.send_time desc, i.item_id", "i.send_time <= $8 and (i.send_time < $8 or i.item_id > $9::text)",
+)  # fmt: skip
+_OLDEST: Final[tuple[LiteralString, LiteralString]] = (
+    "i.send_time, i.item_id desc", "i.send_time >= $8 and (i.send_time > $8 or i.item_id < $9::text)",
+)  # fmt: skip
 
 
 async def list_item_records(
@@ -169,20 +180,17 @@ async def list_item_records(
 ) -> Rows[ListedItem]:
     """A page of items, with the key behind which the next one begins.
 
-    Without a filter by pipeline or test a page is full; with one it may have fewer items, as it looks at `scanned`
-    items of each status and reason alone.
+    Without a filter by pipeline or test, and without a limit, a page is full; with one it may have fewer items, as it
+    looks at `scanned` items of each status and reason alone.
     """
-    is_selective = chosen.pipeline_ids is not None or chosen.test_only
+    is_selective = chosen.pipeline_ids is not None or chosen.test_only or chosen.only is not None
     start: Key = after or ((EARLIEST, "") if oldest_first else (LATEST, ""))
     rows = await db.fetch(
-        _OLDEST if oldest_first else _NEWEST,
+        _page(*(_OLDEST if oldest_first else _NEWEST), is_limited=chosen.only is not None),
         organization_id,
         *_parameters(chosen),
-        chosen.from_time,
-        chosen.to_time,
-        *start,
-        max(scanned, limit + 1) if is_selective else limit + 1,
-        limit + 1,
+        *(chosen.from_time, chosen.to_time, *start),
+        *(max(scanned, limit + 1) if is_selective else limit + 1, limit + 1, chosen.only),
     )
     items: list[ListedItem] = []
     for row in rows:
@@ -195,12 +203,12 @@ async def list_item_records(
     return Rows(items)
 
 
-def _found(found: LiteralString, also: LiteralString) -> LiteralString:
+def _found(found: LiteralString, also: LiteralString, only: LiteralString) -> LiteralString:
     """The items of `found` that match a filter and `also`, the newest first; $3 is what is looked for."""
     return f"""with found as ({found})
            select {_ITEM} join found on found.item_id = i.item_id
            where i.organization_id = $1 and i.status = any($2::smallint[]) and {also}
-             and {_CHOSEN} and {_IN_PERIOD} and ($8::text is null or coalesce(i.reason, '') = $8)
+             and {_chosen(only)} and {_IN_PERIOD} and ($8::text is null or coalesce(i.reason, '') = $8)
            order by i.send_time desc, i.item_id limit $9"""
 
 
@@ -217,6 +225,7 @@ _BY_REFERENCE: Final[LiteralString] = _found(
         union
         (select m.item_id from queue_item m where {OF_ORDER_KEY} = left($10::text, 100) limit $9)""",
     "true",
+    "$11",
 )
 _BY_ADDRESS: Final = _found(
     """(select i.item_id from queue_item i
@@ -230,6 +239,7 @@ _BY_ADDRESS: Final = _found(
          where a.organization_id = $1 and a.address_key = any($3) and n.item_id is not null
          order by n.created_time desc limit $9)""",
     "i.address_key = any($3) and i.deleted_time is null",
+    "$10",
 )
 
 
@@ -241,14 +251,15 @@ async def _list_items_by_reference(
     With `order_key` those with this key in their metadata, too.
     """
     values = _values(organization_id, external_reference, chosen)
-    return _listed(await db.fetch(_BY_REFERENCE, *values, order_key))
+    return _listed(await db.fetch(_BY_REFERENCE, *values, order_key, chosen.only))
 
 
 async def _list_items_by_address(
     db: Database, *, organization_id: str, address_keys: Sequence[bytes], chosen: Filter
 ) -> list[ListedItem]:
     """The items of these addresses, the newest first; sent ones are found by the instances of the person."""
-    return _listed(await db.fetch(_BY_ADDRESS, *_values(organization_id, list(address_keys), chosen)))
+    values = _values(organization_id, list(address_keys), chosen)
+    return _listed(await db.fetch(_BY_ADDRESS, *values, chosen.only))
 
 
 def _values(organization_id: str, key: object, chosen: Filter) -> tuple[object, ...]:
@@ -265,19 +276,18 @@ _values_of: Final = itemgetter(*ListedItem.__struct_fields__)
 
 
 async def count_items_record(db: Database, *, organization_id: str, chosen: Filter, limit: int) -> list[CountRecord]:
+    met: LiteralString = _chosen("$9", is_limited=chosen.only is not None)
     rows = await db.fetch(
         f"""with {_GROUPS}
            select g.status, g.reason, n.count, n.looked_at from grp g cross join lateral (
              select count(*) filter (where e.is_chosen) as count, count(*) as looked_at from (
-               select {_CHOSEN} as is_chosen from queue_item i where {_OF_GROUP} and {_IN_PERIOD} limit $8 + 1) e) n
+               select {met} as is_chosen from queue_item i where {_OF_GROUP} and {_IN_PERIOD} limit $8 + 1) e) n
            union all
            select i.status, coalesce(i.reason, ''), count(*), 0 from queue_item i
-           where {_OF_HELD} and {_CHOSEN} and {_IN_PERIOD} group by i.status, coalesce(i.reason, '')""",
+           where {_OF_HELD} and {met} and {_IN_PERIOD} group by i.status, coalesce(i.reason, '')""",
         organization_id,
         *_parameters(chosen),
-        chosen.from_time,
-        chosen.to_time,
-        limit,
+        *(chosen.from_time, chosen.to_time, limit, chosen.only),
     )
     return [
         CountRecord(Item(row["status"]), row["reason"], min(row["count"], limit), row["looked_at"] > limit)
@@ -292,10 +302,10 @@ async def count_hours_record(
     """Count the waiting items by the hour of the zone in which they become due, the first ones of each pipeline."""
     _, _, pipeline_ids, test_only = _parameters(chosen)
     return await db.records(HourCount).fetch(
-        """with due as materialized (
-             select e.due_time, e.place from pipeline p cross join lateral (
-               select n.due_time, row_number() over (order by n.due_time, n.item_id) as place from (
-                 select i.due_time, i.item_id from queue_item i
+        f"""with due as materialized (
+             select e.due_time, e.place, e.is_own from pipeline p cross join lateral (
+               select n.due_time, n.is_own, row_number() over (order by n.due_time, n.item_id) as place from (
+                 select i.due_time, i.item_id, {has_own(_OWN, "$8")} as is_own from queue_item i
                  where i.organization_id = p.organization_id and i.pipeline_id = p.pipeline_id and i.status = 1
                    and i.due_time >= $4 and i.due_time < $5 and i.deleted_time is null and (i.test or not $3)
                  order by i.due_time, i.item_id limit $7 + 1) n) e
@@ -303,8 +313,8 @@ async def count_hours_record(
              cut as (select min(due_time) as time from due where place > $7)
            select date_trunc('hour', due.due_time, $6) as hour, count(*) as count,
              coalesce(bool_or(due.due_time >= cut.time), false) as is_capped
-           from due cross join cut where due.place <= $7 group by 1 order by 1""",
-        *(organization_id, pipeline_ids, test_only, chosen.from_time, chosen.to_time, time_zone, limit),
+           from due cross join cut where due.place <= $7 and due.is_own group by 1 order by 1""",
+        *(organization_id, pipeline_ids, test_only, chosen.from_time, chosen.to_time, time_zone, limit, chosen.only),
     )
 
 
@@ -555,6 +565,7 @@ async def _filter(db: Database, *, caller: Caller, wanted: RequestedItems) -> Fi
         from_time=wanted.from_time or EARLIEST,
         to_time=wanted.to_time or LATEST,
         test_only=caller.test,
+        only=caller.only,
     )
 
 
@@ -636,11 +647,13 @@ QueueHour: Final = shown_as("QueueHour", HourCount, types={"is_capped": Capped})
     scope="Queue.Read",
     query=ItemQuery,
     answer=QueueItem,
+    for_limited="part",
     shape="cursor",
     listing=LISTING,
     summary="Get the queue items of all pipelines",
     description="The latest `send_time` first, or the earliest. Read on with `after`. A page filtered by pipeline, "
-    "questionnaire or application may have fewer items than `limit`, or none, and a `next_cursor`.",
+    "questionnaire or application, or of a caller with a limit, may have fewer items than `limit`, or none, and a "
+    "`next_cursor`.",
 )
 async def list_all_items(call: Call[None], db: Database) -> Answer:
     query: ItemQuery = call.query or ItemQuery()
@@ -664,6 +677,7 @@ async def list_all_items(call: Call[None], db: Database) -> Answer:
     scope="Queue.Read",
     query=ItemFilter,
     answer=QueueCount,
+    for_limited="part",
     shape="array",
     summary="Count the queue items of all pipelines by status and reason",
 )
@@ -693,6 +707,7 @@ async def list_overlaps_of_pipeline(call: Call[None], db: Database) -> Answer:
     scope="Queue.Read",
     query=HourQuery,
     answer=QueueHour,
+    for_limited="part",
     shape="array",
     summary="Count the waiting queue items of the next seven days by hour",
     description="By the hour in which they become due; the rules then decide about each. Empty hours are absent.",

@@ -10,6 +10,7 @@ from afterword import errors, ids
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires.metadata import Declared
+from afterword.core.reading.findings import escape
 from afterword.core.scheduling.statuses import Item
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
@@ -25,7 +26,7 @@ from afterword.sending.queue.records import (
     QueueItemUpdate,
     ShownItem,
 )
-from afterword.sending.queue.scheduler import Scheduler, changed, editable, edited, replaced
+from afterword.sending.queue.scheduler import Scheduler, changed, changes_of, editable, edited, replaced
 from afterword.sending.queue.store import Intake
 from afterword.tenants.organizations import retention as holds
 
@@ -148,7 +149,7 @@ async def schedule_all(
 
 
 async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItemRecord:
-    return errors.found(await store.get_item(db, **caller.reach, **path), NO_ITEM)
+    return errors.found(await store.get_item(db, **caller.reach, only=caller.only, **path), NO_ITEM)
 
 
 def visible(item: Shown, caller: Caller) -> Shown:
@@ -214,6 +215,13 @@ def require_open(intake: Intake | None, *, caller: Caller) -> Intake:
     return intake
 
 
+def require_own(caller: Caller, metadata: Mapping[str, Mapping[str, str]]) -> None:
+    """Raise Invalid for metadata of an item that its maker, who has a limit, would not see."""
+    if caller.limit is not None:
+        pointer = f"/metadata/questionnaire/{escape(caller.limit.name)}"
+        caller.limit.check(metadata.get("questionnaire", {}), pointer)
+
+
 def require_pending(item: QueueItemRecord) -> None:
     if item.status in {Item.CLAIMED, Item.SENDING}:
         raise InDispatch
@@ -273,6 +281,7 @@ async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack
 def _document(new: NewItem, scheduler: Scheduler | None) -> dict[str, object]:
     scheduler = errors.found(scheduler, NO_PIPELINE)
     now = require_open(scheduler.intake, caller=new.caller).now
+    require_own(new.caller, changes_of(new.request.metadata).as_stored)
     document = scheduler.document(
         new.request,
         item_id=ids.ordered(now),
@@ -301,6 +310,7 @@ async def _edit(
     """Raises Invalid `invalid_address`, InDispatch, ItemClosed, and Held for another address."""
     if wanted == editable(item):
         return item
+    require_own(caller, wanted["metadata"])
     [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])
     document, new_key = changed(item, wanted, Scheduler(intake, secret))
     require_pending(item)

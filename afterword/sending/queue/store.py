@@ -9,7 +9,7 @@ from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import arrays, as_document, assigned, qualified, suffixed
+from afterword.kit.db.columns import arrays, as_document, assigned, has_own, qualified, suffixed
 from afterword.kit.db.list_queries import output
 from afterword.sending.queue.records import (
     EVENT_COLUMNS,
@@ -35,15 +35,15 @@ _COMPUTED: Final[LiteralString] = f"""
   case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result,
   case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason,
   ($6::int[])[i.status] as status_id, case when i.attempts > 1 then i.attempts - 1 end as retry_attempts"""
-_REACHED: Final[LiteralString] = """from queue_item i
-  where i.organization_id = $1 and i.item_id = any($6::text[]) and i.deleted_time is null and (i.test or not $5)
+_REACHED: Final[LiteralString] = f"""from queue_item i
+  where i.organization_id = $1 and i.item_id = any($8::text[]) and i.deleted_time is null and (i.test or not $5)
     and ($2::text is null or i.questionnaire_id = $2) and ($3::text is null or i.pipeline_id = $3)
-    and (cardinality($4::text[]) = 0 or exists (
+    and {has_own("i.metadata -> 'questionnaire'", "$7")} and (cardinality($4::text[]) = 0 or exists (
       select 1 from questionnaire q where q.organization_id = i.organization_id
         and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($4)))"""
 _BY_ID: Final[LiteralString] = f"""select {output(QUEUE_ITEMS)}, version from (
   select {_LISTED_COLUMNS_I}, i.version, {_COMPUTED.replace("$2", "i.questionnaire_id")}
-  {_REACHED.replace("$6", "$7")}) listed"""
+  {_REACHED}) listed"""
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
@@ -157,9 +157,11 @@ async def get_item(
     pipeline_id: str | None = None,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    only: tuple[str, ...] | None = None,
 ) -> QueueItemRecord | None:
     reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
-    row = await db.fetch_by_id(f"select {_ITEM_COLUMNS_I} {_REACHED}", *reach, id=item_id)
+    query: LiteralString = f"select {_ITEM_COLUMNS_I} {_REACHED} and $6::int[] is not null"
+    row = await db.fetch_by_id(query, *reach, _STATUS_IDS, only, id=item_id)
     return None if row is None else QueueItemRecord.of(row)
 
 
@@ -190,10 +192,11 @@ async def get_shown_item(
     pipeline_id: str | None = None,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    only: tuple[str, ...] | None = None,
 ) -> Row | None:
     """The item as `records.shown_of` takes it, with its version."""
     reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
-    return await db.fetch_by_id(_BY_ID, *reach, _STATUS_IDS, id=item_id)
+    return await db.fetch_by_id(_BY_ID, *reach, _STATUS_IDS, only, id=item_id)
 
 
 async def list_items(

@@ -192,6 +192,7 @@ routes = Routes(tag="Queue")
     f"{ITEM}/trace",
     scope="Queue.Read",
     answer=Trace,
+    for_limited="part",
     summary="Say why an item goes, waits or went nowhere",
     description="Every rule in the order in which they decide: as it stands now, or as it was when the item ended.",
 )
@@ -204,6 +205,7 @@ async def explain_item(call: Call[None], db: Database) -> Answer:
     f"{ITEM}/attempt",
     scope="Queue.Read",
     answer=Attempt,
+    for_limited="part",
     shape="array",
     listing=ATTEMPTS,
     summary="Get the attempts to send an item",
@@ -217,6 +219,7 @@ async def list_attempts(call: Call[None], db: Database) -> Rows[AttemptRecord]:
     f"{ITEM}/repetition",
     scope="Queue.Create",
     answer=QueueItem,
+    for_limited="part",
     summary="Send a Failed or Ignored item again",
     description="Makes a new item, due now, whose `previous_item_id` is this one; this one stays as it is.",
     refusals=("item_not_repeatable", "application_inactive", "questionnaire_not_published"),

@@ -132,7 +132,7 @@ def links(questionnaire_ids: Collection[str]) -> Link:
     return link
 
 
-@routes.get(INVITATIONS, scope="Questionnaire Instance.Read")
+@routes.get(INVITATIONS, scope="Questionnaire Instance.Read", for_limited="part")
 async def list_invitations(visit: Visit) -> Response:
     words, chosen = visit.words, InvitationFilter.read(visit.query)
     if not 0 < len(chosen.report_query.questionnaire_ids) <= QUESTIONNAIRES_MAX:
@@ -189,7 +189,7 @@ def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
     url = ""
     if one.submitted_time is not None:
         url = f"{RESPONSES}/{one.instance_id}"
-    elif one.responder_channel_identifier and "Queue.Read" in visit.caller.scopes:
+    elif one.responder_channel_identifier and visit.may_open(SENDING):
         url = f"{SENDING}/{one.item_id}"
     return {
         "url": url,

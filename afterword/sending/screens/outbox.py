@@ -169,7 +169,7 @@ def _row(visit: Visit, one: OutboxMessageRecord) -> dict[str, Any]:
 SENT_ONE: Final = f"{SENDING}/{{item_id}}/message"
 
 
-@routes.get(SENT_ONE, scope="Queue.Read")
+@routes.get(SENT_ONE, scope="Queue.Read", for_limited="part")
 async def sent_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
@@ -192,7 +192,7 @@ async def sent_page(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{SENT_ONE}/mail", scope="Queue.Read")
+@routes.get(f"{SENT_ONE}/mail", scope="Queue.Read", for_limited="part")
 async def sent_mail(visit: Visit) -> Response:
     async with visit.read() as db:
         item = await _item(visit, db)

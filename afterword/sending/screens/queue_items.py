@@ -152,7 +152,7 @@ class SendingFilter(PeriodFilter):
     after: str = parameter(60)
 
 
-@routes.get(SENDING, scope="Queue.Read")
+@routes.get(SENDING, scope="Queue.Read", for_limited="part")
 async def list_items(visit: Visit) -> Response:
     words, asked = visit.words, visit.query.get("q", "").strip()[:SEARCH_CHARACTERS_MAX]
     chosen = SendingFilter.read(visit.query)
@@ -203,12 +203,12 @@ async def list_items(visit: Visit) -> Response:
         reasons=_reasons(words, counts, chosen),
         acts_url=chosen.url(tab=chosen.tab if chosen.tab == "failed" else "all").replace(SENDING, NEW_ACT, 1),
         acts_count=_acts_count(counts, chosen),
-        may_repeat={"Queue.Create", "Queue.Update"} <= visit.caller.scopes,
+        may_repeat=visit.may_open(NEW_ACT) and "Queue.Create" in visit.caller.scopes,
         plan=plan,
     )
 
 
-@routes.get(f"{SENDING}/{{item_id}}", scope="Queue.Read")
+@routes.get(f"{SENDING}/{{item_id}}", scope="Queue.Read", for_limited="part")
 async def item_page(visit: Visit) -> Response:
     words, item_id = visit.words, visit.id("item_id")
     async with visit.read() as db:
@@ -264,7 +264,7 @@ async def item_page(visit: Visit) -> Response:
             for one in attempts.items
         ],
         metadata=facts,
-        outbox_url=f"{SENDING}/outbox/{item_id}" if has_message else "",
+        outbox_url=f"{SENDING}/outbox/{item_id}" if has_message and visit.is_open(f"{SENDING}/outbox") else "",
         kept=kept_sentence(words, visit.site.queue_days),
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
         may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
@@ -285,6 +285,7 @@ removal(
     routes,
     f"{SENDING}/{{item_id}}/cancel",
     scope="Queue.Update",
+    for_limited="part",
     title="Cancel this message?",
     sentences=lambda visit, item: [
         _whom(visit, item),
@@ -300,6 +301,7 @@ removal(
     routes,
     f"{SENDING}/{{item_id}}/now",
     scope="Queue.Update",
+    for_limited="part",
     title="Send this message now?",
     sentences=lambda visit, item: [
         _whom(visit, item),
@@ -316,7 +318,7 @@ removal(
 )
 
 
-@routes.get(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
+@routes.get(f"{SENDING}/{{item_id}}/again", scope="Queue.Create", for_limited="part")
 async def confirm_again(visit: Visit) -> Response:
     words, item = visit.words, await visit.find(queue.get)
     sentences = [_whom(visit, item), words("A new message is created, due now. The rules apply as always.")]
@@ -330,7 +332,7 @@ async def confirm_again(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
+@routes.post(f"{SENDING}/{{item_id}}/again", scope="Queue.Create", for_limited="part")
 async def send_again(visit: Visit) -> Response:
     async with visit.write() as db:
         item = await traces.repeat(
@@ -423,10 +425,48 @@ async def _asked(visit: Visit, db: Database, asked: str) -> tuple[list[ListedIte
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
         by_key = RequestedItems(external_reference=asked, with_order_key=True)
         found = (await lists.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
+<<<<<<< HEAD
     if not (keys := lists.keys_of(asked, secret=secret)):
         return found, []
     by_address = await lists.list_items(
         db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
+=======
+    keys = lists.keys_of(asked, secret=secret)
+    facts: list[str] = []
+    if keys:
+        by_address = await lists.list_items(
+            db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
+        )
+        found = [*found, *by_address.items]
+        is_known = caller.limit is None or bool(by_address.items)  # of people of others nothing is told
+        suppressions = await responders_store.list_suppressions_for(
+            db, addresses=[(caller.organization_id, *key) for key in keys if is_known], now=visit.now
+        )
+        facts = [
+            words(
+                "{channel}: nothing has been sent to this address since {moment}: {reason}.",
+                channel=words(CHANNELS[one.channel_id]),
+                moment=words.moment(one.created_time, time_zone=visit.zone),
+                reason=reason_text(words, one.reason),
+            )
+            for one in suppressions
+        ]
+    if not found:
+        facts = [words("No message found. None was requested for this address or order."), *facts]
+    listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
+    return visit.page(
+        "sending.html",
+        title=words("Why not?"),
+        list=listing,
+        tabs=[],
+        chosen=SendingFilter(),
+        periods=[],
+        reasons=[],
+        plan=None,
+        acts_count=0,
+        asked=asked,
+        facts=facts,
+>>>>>>> branches
     )
     suppressions = await responders_store.list_suppressions_for(
         db, addresses=[(caller.organization_id, *key) for key in keys], now=visit.now

@@ -99,7 +99,7 @@ async def due(house: House, now: datetime) -> list[Message]:
 
 
 async def test_rights_of_that_time(shops: House, now: datetime) -> None:
-    """A reader of figures alone gets whole months. A user who left, or who sees one branch, gets nothing."""
+    """A reader of figures alone gets whole months. A user who left gets nothing."""
     admin, analyst = [await caller_of(shops, role) for role in ("admin", "reporting")]
     for caller in (admin, analyst):
         await create(shops, caller, now, day=(now + timedelta(days=1)).isoweekday())
@@ -114,12 +114,22 @@ async def test_rights_of_that_time(shops: House, now: datetime) -> None:
         )
     assert ["reporting@example.com"] == [mail.recipient for mail in await due(shops, later + timedelta(days=7))]
     assert NPS not in texts["reporting@example.com"]
+
+
+async def test_of_one_branch(shops: House, now: datetime) -> None:
+    """A user who sees one branch gets its figures alone, of a saved report as of the overview."""
+    report_id, admin = await save(shops), await caller_of(shops, "admin")
+    for chosen in ({"report_id": report_id}, {}):
+        await create(shops, admin, now, day=(now + timedelta(days=1)).isoweekday(), **chosen)
     async with db.transaction(shops.pool) as database:
         await database._connection.execute(
             "update organization_user set only_where = 'store_id', only_values = '{north}' where user_id = $1",
-            analyst.user_id,
+            admin.user_id,
         )
-    assert [] == await due(shops, later + timedelta(days=14))
+    report, overview = sorted((mail.text for mail in await due(shops, now + timedelta(days=2))), key=len)
+    assert "north: NPS 100.0" in report
+    assert "south" not in report
+    assert "100.0 (" in overview
 
 
 async def test_no_words_of_comments(owner: House, now: datetime) -> None:

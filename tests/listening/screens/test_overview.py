@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from afterword.kit import db
-from tests.listening.reports.conftest import NPS, House
+from tests.listening.reports.conftest import NPS, TEXT, House
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 
@@ -110,3 +110,43 @@ async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
     for text in ("used to get answers regularly, and has had none for a week", "are low: "):
         assert text in page, text
     assert "Nothing needs your attention." not in page
+
+
+async def test_of_one_branch(owner: House, now: datetime) -> None:
+    """The figures, comments and cases of the branch; what cannot be limited is left off."""
+    for store, score in (("north", 9), ("south", 2)):
+        for number in range(12):
+            await owner.respond(
+                {NPS: score, TEXT: f"{store} says {number}"},
+                now=now - timedelta(days=2, minutes=number),
+                metadata={"store_id": store},
+            )
+    await owner.follow()
+    async with db.transaction(owner.pool) as database:
+        await database.execute(
+            "update pipeline set paused = true where organization_id = $1", owner.caller.organization_id
+        )
+    office = Office(owner.pool, owner.caller.organization_id, owner.application_id, "")
+    await office.add_user("manager@shop.example", role="reporting")
+    async with db.transaction(owner.pool) as database:
+        await database.execute(
+            """update organization_user set only_where = 'store_id', only_values = '{south}'
+               where organization_id = $1 and email = 'manager@shop.example'""",
+            owner.caller.organization_id,
+        )
+    async with browser_of(owner.pool) as client:
+        await log_in(client, email="manager@shop.example")
+        page = (await client.get("/console")).text
+        reports = (await client.get("/console/reports")).text
+        words = (await client.get("/console/reports/comments")).text
+        file = (await client.get("/console/reports/ready/nps/csv")).text
+    shown = re.sub(r"<[^>]+>|[\u2066-\u2069]", "", page).replace("−", "-")  # noqa: RUF001
+    assert "south says" in page
+    assert "north" not in page + words + file
+    assert "-100.0" in shown
+    assert "of all together: 0.0" in shown
+    assert "12 answers" in shown
+    assert "is off" not in shown
+    assert "Reports by mail" in reports
+    assert "south" in words
+    assert "-100" in file

@@ -201,3 +201,30 @@ async def test_a_pause_of_the_operator_stays(client: Client, browser: httpx2.Asy
     await client.queue.execute("update channel_account set paused_time = now(), is_paused_by_operator = true")
     assert 303 == (await browser.post(f"{PAUSE}/end")).status_code
     assert "All sending is paused" in plain((await browser.get("/console")).text)
+
+
+async def test_of_one_branch(client: Client, agent: httpx2.AsyncClient) -> None:
+    """The messages of the branch, and nothing about the others: no count, and not that an address is suppressed."""
+    for store in ("north", "south"):
+        await client.create(
+            responder_channel_identifier=f"{store}@example.com", metadata={"questionnaire": {"store_id": store}}
+        )
+        await client.send("POST", "/suppression", {"channel_id": 1, "identifier": f"{store}@example.com"})
+        for table, column in (("queue_item", "responder_channel_identifier"), ("suppression", "identifier")):
+            address = f"{store}@example.com"
+            key = address_key(SITE.secret, 1, address)  # the key of an address is of one site
+            await client.queue.execute(f"update {table} set address_key = $1 where {column} = $2", key, address)
+    await client.queue.execute(
+        "update organization_user set only_where = 'store_id', only_values = '{north}' where role = 'agent'"
+    )
+    page = (await agent.get("/console/sending")).text
+    assert ["north<wbr>@example.com"] == re.findall(r"<bdi>(\w+<wbr>@example.com)</bdi>", page)
+    assert 'All <span class="count">1</span>' in page
+    assert "/console/sending/outbox" not in page
+    [path] = ITEM.findall(html.unescape(page))
+    assert 200 == (await agent.get(path)).status_code
+    assert 200 == (await agent.get(f"{path}/message")).status_code
+    elsewhere = plain((await agent.get("/console/sending?q=south@example.com")).text)
+    assert "No message found." in elsewhere
+    assert "nothing has been sent" not in elsewhere
+    assert "nothing has been sent" in plain((await agent.get("/console/sending?q=north@example.com")).text)

@@ -3358,6 +3358,7 @@ class OverviewScore(Struct, kw_only=True):
 
     figure: Figure
     bins: list[OverviewBin]
+    of_all: Figure | None | UnsetType = UNSET
 
 
 class PipelineRequest(Struct, kw_only=True):

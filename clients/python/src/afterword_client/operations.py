@@ -2057,7 +2057,8 @@ class Queue(Family):
         """Create new queue item.
 
         Without `send_time`: the pipeline's delay from now, or from the date of its `delay_from`. A time in the past
-        means due at once. Needs `Queue.Create`.
+        means due at once. A caller with a limit gives one of its values of questionnaire metadata. Needs
+        `Queue.Create`.
         """
         return self._transport.request(
             "POST",
@@ -2366,8 +2367,8 @@ class Queue(Family):
         """Get the queue items of all pipelines.
 
         The latest `send_time` first, or the earliest. Read on with `after`. A page filtered by pipeline,
-        questionnaire or application may have fewer items than `limit`, or none, and a `next_cursor`. Needs
-        `Queue.Read`.
+        questionnaire or application, or of a caller with a limit, may have fewer items than `limit`, or none, and a
+        `next_cursor`. Needs `Queue.Read`.
         """
         return self._transport.pages(
             "/q/queue/item",
@@ -3670,7 +3671,8 @@ class Reports(Family):
     def list_report_shares(self, report_id: str, *, limit: int = 100) -> Iterator[models.ReportShare]:
         """Get the links to a report.
 
-        Also those that ended in the last 30 days. Needs `Report.Read`.
+        Also those that ended in the last 30 days. Callers with a limit see those with the same limit. Needs
+        `Report.Read`.
         """
         return self._transport.pages(f"/report/custom/{_segment(report_id)}/share", models.ReportShare, limit=limit)
 
@@ -3679,8 +3681,9 @@ class Reports(Family):
     ) -> models.ReportShare:
         """Create a link to a report.
 
-        Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once. Repeated
-        with its `Idempotency-Key` the answer has null in `share_url`. Needs `Report.Update`.
+        Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once. It keeps
+        the limit of whoever made it. Repeated with its `Idempotency-Key` the answer has null in `share_url`. Needs
+        `Report.Update`.
         """
         return self._transport.request(
             "POST", f"/report/custom/{_segment(report_id)}/share", body=body, idempotency_key=idempotency_key
