@@ -389,7 +389,8 @@ async def _why(visit: Visit, asked: str) -> Response:
     words = visit.words
     async with visit.read() as db:
         found, facts = await _asked(visit, db, asked)
-        newest = [] if found else await intake.list_lists(db, **visit.caller.part, after=None, limit=SEARCHED_MAX)
+        is_over = found or visit.caller.limit is not None  # lists are of no branch
+        newest = [] if is_over else await intake.list_lists(db, **visit.caller.part, after=None, limit=SEARCHED_MAX)
         checked = [one.list_id for one in newest if one.is_kept and one.state]
         searched = [await intake.get(db, caller=visit.caller, list_id=list_id) for list_id in checked]
     faulty = await _faulty(visit, searched, asked)
@@ -425,51 +426,14 @@ async def _asked(visit: Visit, db: Database, asked: str) -> tuple[list[ListedIte
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
         by_key = RequestedItems(external_reference=asked, with_order_key=True)
         found = (await lists.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
-<<<<<<< HEAD
     if not (keys := lists.keys_of(asked, secret=secret)):
         return found, []
     by_address = await lists.list_items(
         db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
-=======
-    keys = lists.keys_of(asked, secret=secret)
-    facts: list[str] = []
-    if keys:
-        by_address = await lists.list_items(
-            db, caller=caller, wanted=RequestedItems(identifier=asked), limit=ROWS, secret=secret
-        )
-        found = [*found, *by_address.items]
-        is_known = caller.limit is None or bool(by_address.items)  # of people of others nothing is told
-        suppressions = await responders_store.list_suppressions_for(
-            db, addresses=[(caller.organization_id, *key) for key in keys if is_known], now=visit.now
-        )
-        facts = [
-            words(
-                "{channel}: nothing has been sent to this address since {moment}: {reason}.",
-                channel=words(CHANNELS[one.channel_id]),
-                moment=words.moment(one.created_time, time_zone=visit.zone),
-                reason=reason_text(words, one.reason),
-            )
-            for one in suppressions
-        ]
-    if not found:
-        facts = [words("No message found. None was requested for this address or order."), *facts]
-    listing = Listing(rows=[row_of(visit, one) for one in found[:ROWS]], empty="")
-    return visit.page(
-        "sending.html",
-        title=words("Why not?"),
-        list=listing,
-        tabs=[],
-        chosen=SendingFilter(),
-        periods=[],
-        reasons=[],
-        plan=None,
-        acts_count=0,
-        asked=asked,
-        facts=facts,
->>>>>>> branches
     )
+    is_known = caller.limit is None or bool(by_address.items)  # of people of others nothing is told
     suppressions = await responders_store.list_suppressions_for(
-        db, addresses=[(caller.organization_id, *key) for key in keys], now=visit.now
+        db, addresses=[(caller.organization_id, *key) for key in keys if is_known], now=visit.now
     )
     return [*found, *by_address.items], [
         words(
