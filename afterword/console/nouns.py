@@ -16,11 +16,12 @@ from afterword.kit.nouns.declaration import Editable, Noun, R, version_of
 from afterword.kit.nouns.service import Made
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import html
+from afterword.listening.responses.themes import THEME
 from afterword.tenants.organizations.retention import HOLD
 
 OptionsOf = Callable[[Visit, Any], Awaitable[Options]]
 Part = Literal["list", "new", "edit", "removal"]
-NOUNS: Final[tuple[Noun[Any], ...]] = (HOLD, STATUS)  # those without screens made by hand
+NOUNS: Final[tuple[Noun[Any], ...]] = (HOLD, STATUS, THEME)  # those without screens made by hand
 
 
 def screens_of(noun: Noun[R], *, without: Collection[Part] = (), options: OptionsOf | None = None) -> Screens:

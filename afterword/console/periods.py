@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Self
 
 from afterword.console.screens import Visit
 from afterword.core.figures import periods
-from afterword.core.figures.periods import CalendarPeriod
+from afterword.core.figures.periods import CalendarPeriod, Period
 from afterword.core.wire import times
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import lists
@@ -53,27 +53,26 @@ class PeriodChoice:
     def calendar(self) -> CalendarPeriod | None:
         return self.name if self.name in CALENDAR else None
 
-    def bounds(self, visit: Visit) -> tuple[datetime, datetime] | None:
-        """Its moments by the calendar of the reader, the second one excluded; None for days until now."""
-        zone = times.zone_of(visit.zone)
+    def period(self, visit: Visit) -> Period | None:
+        """Its moments by the calendar of the reader; None for days until now."""
         if self.calendar:
             weekday = visit.session.first_weekday
-            period = periods.of_calendar(self.calendar, now=visit.now, time_zone=visit.zone, first_weekday=weekday)
-            return period.from_time, period.to_time
+            return periods.of_calendar(self.calendar, now=visit.now, time_zone=visit.zone, first_weekday=weekday)
         if self.name == DATES:
+            zone = times.zone_of(visit.zone)
             first, last = (date.fromisoformat(each) for each in (self.first, self.last))
-            return periods.day_start(first, zone), periods.day_start(last + timedelta(days=1), zone)
+            after = last + timedelta(days=1)
+            return Period(periods.day_start(first, zone), periods.day_start(after, zone), visit.zone)
         return None
 
     def spec(self, visit: Visit) -> dict[str, Any]:
         """The members of a report's spec that say its period, moments as texts."""
-        dates = self.bounds(visit) if self.name == DATES else None
-        from_time, to_time = (each.isoformat() for each in dates) if dates else (None, None)
+        dates = self.period(visit) if self.name == DATES else None
         return {
             "last_days": self.days,
             "calendar_period": self.calendar,
-            "from_time": from_time,
-            "to_time": to_time,
+            "from_time": dates and dates.from_time.isoformat(),
+            "to_time": dates and dates.to_time.isoformat(),
         }
 
     def text(self, words: Texts) -> str:
@@ -122,9 +121,9 @@ class PeriodFilter(lists.Filter):
 
     def span(self, visit: Visit) -> tuple[datetime, datetime | None]:
         """The moments of the period, the second one excluded; None for what has no end yet."""
-        first, last = self.chosen_period.bounds(visit) or (None, None)
-        days = timedelta(days=self.chosen_period.days or self.days_default)
-        return first or visit.now - days, last if last and last <= visit.now else None
+        if period := self.chosen_period.period(visit):
+            return period.from_time, period.to_time if period.to_time <= visit.now else None
+        return visit.now - timedelta(days=self.chosen_period.days or self.days_default), None
 
 
 def _date(text: str) -> date | None:

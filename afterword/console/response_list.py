@@ -15,12 +15,14 @@ from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
 from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import key_of, one_of, parameter, read_key
-from afterword.kit.ui.text import near_moment
+from afterword.kit.ui.text import NOTHING, near_moment
 from afterword.listening.responses import reads
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import CHANNELS, OF_LINK, Filter, ResponseRow, Tab
+from afterword.listening.responses.themes import THEME, ResponseTheme
 
 RESPONSES: Final = "/console/responses"
 CASE: Final = "/console/cases/{alert_instance_id}"
@@ -65,6 +67,7 @@ class ResponseFilter(PeriodFilter):
     link_id: str = parameter(name="link")
     search: str = parameter(search_words.QUERY_CHARACTERS_MAX)
     word: str = parameter(search_words.WORD_CHARACTERS_MAX)
+    theme_id: str = parameter(name="theme")
     condition: str = parameter(CONDITION_CHARACTERS_MAX)
     test: str = parameter(read=lambda value: "1" if value else "")
     after: str = parameter(60)
@@ -112,16 +115,22 @@ class ResponseFilter(PeriodFilter):
         first, last = self.bounds(visit)
         return replace(self, between=periods.text_of(first, min(last, visit.now + MOMENT)))
 
-    def asked(self, visit: Visit) -> dict[str, Any]:
+    def asked(self, visit: Visit, theme: ResponseTheme | None) -> dict[str, Any]:
         """The arguments that say which responses are meant. Raises Invalid when the condition is none."""
         return {
             "caller": visit.caller,
             "application_id": self.application_id or None,
-            "chosen": self.filter(visit),
+            "chosen": self.filter(visit, theme),
             "condition": self.node(visit),
         }
 
-    def filter(self, visit: Visit) -> Filter:
+    async def theme(self, visit: Visit, db: Database) -> ResponseTheme | None:
+        """The theme that is chosen; None for none, and for one that was removed."""
+        return await nouns.find(THEME, db, **visit.caller.part, key=self.theme_id) if self.theme_id else None
+
+    def filter(self, visit: Visit, theme: ResponseTheme | None) -> Filter:
+        """`theme`: the chosen one, without which nothing is found."""
+        either = search_words.beginnings(theme.words if theme else ()) if self.theme_id else None
         first, last = self.bounds(visit)
         return Filter(
             only=visit.caller.only,
@@ -134,7 +143,8 @@ class ResponseFilter(PeriodFilter):
             score_kind=self.score or None,
             channel_id=int(self.channel) if self.channel else None,
             link_id=self.link_id or None,
-            search=responses.search_of(visit.caller, self.words, self.word),
+            search=responses.search_of(visit.caller, self.words, self.word, either),
+            is_of_theme=bool(self.theme_id) and not self.marked,
             user_id=visit.caller.user_id,
             seen_time=reads.unread_since(visit.now),
             test=bool(self.test) or visit.caller.test,
@@ -151,8 +161,10 @@ async def list_of(
     words, names = visit.words, questionnaires or {}
     if names and choice.questionnaire_id not in names:
         choice = replace(choice, questionnaire_id="")
-    asked = choice.asked(visit)
+    theme = await choice.theme(visit, db)
+    asked = choice.asked(visit, theme)
     node, chosen = asked["condition"], asked["chosen"]
+    marked = (*choice.marked, *search_words.beginnings(theme.words if theme else ()))
     reach = responses.reach_of(visit.caller, choice.application_id or None)
     key = read_key(choice.after)
     since = read_key(choice.since)
@@ -168,7 +180,8 @@ async def list_of(
         newer = await responses.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
     choice = replace(choice, since=choice.since or key_of(visit.now, ""))
     return {
-        "rows": [row_of(visit, row, choice) for row in found.rows],
+        "rows": [row_of(visit, row, choice, marked) for row in found.rows],
+        "marked": marked,
         "tabs": [
             {
                 "url": choice.url(tab=tab),
@@ -187,7 +200,7 @@ async def list_of(
         "hidden": [(name, value) for name, value in choice.query.items() if name not in _TYPED],
         "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
         "period": choice.chosen_period.field(words, PERIODS[:-1], [(str(PERIODS[-1]), words("All time"))]),
-        "chips": chips_of(visit, choice, node),
+        "chips": chips_of(visit, choice, node, theme),
         "next_url": choice.url(after=key_of(*found.last), since=choice.since) if found.last else "",
         "is_cut": found.last is not None and not found.is_full,
         "first_url": choice.url() if choice.after else "",
@@ -211,8 +224,9 @@ _TYPED: Final = frozenset(
 async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
     """The first rows of a list, for another screen."""
     reach = responses.reach_of(visit.caller, choice.application_id or None)
-    rows = await responses.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
-    return [row_of(visit, row, choice) for row in rows]
+    chosen = choice.filter(visit, await choice.theme(visit, db))
+    rows = await responses.list_responses(db, **reach, chosen=chosen, after="", limit=limit)
+    return [row_of(visit, row, choice, choice.marked) for row in rows]
 
 
 def _count(visit: Visit, counted: responses.TabCounts | None, tab: Tab) -> str | None:
@@ -224,7 +238,9 @@ def _count(visit: Visit, counted: responses.TabCounts | None, tab: Tab) -> str |
     return f"{visit.words.count(min(count, responses.FOUND_MAX))}{'+' if is_more else ''}"
 
 
-def chips_of(visit: Visit, choice: ResponseFilter, node: Node | None) -> list[tuple[str, str]]:
+def chips_of(
+    visit: Visit, choice: ResponseFilter, node: Node | None, theme: ResponseTheme | None
+) -> list[tuple[str, str]]:
     """The filters that are in force, each with the address without it."""
     words = visit.words
     channel = CHANNELS.get(int(choice.channel) or None, "") if choice.channel else ""
@@ -233,6 +249,7 @@ def chips_of(visit: Visit, choice: ResponseFilter, node: Node | None) -> list[tu
         for name, text in (
             ("search", words("Words: {words}", words=choice.search)),
             ("word", words("In the comment: {word}", word=choice.word)),
+            ("theme_id", words("Theme: {theme}", theme=theme.title if theme else NOTHING)),
             ("between", _between(visit, choice)),
             ("score", words("With {score}", score=SCORES[choice.score].label if choice.score else "")),
             ("band", words(BAND_CHIPS[choice.band]) if choice.band else ""),
@@ -258,7 +275,7 @@ def _between(visit: Visit, choice: ResponseFilter) -> str:
     return visit.words("{first} to {last}", first=first, last=last)
 
 
-def row_of(visit: Visit, row: ResponseRow, choice: ResponseFilter) -> dict[str, Any]:
+def row_of(visit: Visit, row: ResponseRow, choice: ResponseFilter, marked: Query) -> dict[str, Any]:
     words = visit.words
     band = row.band or ""
     return {
@@ -273,7 +290,7 @@ def row_of(visit: Visit, row: ResponseRow, choice: ResponseFilter) -> dict[str, 
         "channel": words(CHANNELS.get(row.channel_id, "Link")),
         "case_url": f"/console/cases/{row.alert_instance_id}" if row.alert_instance_id and visit.is_open(CASE) else "",
         "is_unread": row.is_unread,
-        "comment": excerpt(row.comment or "", choice.marked) if choice.marked else _cut(row.comment or ""),
+        "comment": excerpt(row.comment or "", marked) if marked else _cut(row.comment or ""),
         "person": _shown(row.person or "", choice.words),
         "reference": _shown(row.external_reference or "", choice.words),
     }

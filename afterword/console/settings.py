@@ -65,6 +65,7 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
                 "suppressions", "Not to be contacted", "Addresses that get no message", "unsubscribe block bounce"
             ),
             _setting("metadata", "Metadata", "Fields of orders and people", "attributes custom field variables"),
+            _setting("themes", "Themes", "What comments are about, by their words", "topics keywords text categories"),
             _setting("coupons", "Coupons", "Codes for those who answer", "voucher discount reward"),
         ),
     ),

@@ -35,7 +35,7 @@ from afterword.listening.exports import api as exports_api
 from afterword.listening.reports import api as reports_api
 from afterword.listening.reports import digests, invitations, overview, shares
 from afterword.listening.responses import api as responses_api
-from afterword.listening.responses import comments, taggings, views
+from afterword.listening.responses import taggings, themes, views
 from afterword.listening.search import api as search_api
 from afterword.listening.search import question_uses, recent_values
 from afterword.people.responders import pages as responder_pages
@@ -170,7 +170,7 @@ def api_routes() -> list[Routes]:
         previews.routes,
         responses_api.routes,
         spam.routes,
-        comments.routes,
+        themes.routes,
         taggings.routes,
         views.routes,
         queue_api.routes,

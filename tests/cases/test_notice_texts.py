@@ -62,7 +62,7 @@ class TestNotice:
 
     def test_in_the_language_of_the_reader(self) -> None:
         title, *_ = notice_texts.notice("questionnaire_instance.completed", data={}, subject=NOTHING, locale="de")
-        assert "Eine Antwort wurde abgeschlossen" == title
+        assert "Eine Rückmeldung wurde abgeschlossen" == title
 
     def test_name(self) -> None:
         subject = Subject("a", None, "After delivery")

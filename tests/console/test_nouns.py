@@ -23,6 +23,7 @@ FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "application": test_organization.SHOP,
     "coupon_pool": test_coupons.FORM,
     "legal_hold": test_retention.FORM,
+    "response_theme": {"title": "Parking", "words": 'parking\n"car"'},
     "webhook": test_webhooks.FORM,
 }
 WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -30,6 +31,7 @@ WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "application": test_organization.WRONG,
     "coupon_pool": test_coupons.WRONG,
     "legal_hold": test_retention.WRONG,
+    "response_theme": (("title", ""), ("words", ""), ("words", "parking\npa")),
     "webhook": test_webhooks.WRONG,
 }
 

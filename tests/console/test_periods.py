@@ -58,13 +58,14 @@ def test_each_unit_of_the_calendar_has_words() -> None:
 
 
 def test_moments() -> None:
-    assert read(period="7").bounds(VISIT) is None
-    begin, end = read(period="dates", first="2026-03-28", last="2026-03-29").bounds(VISIT) or (NOW, NOW)
-    assert (datetime(2026, 3, 27, 22, tzinfo=UTC), timedelta(hours=47)) == (
-        begin,
-        end - begin,
-    )  # one hour is skipped
-    assert (datetime(2026, 2, 28, 22, tzinfo=UTC), NOW) == read(period="this_month").bounds(VISIT)
+    assert read(period="7").period(VISIT) is None
+    dates = read(period="dates", first="2026-03-28", last="2026-03-29").period(VISIT)
+    assert dates is not None
+    assert datetime(2026, 3, 27, 22, tzinfo=UTC) == dates.from_time
+    assert timedelta(hours=47) == dates.to_time - dates.from_time  # one hour is skipped
+    month = read(period="this_month").period(VISIT)
+    assert month is not None
+    assert (datetime(2026, 2, 28, 22, tzinfo=UTC), NOW, "month") == (month.from_time, month.to_time, month.unit)
 
 
 def test_members_of_a_spec() -> None:

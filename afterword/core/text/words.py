@@ -5,11 +5,13 @@ are left out. Scripts without spaces are cut into overlapping pairs of character
 """
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import resources
 from itertools import pairwise
 from typing import Final
 
@@ -191,10 +193,33 @@ def read_query(text: str) -> Query:
     return tuple(terms[:TERMS_MAX])
 
 
-def tsquery(query: Query, *, tenant: str, weights: str, whole: Query = (), whole_weights: str = "") -> str:
-    """The literal of a tsquery that finds the tenant's texts of these weights; `whole`: terms of other weights."""
+def tsquery(
+    query: Query,
+    *,
+    tenant: str,
+    weights: str,
+    whole: Query = (),
+    whole_weights: str = "",
+    either: Query | None = None,
+) -> str:
+    """The literal of a tsquery that finds the tenant's texts of these weights.
+
+    `whole`: terms of other weights; `either`: terms of these, one of which is enough. Without any it finds no text.
+    """
     clauses = [*(_clause(term, weights) for term in query), *(_clause(term, whole_weights) for term in whole)]
+    if either is not None:
+        found = [_clause(term, whole_weights) for term in either] or [quoted(tenant_word(""))]
+        clauses.append(f"({' | '.join(found)})")
     return " & ".join([quoted(tenant_word(tenant)), *clauses])
+
+
+def beginnings(texts: Iterable[str]) -> Query:
+    """Words that may go on, or in quotes do not; of several in a row the last one."""
+    return tuple(
+        replace(term, is_open=not text.startswith('"'))
+        for text in texts
+        for term in read_query('"{}"'.format(text.replace('"', " ")))
+    )
 
 
 def whole_word(text: str) -> Query:
@@ -275,32 +300,13 @@ def _is_met(term: Term, row: Sequence[Word]) -> bool:
     )
 
 
-_TEXTS: Final[Mapping[str, str]] = {
-    "en": """a about after again all also am an and any are as at be because been before being but by can could did do
-      does doing don down during each even for from further get got had has have having he her here hers him his how i
-      if in into is it its just ll me more most much my no nor not now of off on once one only or other our out over own
-      re s same she should so some still such t than that the their them then there these they this those through to too
-      under until up us ve very was we well were what when where which while who why will with would you your""",
-    "de": """aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dein dem den denn der des
-      dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines er es euch
-      für gar ganz habe haben hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihren im immer in ist ja kann kein keine
-      können konnte man mehr mein meine meinen mich mir mit nach nicht nichts noch nun nur ob oder ohne schon sehr sein
-      seine sich sie sind so sondern über um und uns unser unter viel vom von vor war waren warum was weil wenn werden
-      wie wieder wir wird wo wurde wurden zu zum zur""",
-    "el": """αλλά αν αντί απ από αυτά αυτές αυτή αυτήν αυτό αυτοί αυτός αυτού αυτούς αυτών για γιατί δε δεν δύο εγώ εδώ
-      είμαι είμαστε είναι είσαι είστε είχα είχαν είχε είχαμε εκεί εμάς εμείς ένα έναν ένας εσείς εσύ έτσι έχει έχουμε
-      έχουν έχω η ή ήδη ήμουν ήταν θα και καθώς κάθε κάτι κι κατά κάποια κάποιο κάποιος μα μας με μετά μη μην μια μία
-      μόνο μου μπορεί μπορώ να ναι ο οι ό όμως όπου όπως όσο όταν ότι ούτε πάρα πιο πολύ που πού πριν πρέπει προς
-      πως πώς σαν σας σε σου στα στη στην στις στο στον στους στων τα τη την της τι τις το τον του τους των τότε χωρίς
-      ως ώστε""",
-    "ar": """أن أنا أنت أو أي أيضا إلا إلى إن أنه إنه بعد بعض بل بين تم ثم جدا حتى حيث ذلك عن على عند غير في قبل قد كان
-      كانت كل كما كنت لا لأن لقد لكن لم لن له لها لهم لو لي ليس ليست ما مثل مع من منذ نحن هذا هذه هل هم هنا هناك هو هي
-      وقد ولا ولكن وهو وهي يا يكون""",
-}
-
-
 def _folded(text: str) -> frozenset[str]:
     return frozenset(form for word in words_of(text) for form in word.forms)
 
 
-STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {language: _folded(text) for language, text in _TEXTS.items()}
+STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    language: _folded(text)
+    for language, text in tomllib.loads(
+        resources.files("afterword.core.text").joinpath("stop_words.toml").read_text("utf-8")
+    ).items()
+}

@@ -150,17 +150,16 @@ def shown_figure(
     is_of_messages = measure.base in {"sent", "delivered"}
     messages = words.plural("{n} message", "{n} messages", measure.n)
     answers = messages if is_of_messages else words.plural("{n} answer", "{n} answers", measure.n)
-    interval = measure.interval
-    if interval is None:
-        return ShownFigure(value, answers)
-    low, high = (words.figure(each, decimals_of(figure)) for each in (interval.low, interval.high))
-    basis = words("({low} to {high}), {answers}", low=low, high=high, answers=answers)
-    place = (
-        whisker(measure.value, interval.low, interval.high, bounds=bounds, mirrored=words.direction == "rtl")
-        if bounds
-        else None
-    )
-    return ShownFigure(value, basis, whisker=place, ends=[words.figure(end, 0) for end in bounds or ()])
+    basis, place = answers, None
+    if interval := measure.interval:
+        low, high = (words.figure(each, decimals_of(figure)) for each in (interval.low, interval.high))
+        basis = words("({low} to {high}), {answers}", low=low, high=high, answers=answers)
+        if bounds:
+            is_mirrored = words.direction == "rtl"
+            place = whisker(measure.value, interval.low, interval.high, bounds=bounds, mirrored=is_mirrored)
+    change = change_text(words, figure)
+    ends = [words.figure(end, 0) for end in bounds or ()]
+    return ShownFigure(value, basis, change_kind(figure), change, before_text(words, figure), place, ends)
 
 
 def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:

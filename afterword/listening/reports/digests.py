@@ -120,7 +120,8 @@ async def _recipient(change: Change[ReportDigest], user_id: str) -> str | None:
         db, organization_id=organization_id, user_id=user_id, purpose="consent", since=change.now - timedelta(days=1)
     )
     if asked >= ASKED_MAX:
-        raise errors.TooMany(f"At most {ASKED_MAX} addresses are asked in a day.", headers={"Retry-After": "3600"})
+        message = errors.Sentence("At most {n} addresses are asked in a day.", n=ASKED_MAX)
+        raise errors.TooMany(message, headers={"Retry-After": "3600"})
     return address
 
 

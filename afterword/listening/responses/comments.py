@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
@@ -42,6 +42,7 @@ async def _list_counts(
                  when 'band' then r.band
                  when 'channel' then coalesce(r.channel_id, 0)::text
                  when 'questionnaire' then r.questionnaire_id
+                 when 'language' then split_part(r.locale, '-', 1)
                  when 'questionnaire_metadata' then (
                    select i.metadata ->> $6::text from questionnaire_instance i
                    where i.organization_id = r.organization_id and i.instance_id = r.instance_id)
@@ -93,7 +94,7 @@ WORDS_MAX: Final = 100
 WORDS_COUNTED_MAX: Final = 3 * WORDS_MAX  # some of them stand for others
 GROUPS_MAX: Final = 100
 METADATA: Final = "questionnaire_metadata"
-KINDS: Final = ("band", "channel", "questionnaire")
+KINDS: Final = ("band", "channel", "questionnaire", "language")
 _STOPPED: Final = [(language, word) for language, found in STOP_WORDS.items() for word in sorted(found)]
 
 
@@ -141,18 +142,22 @@ async def count(
     return await counted(db, **reach, chosen=chosen, group_by=group_by, limit=limit)
 
 
+async def newest(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
+) -> tuple[list[str], datetime | None]:
+    """The newest COMMENTS_MAX comments that match, and the time of the oldest of them where others match too."""
+    reach: dict[str, Any] = {"organization_id": organization_id, "application_ids": application_ids}
+    commented = replace(chosen, tab="comment")
+    found = await service.list_ids(db, **reach, chosen=commented, among=None, limit=COMMENTS_MAX + 1)
+    ids = [instance_id for instance_id, _ in found[:COMMENTS_MAX]]
+    is_part = len(found) > COMMENTS_MAX
+    return ids, await _get_first_time(db, organization_id=organization_id, instance_ids=ids) if is_part else None
+
+
 async def counted(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, group_by: str, limit: int
 ) -> CountedWords:
-    found = await service.list_ids(
-        db,
-        organization_id=organization_id,
-        application_ids=application_ids,
-        chosen=replace(chosen, tab="comment"),
-        among=None,
-        limit=COMMENTS_MAX + 1,
-    )
-    ids = [instance_id for instance_id, _ in found[:COMMENTS_MAX]]
+    ids, first = await newest(db, organization_id=organization_id, application_ids=application_ids, chosen=chosen)
     counts = await _list_counts(db, organization_id=organization_id, instance_ids=ids, group_by=group_by)
     total = next((one for one in counts if one.is_all and one.word is None), None)
     shown = _carried([one for one in counts if one.is_all])[:limit]
@@ -160,9 +165,7 @@ async def counted(
     written = text_words.written(texts, {one.word for one in shown if one.word})
     return CountedWords(
         n=0 if total is None else total.n,
-        from_time=await _get_first_time(db, organization_id=organization_id, instance_ids=ids)
-        if len(found) > COMMENTS_MAX
-        else None,
+        from_time=first,
         words=[_word(one, written) for one in shown],
         groups=_groups(counts, shown, written) if group_by else [],
     )
@@ -217,8 +220,8 @@ class WordQuery(ResponseQuery):
     group_by: Annotated[
         Annotated[str, Meta(min_length=1, max_length=GROUP_CHARACTERS_MAX)] | None,
         Meta(
-            description="band, channel, questionnaire or questionnaire_metadata:{name}; the last one also needs the "
-            "scope Questionnaire Value.Read."
+            description="band, channel, questionnaire, language or questionnaire_metadata:{name}; the last one also "
+            "needs the scope Questionnaire Value.Read."
         ),
     ] = None
     limit: Annotated[int, Meta(ge=1, le=WORDS_MAX, description="The most words.")] = 40

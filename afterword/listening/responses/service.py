@@ -55,6 +55,7 @@ class Filter:
 
     `channel_id`: LINK for none; `seen_time`: for a user who has read none yet, responses before it are read.
     `is_frequent`: whether many have the word or tag, as `count_tabs` tells; None: not known.
+    `is_of_theme`: one of many words is enough for the search, so no index leads to few rows.
     """
 
     only: Sequence[str] | None
@@ -67,6 +68,7 @@ class Filter:
     score_kind: str | None = None
     channel_id: int | None = None
     search: str | None = None
+    is_of_theme: bool = False
     link_id: str | None = None
     user_id: str | None = None
     seen_time: datetime = EVER
@@ -223,7 +225,7 @@ def _count(tab: Tab, counted: LiteralString) -> LiteralString:
 
 def _source(chosen: Filter) -> LiteralString:
     """The source that leads to few rows; empty where none does."""
-    if chosen.search:
+    if chosen.search and not chosen.is_of_theme:
         return _FOUND
     return _TAGGED if chosen.tag else _MINE if chosen.tab == "mine" else ""
 
@@ -247,14 +249,17 @@ def _by_time(chosen: Filter) -> LiteralString:
 
 def _from_source(chosen: Filter) -> LiteralString:
     """The rows that are shown, of the source that leads to few."""
-    rest: LiteralString = (
-        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
-        else _MET
-    )  # fmt: skip
     return f"""select {_SHOWN} from (
         with found as materialized ({_source(chosen)})
-        select r.* from found r where {rest} and {_tab(chosen)} and $18::integer > 0 {_ORDER} limit $17) r
+        select r.* from found r where {_rest(chosen)} and {_tab(chosen)} and $18::integer > 0 {_ORDER} limit $17) r
       join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id"""
+
+
+def _rest(chosen: Filter) -> LiteralString:
+    """The conditions that the source leaves open."""
+    source = _source(chosen)
+    has_rest: LiteralString = _HAS_TAG if source == _FOUND else _HAS_WORDS if source == _TAGGED else ""
+    return f"{_FITS} and {has_rest}" if bool(has_rest) else _MET
 
 
 def _tab(chosen: Filter) -> LiteralString:
@@ -375,7 +380,7 @@ async def _get_last_scanned(
     scanned: int | None = None,
 ) -> tuple[datetime, str] | None:
     """The last of the newest responses, as many as a page looks at; None where it looked at all."""
-    if (chosen.search or chosen.tag or chosen.tab == "mine") and not chosen.is_frequent:
+    if _source(chosen) and not chosen.is_frequent:
         return None
     row = await db.fetch_row(
         f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
@@ -420,7 +425,8 @@ async def count_tabs(
     newest: LiteralString = _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
     is_found = bool(chosen.search or chosen.tag)
     met: LiteralString = _MET if is_found else _FITS
-    is_of_tag = bool(chosen.tag) and not chosen.search
+    source = _source(chosen)
+    is_of_tag = source == _TAGGED
     most = TAGGED_NEWEST_MAX if is_of_tag else NEWEST_MAX
     if not is_of_tag or await _count_tagged(db, organization_id=organization_id, chosen=chosen) > TAGGED_MAX:
         *counts, scanned = await db.fetch_one(
@@ -430,15 +436,13 @@ async def count_tabs(
             *values,
             most + 1,
         )
-        if is_of_tag or not is_found or counts[0] >= FREQUENT_MIN or scanned <= most:
+        if source != _FOUND or counts[0] >= FREQUENT_MIN or scanned <= most:
             is_frequent = True if is_found else None
             return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most, is_frequent=is_frequent)
-    source = _source(chosen)
-    rest: LiteralString = f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}"
     most = TAGGED_MAX if is_of_tag else SEARCHED_MAX
     *counts, scanned = await db.fetch_one(
         f"""with found as materialized ({source})
-            select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $17) r""",
+            select {_filtered()}, count(*) from (select r.*, {_rest(chosen)} as fits from found r limit $17) r""",
         *values,
         most + 1,
     )
@@ -526,10 +530,6 @@ class Facets:
 
 async def count_facets(db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter) -> Facets:
     source = _source(chosen)
-    rest: LiteralString = (
-        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
-        else _FITS
-    )  # fmt: skip
     kept: LiteralString = f"{_newest(chosen)} {_ORDER}"
     rows = await db.fetch(
         f"""select case grouping(r.fits, r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
@@ -537,7 +537,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
                 when 30 then 'commented' when 31 then 'fits' else '' end as name,
               coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*)
             from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
-                    (r.comment is not null)::text as commented, {rest} and {_tab(chosen)} as fits
+                    (r.comment is not null)::text as commented, {_rest(chosen)} and {_tab(chosen)} as fits
                   from ({source if bool(source) else kept} limit $17) r offset 0) r
             group by grouping sets (
               (), (r.fits), (r.fits, r.band), (r.fits, r.channel), (r.fits, r.questionnaire_id), (r.fits, r.score_kind),
@@ -600,16 +600,17 @@ def reach_of(caller: Caller, application_id: str | None) -> Part:
     return part
 
 
-def search_of(caller: Caller, query: Query, word: str = "") -> str | None:
+def search_of(caller: Caller, query: Query, word: str = "", theme: Query | None = None) -> str | None:
     """The tsquery for the parts of responses that are open to the caller; None where nothing is searched for.
 
-    `word`: a whole one of the person's own words.
+    `word`: a whole one of the person's own words; `theme`: beginnings of them, one of which is enough.
     """
     whole = words.whole_word(word)
-    if not query and not whole:
+    if not query and not whole and theme is None:
         return None
     weights = "".join(weight for weight, scope in LOOKED_IN if scope in caller.scopes)
-    return words.tsquery(query, tenant=caller.organization_id, weights=weights, whole=whole, whole_weights=ANSWERED)
+    own: dict[str, Any] = {"whole": whole, "whole_weights": ANSWERED, "either": theme}
+    return words.tsquery(query, tenant=caller.organization_id, weights=weights, **own)
 
 
 def read_condition(caller: Caller, document: object, *, path: str) -> Node | None:

@@ -16,30 +16,39 @@ from afterword.console.periods import PeriodChoice
 from afterword.console.response_list import BAND_CHIPS, CHANNELS, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.figures import templates
+from afterword.core.figures.periods import Period
+from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.wire.exports import guarded
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
+from afterword.kit.ui.text import interval_text, shown_figure
 from afterword.kit.web import html
 from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
-from afterword.listening.responses import comments
+from afterword.listening.responses import comments, themes
 from afterword.listening.responses.comments import METADATA, CommentWord, CountedWords
+from afterword.listening.responses.themes import THEME
 from afterword.listening.screens.exports import csv_of, note
 from afterword.listening.screens.forms import PERIODS, STORE, Field
-from afterword.listening.screens.reports import QUESTIONNAIRES, SAVED, TITLE_CHARACTERS_MAX
+from afterword.listening.screens.reports import QUESTIONNAIRES, SAVED, TITLE_CHARACTERS_MAX, ends_of
 from afterword.listening.screens.views import count_sentence, words_view
 
 COMMENTS: Final = "/console/reports/comments"
+READY: Final = f"{COMMENTS}/themes"
+THEMES: Final = "/console/settings/themes"
 SCOPE: Final = "Questionnaire Instance.Read"  # words of comments are parts of answers
 VALUES_SCOPE: Final = "Questionnaire Value.Read"
 DAYS_DEFAULT: Final = 90
 LISTED_MAX: Final = 200
 BYS: Final[Mapping[str, Marked]] = {"words": "The words of all", "groups": "The words of each group"}
 BANDS: Final[Mapping[str, Marked]] = {"": "Everybody", **BAND_CHIPS}
-GROUPS: Final[Mapping[str, Marked]] = {"band": "Written by", "channel": "Channel", "questionnaire": "Questionnaire"}
+GROUPS: Final[Mapping[str, Marked]] = {
+    "band": "Written by", "channel": "Channel", "language": "Language", "questionnaire": "Questionnaire",
+}  # fmt: skip
+NOT_SAVED: Final = {"questionnaire", "language"}  # groups that no report has
 
 routes = Screens()
 
@@ -87,6 +96,7 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
     words = visit.words
     async with visit.read() as db:
         asked = await _asked(visit, db, query)
+        counted = await _themes(visit, db, asked.choice)
     found, choice = asked.found, asked.choice
     finding = count_sentence(words, found.n, is_part=found.from_time is not None)
     linked = [(one.text, one.n, choice.url(word=one.word)) for one in found.words]
@@ -98,13 +108,14 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
         given=urlencode(query),
         may_save=visit.caller.limit is None and "Report.Create" in visit.caller.scopes,
         is_of_one=asked.questionnaire_id != "",
-        bys=[(name, words(text)) for name, text in BYS.items()] if asked.group != "questionnaire" else [],
+        bys=[(name, words(text)) for name, text in BYS.items()] if asked.group not in NOT_SAVED else [],
         by=visit.form.text("by"),
         action=COMMENTS,
         fields=_fields(visit, asked),
         period=choice.chosen_period.field(words, PERIODS),
         finding=finding,
         all_url=choice.url(),
+        **counted,
         view=words_view(words, linked, n=found.n) if linked else None,
         group_name=asked.groups.get(asked.group, ""),
         groups=[
@@ -119,6 +130,45 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
         ],
         csv_url=address(f"{COMMENTS}/csv", query) if found.words else "",
     )
+
+
+async def _themes(visit: Visit, db: Database, choice: ResponseFilter) -> dict[str, Any]:
+    """The values for the table of themes, which begins with all comments."""
+    words, chosen = visit.words, choice.filter(visit, None)
+    period = choice.chosen_period.period(visit) or Period(*choice.bounds(visit), visit.zone)
+    before, counted = await themes.count(db, caller=visit.caller, chosen=chosen, period=period)
+    return {
+        "before": ends_of(words, before),
+        "scores": [SCORES[one.measure.metric].label for one in counted[0][1][1:]],
+        "themes_url": THEMES,
+        "ready_url": READY if visit.may_open(THEMES) else "",
+        "ready": [one["title"] for one in themes.ready(words.language)],
+        "themes": [
+            {
+                "title": theme.title if theme else words("All comments"),
+                "words": ", ".join(theme.words) if theme else "",
+                "url": choice.url(theme_id=theme.theme_id if theme else ""),
+                "comments": words.plural("{n} comment", "{n} comments", share.measure.hits or 0),
+                "share": replace(
+                    shown_figure(words, share, unit=" %"),
+                    basis=interval_text(words, share),
+                    change_kind="none",
+                    before="",
+                ),
+                "scores": [
+                    replace(shown_figure(words, one, unit=SCORES[one.measure.metric].unit), before="") for one in scores
+                ],
+            }
+            for theme, (share, *scores) in counted
+        ],
+    }
+
+
+@routes.post(READY, scope=THEME.scope_of("create"))
+async def add_themes(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await themes.add_ready(db, caller=visit.caller, language=visit.words.language, now=visit.now)
+    return html.redirect(f"{COMMENTS}?done=saved")
 
 
 @routes.get(f"{COMMENTS}/csv", scope=SCOPE, for_limited="part")
@@ -150,7 +200,7 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked
     group = query.get("group", "")
     group = group if group in groups else STORE if STORE in groups else "band"
     found = await comments.count(
-        db, caller=visit.caller, application_id=None, chosen=choice.filter(visit), group_by=group, limit=WORDS_MAX
+        db, caller=visit.caller, application_id=None, chosen=choice.filter(visit, None), group_by=group, limit=WORDS_MAX
     )
     if found.from_time:  # the links lead to what was counted
         choice = replace(choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}")
@@ -161,7 +211,7 @@ def _spec(visit: Visit, asked: _Asked) -> dict[str, Any]:
     """Raises Invalid without a questionnaire."""
     if not asked.questionnaire_id:
         raise errors.Invalid.at("/title", "required", visit.words("Choose one questionnaire, then save the report."))
-    by_group = visit.form.text("by") == "groups" and asked.group != "questionnaire"
+    by_group = visit.form.text("by") == "groups" and asked.group not in NOT_SAVED
     wanted = {
         "questionnaire_ids": [asked.questionnaire_id],
         "template_id": templates.COMMENTS,
@@ -204,6 +254,8 @@ def _fields(visit: Visit, asked: _Asked) -> Sequence[Field]:
 def _of_group(choice: ResponseFilter, group: str, value: str | None) -> ResponseFilter | None:
     """The responses of a group; None where no filter of the list has exactly them."""
     match group:
+        case "language":
+            return None
         case "band":
             return replace(choice, band=value) if value else None
         case "channel":
@@ -226,6 +278,8 @@ def _group_name(visit: Visit, asked: _Asked, value: str | None) -> str:
             return words(BAND_CHIPS.get(value, value))
         case "channel":
             return words(CHANNELS.get(int(value) or None, "Link"))
+        case "language":
+            return words.language_name(value)
         case "questionnaire":
             return asked.questionnaires.get(value, words("Deleted questionnaire"))
         case _:

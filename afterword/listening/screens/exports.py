@@ -114,7 +114,8 @@ async def export(visit: Visit) -> Response:
     }
     try:
         async with visit.write() as db:
-            made = await exports.create_of_list(db, **choice.asked(visit), columns=columns, now=visit.now)
+            asked = choice.asked(visit, await choice.theme(visit, db))
+            made = await exports.create_of_list(db, **asked, columns=columns, now=visit.now)
     except (errors.Invalid, errors.TooMany) as refusal:
         return await _form(visit, choice, refusal=refusal)
     return html.redirect(choice.url(f"export/{made.export_id}"))
@@ -124,9 +125,10 @@ async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal
     visit.caller.require("Questionnaire Instance.Read")
     words = visit.words
     fixed = choice.fixed(visit)
-    asked = fixed.asked(visit)
     count: int | None = None
     async with visit.read() as db:
+        theme = await fixed.theme(visit, db)
+        asked = fixed.asked(visit, theme)
         try:
             count = len(await responses.select(db, **asked, limit=exports.LISTED_MAX))
         except errors.Invalid as too_many:
@@ -139,7 +141,7 @@ async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal
         else words.plural("Export {n} response", "Export {n} responses", count),
         refusal=refusal,
         count=count,
-        filters=[text for text, _ in chips_of(visit, choice, asked["condition"])],
+        filters=[text for text, _ in chips_of(visit, choice, asked["condition"], theme)],
         action=fixed.url("export"),
         back=choice.url(),
         formats=[(name, title) for name, title in FORMATS.items() if not missing_extra(name)],

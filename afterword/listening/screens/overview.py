@@ -21,7 +21,7 @@ from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.lists import address
-from afterword.kit.ui.text import before_text, change_kind, change_text, shown_figure
+from afterword.kit.ui.text import shown_figure
 from afterword.kit.web import html
 from afterword.listening.reports import overview
 from afterword.listening.reports.overview import Overview, Score, Subjects
@@ -272,12 +272,7 @@ def _score(
         "url": choice.url(),
         "name": kept.label,
         "about": f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
-        "figure": replace(
-            shown_figure(words, figure, unit=unit, bounds=bounds),
-            change_kind=change_kind(figure),
-            change=change_text(words, figure),
-            before=before_text(words, figure),
-        ),
+        "figure": shown_figure(words, figure, unit=unit, bounds=bounds),
         "of_all": shown_figure(words, score.of_all, unit=unit, bounds=bounds) if score.of_all else None,
         "view": replace(view, parts=charts.parts_of(words, figure, choice.url if reads_answers else None))
         if has_parts

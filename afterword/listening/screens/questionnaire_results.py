@@ -19,7 +19,7 @@ from afterword.kit.texts import Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.charts import Text, View
 from afterword.kit.ui.lists import address
-from afterword.kit.ui.text import before_text, change_kind, change_text, near_moment, shown_figure
+from afterword.kit.ui.text import near_moment, shown_figure
 from afterword.listening.reports import question_results
 from afterword.listening.reports.question_results import METADATA, QuestionnaireResults, QuestionResult
 from afterword.listening.screens import views
@@ -176,12 +176,7 @@ def _block(visit: Visit, names: Names, one: QuestionResult, *, most: float) -> d
         block["views"] = [replace(view, title="") for view in found] if question.ranks else found
     if figure is not None:
         unit, bounds = views.unit_of(figure), views.bounds_of(figure)
-        block["figure"] = replace(
-            shown_figure(words, figure, unit=unit, bounds=bounds),
-            change_kind=change_kind(figure),
-            change=change_text(words, figure),
-            before=before_text(words, figure),
-        )
+        block["figure"] = shown_figure(words, figure, unit=unit, bounds=bounds)
         if question.type in PARTS and not figure.suppressed and figure.measure.n:
             block["parts"] = charts.parts_of(words, figure, _segment_links(names, one.selection, question))
     return block

@@ -386,6 +386,8 @@ def values_of(words: Texts, result: Result, names: Names, *, template_id: str | 
                 replace(
                     shown_figure(words, one, unit=report_views.unit_of(one), bounds=report_views.bounds_of(one)),
                     change=report_views.change_sentence(words, one),
+                    change_kind="",
+                    before="",
                 ),
             )
             for one in totals

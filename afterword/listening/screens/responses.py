@@ -102,7 +102,7 @@ async def open_response(visit: Visit) -> Response:
         open={
             "id": instance_id,
             "response": shown,
-            "pieces": [search_words.highlighted(one.text, choice.marked) for one in shown.answers],
+            "pieces": [search_words.highlighted(one.text, values["marked"]) for one in shown.answers],
             "row": here,
             "is_unread": bool(visit.caller.user_id) and (here is None or here["is_unread"]),
             "signs": signs_of(words, shown.instance.flags or []),

@@ -103,13 +103,14 @@ async def count_first(visit: Visit) -> Response:
     """The number of responses that match, before all of them are tagged."""
     visit.caller.require("Questionnaire Instance.Read")
     words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
-    asked = choice.asked(visit)
     async with visit.read() as db:
+        theme = await choice.theme(visit, db)
+        asked = choice.asked(visit, theme)
         found = await responses.select(db, **asked, limit=FOUND_MAX)
     return visit.page(
         "tagging_all.html",
         title=words.plural("Tag {n} response", "Tag {n} responses", len(found)),
-        filters=[text for text, _ in chips_of(visit, choice, asked["condition"])],
+        filters=[text for text, _ in chips_of(visit, choice, asked["condition"], theme)],
         count=len(found),
         action=choice.url("taggings"),
         actions=actions_of(visit.words),
@@ -124,7 +125,7 @@ async def tag_responses(visit: Visit) -> Response:
     async with visit.write() as db:
         made = await taggings.begin(
             db,
-            **choice.asked(visit),
+            **choice.asked(visit, await choice.theme(visit, db)),
             tag=form.text("tag"),
             action=action,
             instance_ids=None if form.text("among") == "all" else form.all("id"),

@@ -28,6 +28,7 @@ from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import ZONE_OPTIONS
 from afterword.kit.web import html, static
 from afterword.listening.reports import overview
+from afterword.listening.responses import themes
 from afterword.sending import previews
 from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import starters
@@ -190,6 +191,8 @@ async def take_questionnaire(visit: Visit) -> Response:
                 questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=started.questionnaire_id)
                 title = visit.words(alert_rules.UNHAPPY_TITLE)
                 await rules.for_unhappy(db, **visit.acting, questionnaire=questionnaire, title=title)
+            if themes.THEME.scope_of("create") in visit.caller.scopes:
+                await themes.add_ready(db, caller=visit.caller, language=visit.words.language, now=visit.now)
             if color != organization.brand.get("color_primary", COLOR):
                 await _change(visit, db, {"brand": {**organization.brand, "color_primary": color}})
     except (errors.Invalid, errors.Conflict) as refusal:

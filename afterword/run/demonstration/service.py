@@ -14,6 +14,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import recoveries
 from afterword.cases.rules import ALERT
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
+from afterword.core.organizations.access import installation
 from afterword.core.questionnaires.question_types import SCORES, TYPES
 from afterword.core.questionnaires.questions import Question
 from afterword.core.scheduling.statuses import Item
@@ -22,6 +23,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import rows as responses
+from afterword.listening.responses import themes
 from afterword.tenants.organizations import users
 
 Rows = Sequence[Mapping[str, Any]]
@@ -211,6 +213,7 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
         now=now,
         by=None,
     )
+    await themes.add_ready(db, caller=installation(organization_id), language="en", now=now)
     shop = _Shop([agent.user_id for agent in agents], _words(), random.Random(SEED), now)  # noqa: S311  no secret
     _draw(shop, sent, secret=secret)
     await _insert_people(db, organization_id=organization_id, people=shop.people, channel_id=CHANNEL_EMAIL)

@@ -1961,6 +1961,20 @@ CREATE TABLE response_reader (
     seen_time timestamp with time zone NOT NULL
 );
 
+CREATE TABLE response_theme (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    theme_id text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    words text[] NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text,
+    updated_by text,
+    CONSTRAINT response_theme_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100))),
+    CONSTRAINT response_theme_words_check CHECK (((cardinality(words) >= 1) AND (cardinality(words) <= 200)))
+);
+
 CREATE TABLE response_view (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     view_id text NOT NULL COLLATE pg_catalog."C",
@@ -2559,6 +2573,9 @@ ALTER TABLE ONLY response_read
 ALTER TABLE ONLY response_reader
     ADD CONSTRAINT response_reader_pkey PRIMARY KEY (organization_id, user_id);
 
+ALTER TABLE ONLY response_theme
+    ADD CONSTRAINT response_theme_pkey PRIMARY KEY (organization_id, theme_id);
+
 ALTER TABLE ONLY response_view
     ADD CONSTRAINT response_view_pkey PRIMARY KEY (organization_id, view_id);
 
@@ -3053,6 +3070,8 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_digest FOR EACH ROW EXECUT
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_share FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_share', 'share_id', 'digest');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON response_theme FOR EACH ROW EXECUTE FUNCTION write_audit_entry('response_theme', 'theme_id', '');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON response_view FOR EACH ROW EXECUTE FUNCTION write_audit_entry('view', 'view_id', 'query');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON sequence FOR EACH ROW EXECUTE FUNCTION write_audit_entry('sequence', 'sequence_id', '');
@@ -3388,6 +3407,9 @@ ALTER TABLE ONLY response_read
 
 ALTER TABLE ONLY response_reader
     ADD CONSTRAINT response_reader_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY response_theme
+    ADD CONSTRAINT response_theme_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY response_view
     ADD CONSTRAINT response_view_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;

@@ -141,8 +141,17 @@ def test_a_part_of_a_text_is_highlighted_in_it(text: str, data: st.DataObject) -
 
 
 def test_folded() -> None:
-    assert {"en", "de", "el", "ar"} == set(STOP_WORDS)
-    for language, text in (("de", "Für"), ("el", "ΚΑΘΏΣ"), ("ar", "إلى"), ("en", "THE")):
+    assert {"en", "de", "el", "ar", "es", "fr", "it"} == set(STOP_WORDS)
+    for language, text in (
+        ("fr", "Merci"),
+        ("es", "gracias"),
+        ("it", "Grazie"),
+        ("en", "Thanks"),
+        ("de", "Für"),
+        ("el", "ΚΑΘΏΣ"),
+        ("ar", "إلى"),
+        ("en", "THE"),
+    ):
         [word] = words.words_of(text)
         assert word.text in STOP_WORDS[language]
     assert all(word == words.words_of(word)[0].text for found in STOP_WORDS.values() for word in found)

@@ -586,6 +586,43 @@ returning t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.loc
 -- report_digest: delete
 delete from report_digest t where t.organization_id = $1 and t.digest_id = $2;
 
+-- response_theme: get
+select t.theme_id, t.title, t.words, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from response_theme t
+where t.organization_id = $1 and t.theme_id = $2;
+
+-- response_theme: get_locked
+select t.theme_id, t.title, t.words, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from response_theme t
+where t.organization_id = $1 and t.theme_id = $2 for no key update of t;
+
+-- response_theme: list
+select t.theme_id, t.title, t.words, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from response_theme t
+where t.organization_id = $1;
+
+-- response_theme: count
+select count(*) from response_theme t where t.organization_id = $1;
+
+-- response_theme: insert
+insert into response_theme as t (organization_id, theme_id, title, words,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.words, $4, $4, $5, $5
+from jsonb_populate_record(null::response_theme, $3::jsonb) s
+returning t.theme_id, t.title, t.words, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- response_theme: update
+update response_theme t
+set title = s.title, words = s.words,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from response_theme o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.theme_id = $2 and o.organization_id = $1 and o.theme_id = $2
+  and (t.title, t.words) is distinct from (s.title, s.words)
+returning t.theme_id, t.title, t.words, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- response_theme: delete
+delete from response_theme t where t.organization_id = $1 and t.theme_id = $2;
+
 -- response_view: get
 select t.view_id, t.user_id, t.title, t.query, t.shared, t.organization_id, t.created_time
 from response_view t

@@ -8,6 +8,7 @@ from html import unescape
 from tests.listening.reports.conftest import House
 from tests.listening.responses.comments.test_service import told as told  # noqa: PLC0414  a fixture
 from tests.listening.screens.test_reports import plain
+from tests.listening.screens.test_responses import links_of
 from tests.tenants.logins.conftest import Browser
 
 COMMENTS = "/console/reports/comments"
@@ -69,3 +70,34 @@ async def test_saved_and_on_the_overview(told: House, browser: Browser) -> None:
     shared = await browser.get(link.partition("://")[2].partition("/")[2].join(("/", "")))
     assert 422 == shared.status_code
     assert "delivery" not in shared.text
+
+
+async def test_themes(told: House, browser: Browser) -> None:
+    """Each leads to its responses alone, also where many things are done with them, and to none once it is removed."""
+    page = plain((await browser.get(COMMENTS)).text)
+    assert "Add the ready-made themes" in page
+    for _ in range(2):
+        assert 303 == (await browser.post(f"{COMMENTS}/themes")).status_code
+    page = (await browser.get(COMMENTS)).text
+    assert 7 == page.count("data-theme")
+    [row] = [plain(one) for one in page.split("data-theme") if ">Delivery<" in one]
+    assert "19 comments" in row
+    assert "52.8 %" in row
+    assert "5.3" in row  # 10 promoters, 9 detractors
+    link = unescape(re.findall(r'href="([^"]+)"[^>]*><bdi>Delivery<', page)[0])
+    responses = await browser.get(link)
+    listed = responses.text
+    assert 19 == listed.count("data-row")
+    assert "Theme: Delivery" in plain(listed)
+    assert 30 == listed.count("<mark>")  # of 11 comments “late” or “άργησε” as well
+    path, _, query = link.partition("?")
+    opened = links_of(responses)[0]
+    assert "<mark>" in (await browser.get(opened)).text
+    assert "Tag 19 responses" in (await browser.get(f"{path}/taggings?{query}")).text
+    assert 5 == (await browser.get(f"{link}&search=kind")).text.count("data-row")
+    assert 9 == (await browser.get(f"{link}&band=detractor")).text.count("data-row")
+    theme_id = re.findall(r"theme=(\w+)", link)[0]
+    assert 303 == (await browser.post(f"/console/settings/themes/{theme_id}/removal")).status_code
+    assert 0 == (await browser.get(link)).text.count("data-row")
+    assert "Tag 0 responses" in (await browser.get(f"{path}/taggings?{query}")).text
+    assert 6 == (await browser.get(COMMENTS)).text.count("data-theme")

@@ -2216,6 +2216,38 @@ class ResponseSearch(Struct, kw_only=True):
     cursor: str | None | UnsetType = UNSET
 
 
+class ResponseTheme(Struct, kw_only=True):
+    """
+    A theme of comments, with the words by which a comment is counted for it.
+    """
+
+    theme_id: str
+    title: str
+    words: list[str]
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class ResponseThemeRequest(Struct, kw_only=True):
+    """
+    A theme of comments, with its words.
+    """
+
+    title: str
+    words: list[str]
+
+
+class ResponseThemeUpdate(Struct, kw_only=True):
+    """
+    Changes of a theme; they hold for all comments, also for old ones.
+    """
+
+    title: str | UnsetType = UNSET
+    words: list[str] | UnsetType = UNSET
+
+
 class ResponseView(Struct, kw_only=True):
     """
     A saved filter of the list of responses.

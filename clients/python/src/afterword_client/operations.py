@@ -1902,6 +1902,53 @@ class Responses(Family):
             "POST", "/q/response/doubtful/judgement", body=body, idempotency_key=idempotency_key
         ).read(models.JudgementResult)
 
+    def list_comment_themes(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.ResponseTheme]:
+        """Get all comment themes.
+
+        Needs `Report.Read`.
+        """
+        return self._transport.pages(
+            "/q/response/theme", models.ResponseTheme, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_comment_theme(
+        self, body: models.ResponseThemeRequest, *, idempotency_key: str | None = None
+    ) -> models.ResponseTheme:
+        """Create new comment theme.
+
+        Needs `Report.Create`.
+        """
+        return self._transport.request("POST", "/q/response/theme", body=body, idempotency_key=idempotency_key).read(
+            models.ResponseTheme
+        )
+
+    def get_comment_theme(self, theme_id: str) -> models.ResponseTheme:
+        """Get Comment Theme.
+
+        Needs `Report.Read`.
+        """
+        return self._transport.request("GET", f"/q/response/theme/{_segment(theme_id)}").read(models.ResponseTheme)
+
+    def update_comment_theme(
+        self, theme_id: str, body: models.ResponseThemeUpdate | None = None, *, if_match: str | None = None
+    ) -> models.ResponseTheme:
+        """Update Comment Theme.
+
+        Needs `Report.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/response/theme/{_segment(theme_id)}", body=body, if_match=if_match
+        ).read(models.ResponseTheme)
+
+    def delete_comment_theme(self, theme_id: str, *, if_match: str | None = None) -> None:
+        """Delete Comment Theme.
+
+        Needs `Report.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/response/theme/{_segment(theme_id)}", if_match=if_match)
+
     def count_words(
         self,
         *,
