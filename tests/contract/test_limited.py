@@ -1,5 +1,6 @@
 """A caller who sees one branch alone: each route and screen is closed, shows that branch, or shows no data."""
 
+import csv
 import html
 import re
 from collections.abc import AsyncGenerator
@@ -158,7 +159,7 @@ class TestTeeth:
             assert is_there == bool(found.document["results"])
 
     async def test_figures(self, branches: Branches) -> None:
-        """Not one response of another branch is in the figures of a report and of the overview."""
+        """Nothing of another branch is in the figures of a report, of the overview and of sending."""
         questionnaire_id = branches.world.ours.ids["questionnaire_id"]
         spec = {"questionnaire_ids": [questionnaire_id], "metrics": [{"metric": "csat"}], "last_days": 365}
         asked = f"questionnaire_id={questionnaire_id}"
@@ -171,6 +172,13 @@ class TestTeeth:
             assert is_there == bool(found.document["results"])
             found = await branches.world.ask("GET", "/v3.2/report/overview", token=token)
             assert is_there == any(one["figure"]["n"] for one in found.document["scores"])
+            found = await branches.world.ask("GET", "/v3.2/q/queue/item", token=token)
+            assert is_there == bool(found.document["results"])
+            found = await branches.world.ask("GET", "/v3.2/q/queue/count", token=token)
+            assert is_there == any(one["count"] for one in found.document)
+            file = await branches.browsers[branch].get("/console/reports/ready/csat/csv")
+            rows = csv.DictReader(file.text.lstrip("\ufeff").splitlines())
+            assert is_there == any(int(row["n"] or 0) for row in rows)
 
     async def test_exports(self, branches: Branches) -> None:
         """A file holds one branch; people with another limit do not find it."""
