@@ -93,6 +93,7 @@ BLIND: Final = {
     "list_items",
     "get_first_time",  # no worker has written the row of their response
     "list_comments",  # no worker has written the row of their response
+    "list_scores",  # likewise
     "get_checks",  # the item was neither held nor skipped
     "get_instance_by_reference",
     "get_pipeline_id_by_slug",
@@ -162,7 +163,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1, "networks": ("203.0.113.0/24",),
     "kept_names": (), "only": None, "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
-    "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
+    "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None, "themes": (),
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],

@@ -129,10 +129,10 @@ _Scores = Mapping[tuple[int, str], Counter[int]]  # of responses, by place and k
 
 
 async def _list_scores(
-    db: Database, *, organization_id: str, instance_ids: Sequence[str], found: Sequence[ResponseTheme]
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], themes: Sequence[ResponseTheme]
 ) -> _Scores:
     own: dict[str, Any] = {"tenant": organization_id, "weights": "", "whole_weights": ANSWERED}
-    queries = [words.tsquery((), **own, either=words.beginnings(one.words)) for one in found]
+    queries = [words.tsquery((), **own, either=words.beginnings(one.words)) for one in themes]
     scores: dict[tuple[int, str], Counter[int]] = {}
     for row in await db.fetch(
         """with found as materialized (
@@ -163,7 +163,7 @@ async def count(
 
     async def scores(chosen: Filter) -> tuple[_Scores, datetime | None]:
         listed, first = await comments.newest(db, **caller.part, chosen=chosen)
-        return await _list_scores(db, **key, instance_ids=listed, found=found), first
+        return await _list_scores(db, **key, instance_ids=listed, themes=found), first
 
     now, first = await scores(chosen)
     period = Period(first, period.to_time, period.time_zone) if first else period
