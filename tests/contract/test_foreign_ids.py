@@ -153,7 +153,7 @@ DIGESTS: Final = ("afterword.tenants.logins.", "afterword.listening.reports.shar
 REPORTING: Final = ("afterword.listening.reports.", "afterword.listening.exports.")
 NOTHING: Final = (
     None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), Live(0, [0], []),
-    ([], 0),
+    ([], 0), ({}, {}),
 )  # fmt: skip
 GIVEN: Final[Mapping[str, Any]] = {
     "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",
@@ -163,7 +163,8 @@ GIVEN: Final[Mapping[str, Any]] = {
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1, "networks": ("203.0.113.0/24",),
     "kept_names": (), "only": None, "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
-    "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None, "themes": (),
+    "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
+    "themes": (), "earlier_ids": (),
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],
