@@ -23,7 +23,7 @@ SAMPLES: Final[Mapping[str, object]] = {
 BY_NAME: Final[Mapping[str, object]] = {
     "responder_channel_identifier": ADDRESS, "scopes": ["Queue.Read"], "country": "GR", "currency": "EUR",
     "application_type_id": "0000000000000000custom", "conditions": {"all": []}, "event_types": ["*"],
-    "condition": {"all": []}, "host": "ask.shop.example",
+    "words": ["parking"], "condition": {"all": []}, "host": "ask.shop.example",
     "issuer": "https://login.shop.example", "cursor": f"{4_000_000_000_000_000}_{'0' * 22}",
 }  # fmt: skip
 people: Final = count()  # an organization has each address once

@@ -1,4 +1,4 @@
-"""The responses that the contract tests need: their rows, a saved view, a tagging, and an export of their list."""
+"""The responses that the contract tests need: their rows, a view, a theme, a tagging, and an export of their list."""
 
 from afterword.kit import db
 from afterword.listening.responses import rows
@@ -7,7 +7,7 @@ from tests.contract.wire import Wire
 
 
 async def responding(pool: db.Pool, wire: Wire, *, token: str, instance_id: str, tag: str) -> dict[str, str]:
-    """Ids of a view and of a tagging, by the names of paths; the tag is one that the response has already."""
+    """Ids of a view, a theme and a tagging, by the names of paths; the tag is one that the response has already."""
     await settled(pool)
     async with db.transaction(pool) as database:
         while await rows.follow(database, now=database.clock.now()):
@@ -15,6 +15,7 @@ async def responding(pool: db.Pool, wire: Wire, *, token: str, instance_id: str,
     made: dict[str, str] = {}
     for name, path, document in (
         ("view_id", "view", {"title": "Unhappy", "query": "tab=unhappy"}),
+        ("theme_id", "theme", {"title": "Parking", "words": ["parking"]}),
         ("tagging_id", "tag", {"tag": tag, "instance_ids": [instance_id]}),
     ):
         answer = await wire.done("POST", f"/v3.2/q/response/{path}", token=token, document=document)

@@ -29,6 +29,7 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /q/metadata/responder/{metadata_id}": "declared for the organization",
     "GET /q/organization/{organization_id}/instance": "a list, which has nothing for it",
     "GET /alert/status/{status_id}": "the organization",
+    "GET /q/response/theme/{theme_id}": "the organization",
     "GET /asset/{asset_id}": "pictures of the organization",
     "POST /asset": "pictures of the organization",
     "GET /library/{library_name}": "the product's",
@@ -61,7 +62,7 @@ SHARED: Final = {
 # Things of the whole organization, which its lists may name too.
 OF_ALL: Final = {
     "organization_id", "user_id", "assigned_user_id", "escalation_user_id", "plan_id", "library_name", "asset_id",
-    "metadata_id", "responder_metadata_id", "pool_id", "pool_key", "status_id", "template_id",
+    "metadata_id", "responder_metadata_id", "pool_id", "pool_key", "status_id", "template_id", "theme_id",
 }  # fmt: skip
 FORBIDDEN: Final = (403, "forbidden")
 INVALID: Final = (422, "invalid")

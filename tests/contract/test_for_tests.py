@@ -17,7 +17,7 @@ SETTINGS: Final = {
     "from_questionnaire_id", "version_id", "compared_id", "group_id", "question_id", "key_question_id", "ending_id",
     "visual_id", "pipeline_id", "template_pipeline_id", "sequence_id", "metadata_id", "responder_metadata_id",
     "link_id", "link_key", "pool_id", "pool_key", "account_id", "inbound_id", "alert_id", "status_id", "template_id",
-    "report_id", "share_id", "permission",
+    "report_id", "share_id", "permission", "theme_id",
     "view_id", "digest_id",  # the user's own
 }  # fmt: skip
 # Settings that such tokens change, what is their user's own, and what makes or reads tests. All others are refused.
@@ -55,6 +55,8 @@ OPEN: Final = frozenset(
     POST /q/response/doubtful/judgement
     POST /q/response/tag
     POST /q/response/view
+    POST /q/response/theme
+    PATCH /q/response/theme/{theme_id}
     POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item
     POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item/batch
     POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/import
@@ -92,6 +94,7 @@ OPEN: Final = frozenset(
     DELETE /q/metadata/responder/{metadata_id}
     DELETE /q/link/{link_id}
     DELETE /q/response/view/{view_id}
+    DELETE /q/response/theme/{theme_id}
     DELETE /q/sequence/{sequence_id}
     DELETE /q/queue/clock
     DELETE /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}

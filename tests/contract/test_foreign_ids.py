@@ -93,6 +93,7 @@ BLIND: Final = {
     "list_items",
     "get_first_time",  # no worker has written the row of their response
     "list_comments",  # no worker has written the row of their response
+    "list_scores",  # likewise
     "get_checks",  # the item was neither held nor skipped
     "get_instance_by_reference",
     "get_pipeline_id_by_slug",
@@ -152,7 +153,7 @@ DIGESTS: Final = ("afterword.tenants.logins.", "afterword.listening.reports.shar
 REPORTING: Final = ("afterword.listening.reports.", "afterword.listening.exports.")
 NOTHING: Final = (
     None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), Live(0, [0], []),
-    ([], 0),
+    ([], 0), ({}, {}),
 )  # fmt: skip
 GIVEN: Final[Mapping[str, Any]] = {
     "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",
@@ -163,6 +164,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "blanks": {"result": None}, "scanned": 1, "networks": ("203.0.113.0/24",),
     "kept_names": (), "only": None, "quota_ids": (), "names": ["store_id"], "of_group": None, "spans_max": [9],
     "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
+    "themes": (), "earlier_ids": (),
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],

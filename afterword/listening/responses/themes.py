@@ -1,7 +1,7 @@
 """Themes of comments: a comment is counted for a theme when it holds one of its words. Six of them are ready-made."""
 
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -129,24 +129,31 @@ _Scores = Mapping[tuple[int, str], Counter[int]]  # of responses, by place and k
 
 
 async def _list_scores(
-    db: Database, *, organization_id: str, instance_ids: Sequence[str], found: Sequence[ResponseTheme]
-) -> _Scores:
+    db: Database,
+    *,
+    organization_id: str,
+    instance_ids: Sequence[str],
+    earlier_ids: Sequence[str],
+    themes: Sequence[ResponseTheme],
+) -> tuple[_Scores, _Scores]:
+    """Those of these responses, and those of the earlier ones."""
     own: dict[str, Any] = {"tenant": organization_id, "weights": "", "whole_weights": ANSWERED}
-    queries = [words.tsquery((), **own, either=words.beginnings(one.words)) for one in found]
-    scores: dict[tuple[int, str], Counter[int]] = {}
+    queries = [words.tsquery((), **own, either=words.beginnings(one.words)) for one in themes]
+    scores = defaultdict[tuple[int, str], Counter[int]](Counter), defaultdict[tuple[int, str], Counter[int]](Counter)
     for row in await db.fetch(
         """with found as materialized (
-             select r.words, coalesce(r.score_kind, '') as kind, coalesce(r.score, 0) as score from response r
-             where r.organization_id = $1 and r.instance_id = any($2::text[])),
+             select r.instance_id = any($3::text[]) as is_earlier, r.words, coalesce(r.score_kind, '') as kind,
+               coalesce(r.score, 0) as score
+             from response r where r.organization_id = $1 and r.instance_id = any($2::text[] || $3)),
            theme as materialized (
-             select place, query::tsquery as query from unnest($3::text[]) with ordinality q (query, place))
-           select 0 as place, f.kind, f.score, count(*) as n from found f group by f.kind, f.score
+             select place, query::tsquery as query from unnest($4::text[]) with ordinality q (query, place))
+           select f.is_earlier, 0 as place, f.kind, f.score, count(*) as n from found f group by 1, 2, 3, 4
            union all
-           select t.place, f.kind, f.score, count(*) from found f join theme t on f.words @@ t.query
-           group by t.place, f.kind, f.score""",
-        *(organization_id, list(instance_ids), queries),
+           select f.is_earlier, t.place, f.kind, f.score, count(*) from found f join theme t on f.words @@ t.query
+           group by 1, 2, 3, 4""",
+        *(organization_id, list(instance_ids), list(earlier_ids), queries),
     ):
-        scores.setdefault((row["place"], row["kind"]), Counter())[row["score"]] = row["n"]
+        scores[row["is_earlier"]][row["place"], row["kind"]][row["score"]] = row["n"]
     return scores
 
 
@@ -160,19 +167,16 @@ async def count(
     """
     key: dict[str, Any] = {"organization_id": caller.organization_id}
     found = await nouns.every(THEME, db, **key)
-
-    async def scores(chosen: Filter) -> tuple[_Scores, datetime | None]:
-        listed, first = await comments.newest(db, **caller.part, chosen=chosen)
-        return await _list_scores(db, **key, instance_ids=listed, found=found), first
-
-    now, first = await scores(chosen)
+    ids, first = await comments.newest(db, **caller.part, chosen=chosen)
     period = Period(first, period.to_time, period.time_zone) if first else period
     before = periods.previous(period, "previous_period") or period
-    earlier, _ = await scores(replace(chosen, from_time=before.from_time, to_time=before.to_time - MOMENT))
+    chosen = replace(chosen, from_time=before.from_time, to_time=before.to_time - MOMENT)
+    earlier, _ = await comments.newest(db, **caller.part, chosen=chosen)
+    both = await _list_scores(db, **key, instance_ids=ids, earlier_ids=earlier, themes=found)
     columns = [
-        _compared([[_measure(each, place, kind) for place in range(len(found) + 1)] for each in (now, earlier)])
+        _compared([[_measure(each, place, kind) for place in range(len(found) + 1)] for each in both])
         for kind in ("", *SCORES)
-        if not kind or (ALL, kind) in now
+        if not kind or (ALL, kind) in both[0]
     ]
     counted = zip([None, *found], zip(*columns, strict=True), strict=True)
     return before, sorted(counted, key=lambda one: -(one[1][0].measure.hits or 0))
