@@ -57,7 +57,7 @@ FLOORS: Final[Mapping[str, float]] = {
     OVERVIEW: 100,
     "results": 120,
 }
-KB_MAX: Final = 80.0  # of a page with all its scripts and styles, as they come to a browser that has seen none
+KB_MAX: Final = 40.0  # of a page with all its scripts and styles, as they come to a browser that has seen none
 QUESTION: Final = re.compile(r"/console/questionnaires/[0-9A-Za-z]{22}/edit/[0-9A-Za-z]{22}")
 LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 FILES: Final = re.compile(r'(?:src|href)="(/static/[^"]+\.(?:js|css)[^"]*)"')

@@ -331,7 +331,7 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: DraftRec
 def _read(
     _organization_id: str, content: bytes, declared: Declared
 ) -> tuple[DefinitionRecord, Sequence[Finding], Sequence[Finding]]:
-    """What each page of the editor reads again: the definition, the problems of reading it, and those of the whole."""
+    """The definition, the problems of reading it, and those of the whole, which each page of the editor asks for."""
     found, warned = Findings(), Findings()
     definition = core_definition.read(msgspec.json.decode(content), found, declared=declared)
     flow.check_anonymity(definition, warned)
