@@ -252,7 +252,7 @@ def chips_of(
             ("theme_id", words("Theme: {theme}", theme=theme.title if theme else NOTHING)),
             ("between", _between(visit, choice)),
             ("score", words("With {score}", score=SCORES[choice.score].label if choice.score else "")),
-            ("band", words(BAND_CHIPS[choice.band]) if choice.band else ""),
+            ("band", words((BAND_CHIPS if choice.score == "nps" else BANDS)[choice.band]) if choice.band else ""),
             ("tag", words("Tag: {tag}", tag=choice.tag)),
             ("channel", words(channel) if channel else ""),
             ("link_id", words("By one public link")),

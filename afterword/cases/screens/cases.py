@@ -141,6 +141,8 @@ STATES: Final[Mapping[str, Marked]] = {
     "failed": "It could not be sent: {error}",
     "unknown": "It may have arrived, so it was not sent again: {error}",
 }
+CAUSES: Final[Sequence[Marked]] = ("Late delivery", "Damaged goods", "Wrong product", "Price", "Unfriendly service")
+REMEDIES: Final[Sequence[Marked]] = ("Apology", "Replacement", "Refund", "Discount")  # both while none are declared
 ON_ITS_WAY: Final[Marked] = "It is being sent."
 
 
@@ -510,8 +512,8 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         mailbox_url=MAILBOX_PATH,
         statuses=list(named.items()),
         users=_owners(visit, item, assignees.items),
-        causes=settings.causes,
-        remedies=settings.remedies,
+        causes=settings.causes or [*map(visit.words, CAUSES)],
+        remedies=settings.remedies or [*map(visit.words, REMEDIES)],
         typed=form.text("body"),
         chosen={
             "status_id": _number(form.text("status_id")) or item.status_id,

@@ -199,7 +199,8 @@ def scores_of(words: Texts, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     shown = [row["score"] for row in reversed(scored) if row["question_id"] == scored[0]["question_id"]]
     if len(shown) < 2:  # noqa: PLR2004  two ends
         return None
-    chart = trend([Point(one) for one in shown], bounds=SCALE, mirrored=words.direction == "rtl")
+    points = [Point(one) for one in shown]
+    chart = trend(points, bounds=SCALE, mirrored=words.direction == "rtl") if len(points) > 2 else None  # noqa: PLR2004  else a dash
     return {"text": words("Scores: {scores}", scores=", ".join(map(words.number, shown))), "chart": chart}
 
 
