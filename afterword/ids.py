@@ -63,7 +63,12 @@ def moment_of(ordered_id: str) -> datetime | None:
 
 def derived(text: str) -> str:
     """The id of a text, always the same: 128 bits of a digest."""
-    return base62(int.from_bytes(hashlib.sha256(text.encode()).digest()[:_DERIVED_BYTES], "big"), ID_CHARACTERS)
+    return base62(int.from_bytes(digest(text)[:_DERIVED_BYTES], "big"), ID_CHARACTERS)
+
+
+def digest(secret: str) -> bytes:
+    """Stored in place of a secret, or as the key of what it counts."""
+    return hashlib.sha256(secret.encode()).digest()
 
 
 def secret() -> str:

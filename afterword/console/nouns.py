@@ -10,13 +10,17 @@ from afterword import errors
 from afterword.cases.statuses import STATUS
 from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
 from afterword.console.screens import Screens, Visit
+from afterword.console.settings import SETTINGS
+from afterword.kit.db import Database
 from afterword.kit.nouns import declaration, structs
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import Editable, Noun, R, version_of
 from afterword.kit.nouns.service import Made
+from afterword.kit.texts import Marked
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import html
 from afterword.listening.responses.themes import THEME
+from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.organizations.retention import HOLD
 
 OptionsOf = Callable[[Visit, Any], Awaitable[Options]]
@@ -30,6 +34,68 @@ def screens_of(noun: Noun[R], *, without: Collection[Part] = (), options: Option
     `options`: those of choices that are made for the visit and the row, which is None in the form of a new one.
     """
     return _NounScreens(noun, options).declare(without)
+
+
+def settings_form(
+    routes: Screens,
+    noun: Noun[R],
+    path: str,
+    *,
+    scope: str,
+    title: Marked,
+    lead: Callable[[Visit], str] = lambda _: "",
+    back: tuple[Marked, str] = ("Settings", SETTINGS),
+    inputs: Sequence[Input] = (),
+    options: Callable[[Visit, R], Options] | None = None,
+    links: Callable[[Visit], Sequence[tuple[str, str]]] = lambda _: (),
+    tab: str = "",
+    proof: bool = False,
+    of_owners: bool = False,
+    save: Callable[[Visit, Database, Mapping[str, Any]], Awaitable[object]] | None = None,
+) -> None:
+    """Register GET and POST of the form of a noun that an organization has one of.
+
+    `inputs`: where they are not those of the declaration in its order. `proof`: saving needs the password given lately.
+    `save` stores the changes where that is more than an update; it may return a response.
+    """
+    fields = inputs or inputs_of(noun)
+    kind = (structs.update_of if "update" in noun.operations else structs.creation_of)(noun)
+
+    async def show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+        if of_owners:
+            identities.require_owner(visit.caller)
+        stored, words = await visit.row(noun), visit.words
+        return form_page(
+            visit,
+            title=words(title),
+            back=(words(back[0]), back[1]),
+            action=path,
+            inputs=fields,
+            stored=stored,
+            version=version_of(stored),
+            refusal=refusal,
+            options=options(visit, stored) if options else None,
+            links=links(visit),
+            thing=(noun.table, stored.organization_id),
+            tab=tab,
+            lead=lead(visit),
+        )
+
+    async def act(visit: Visit) -> Response:
+        try:
+            changes = read_as(kind, document_of(visit.form, fields), visit).named()
+            async with visit.write() as db:
+                if save:
+                    answer = await save(visit, db, changes)
+                else:
+                    key, expect = visit.caller.organization_id, same_version(visit)
+                    answer = await nouns.update(noun, db, key=key, changes=changes, expect=expect, **visit.acting)
+        except (errors.Invalid, errors.Stale) as refusal:
+            return await show(visit, refusal)
+        return answer if isinstance(answer, Response) else html.redirect(f"{path}?done=saved")
+
+    routes.post(path, scope=scope, proof=proof)(act)
+    routes.get(path, scope=scope, of_owners=of_owners)(show)
 
 
 def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
@@ -153,8 +219,7 @@ class _NounScreens:
 
     async def _row(self, visit: Visit) -> Any:
         """The row that the address names. Raises NotFound for one that the caller cannot change."""
-        async with visit.read() as db:
-            row = await nouns.get(self._noun, db, caller=visit.caller, key=self._key(visit))
+        row = await visit.row(self._noun)
         if refusal := self._noun.fixed(visit.caller, row):
             raise errors.NotFound(refusal.detail)
         return row

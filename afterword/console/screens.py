@@ -23,6 +23,8 @@ from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
 from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns.declaration import Noun, R
 from afterword.kit.texts import CONSOLE, CONSOLE_LANGUAGES, SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.ui import text as flash
@@ -239,6 +241,13 @@ class Visit(Guest):
         """The thing of the address by the `get` of its service, which takes the ids under their names."""
         async with self.read() as db:
             return await get(db, caller=self.caller, **self.ids)
+
+    async def row(self, noun: Noun[R]) -> R:
+        """The row of the address, or the only one of the organization."""
+        caller = self.caller
+        key = caller.organization_id if noun.is_single else noun.read_key(self.id(noun.key))
+        async with self.read() as db:
+            return await nouns.get(noun, db, caller=caller, key=key)
 
     async def reading(self, function: Callable[["Visit", Database], Awaitable[Found]]) -> Found:
         """The outcome of a function that reads for this visit alone."""

@@ -84,9 +84,7 @@ async def add_codes(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/removal", scope="Coupon Pool.Delete")
 async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        pool = await nouns.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
+    words, pool = visit.words, await visit.row(POOL)
     free = words.plural("{n} free code is removed too.", "{n} free codes are removed too.", pool.free_count)
     if pool.given_count:
         return visit.confirm(

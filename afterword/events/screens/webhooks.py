@@ -5,10 +5,12 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword.console.nouns import screens_of, secret_page
+from afterword.console.removals import removal
 from afterword.console.screens import Marked, Visit
 from afterword.events import deliveries
 from afterword.events.deliveries import Delivery
 from afterword.events.webhooks import WEBHOOK, renew_secret
+from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import fields, html
@@ -70,20 +72,20 @@ async def redeliver(visit: Visit) -> Response:
     return html.redirect(f"{WEBHOOKS}/{visit.id('webhook_id')}?done=again")
 
 
-@routes.get(f"{ONE}/secret", scope="Webhook.Update", proof=True)
-async def confirm_secret(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
-    return visit.confirm(
-        title=words("Renew the secret of “{title}”?", title=webhook.title),
-        sentences=[words("For 24 hours each delivery is signed with both secrets. The old one ends then.")],
-        button=words("Renew the secret"),
-    )
-
-
-@routes.post(f"{ONE}/secret", scope="Webhook.Update", proof=True)
-async def renew(visit: Visit) -> Response:
-    async with visit.write() as db:
-        made = await renew_secret(db, caller=visit.caller, **visit.ids, site=visit.site, now=visit.now)
+async def _renew(visit: Visit, db: Database) -> Response:
+    made = await renew_secret(db, caller=visit.caller, **visit.ids, site=visit.site, now=visit.now)
     return secret_page(WEBHOOK, visit, made)
+
+
+removal(
+    routes,
+    f"{ONE}/secret",
+    scope="Webhook.Update",
+    proof=True,
+    title="Renew the secret of “{title}”?",
+    sentences=["For 24 hours each delivery is signed with both secrets. The old one ends then."],
+    button="Renew the secret",
+    get=lambda visit: visit.row(WEBHOOK),
+    remove=_renew,
+    to=ONE,
+)

@@ -1,6 +1,5 @@
 """Links to reports: made for some days, listed, ended, and read as by somebody who may read figures alone."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
@@ -110,7 +109,7 @@ async def create(db: Database, *, caller: Caller, report_id: str, days: int, now
         created_time=now,
         created_by=caller.actor_id,
     )
-    await _insert_share(db, organization_id=caller.organization_id, share=share, digest=_digest(secret))
+    await _insert_share(db, organization_id=caller.organization_id, share=share, digest=ids.digest(secret))
     return share, secret
 
 
@@ -135,7 +134,7 @@ async def end(
 
 async def read(db: Database, *, organization_id: str, secret: str, now: datetime) -> tuple[CustomReport, Plan]:
     """The report of a link, planned for its reader. Raises NotFound, ShareEnded, Invalid."""
-    share = await _get_share(db, organization_id=organization_id, digest=_digest(secret))
+    share = await _get_share(db, organization_id=organization_id, digest=ids.digest(secret))
     if share is None:
         raise errors.NotFound("There is no such report.")
     if share.expires_time <= now:
@@ -169,10 +168,6 @@ async def _plan(db: Database, *, caller: Caller, report: CustomReport, now: date
         "time_zone": None,
     }
     return await results.planned(db, caller=caller, spec=spec, now=now)
-
-
-def _digest(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()
 
 
 routes = Routes(tag="Reports")

@@ -1,23 +1,20 @@
 """Settings: periods for which data is kept, with a preview; the runs that removed something."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword import errors
-from afterword.console.inputs import document_of, form_page, read_as, same_version
-from afterword.console.nouns import inputs_of
+from afterword.console.inputs import same_version
+from afterword.console.nouns import inputs_of, settings_form
 from afterword.console.screens import Screens, Visit
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
-from afterword.kit.web import html
 from afterword.privacy import retention
 from afterword.privacy.retention import RUNS, RetentionPreviewPart
-from afterword.tenants.organizations.retention import RETENTION, Retention
+from afterword.tenants.organizations.retention import RETENTION
 
 PATH: Final = "/console/settings/retention"
 KINDS: Final[Mapping[str, Marked]] = {
@@ -35,22 +32,17 @@ TITLES: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(PATH, scope="Organization.Update")
-async def save_retention(visit: Visit) -> Response:
+async def _save(visit: Visit, db: Database, changes: Mapping[str, Any]) -> Response | None:
     """Save the periods; before anything is removed by it, ask with how much it is."""
-    try:
-        request = read_as(structs.update_of(RETENTION), document_of(visit.form, inputs_of(RETENTION)), visit)
-        async with visit.write() as db:
-            if not visit.form.text("confirmed"):
-                found = await retention.preview(db, caller=visit.caller, changes=request.named(), now=visit.now)
-                if touched := [one for one in found if one.count]:
-                    same_version(visit)((await _stored(visit, db)).version)
-                    return _confirm(visit, touched)
-            key, expect = visit.caller.organization_id, same_version(visit)
-            await nouns.update(RETENTION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _retention(visit, refusal)
-    return html.redirect(f"{PATH}?done=saved")
+    expect = same_version(visit)
+    if not visit.form.text("confirmed"):
+        found = await retention.preview(db, caller=visit.caller, changes=changes, now=visit.now)
+        if touched := [one for one in found if one.count]:
+            expect((await visit.row(RETENTION)).version)
+            return _confirm(visit, touched)
+    key = visit.caller.organization_id
+    await nouns.update(RETENTION, db, key=key, changes=changes, expect=expect, **visit.acting)
+    return None
 
 
 def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
@@ -71,32 +63,26 @@ def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
     )
 
 
-async def _stored(visit: Visit, db: Database) -> Retention:
-    return await nouns.get(RETENTION, db, caller=visit.caller, key=visit.caller.organization_id)
-
-
 def _number(words: Texts, one: RetentionPreviewPart) -> str:
     return words.number(one.count) + ("+" if one.is_more else "")
 
 
-@routes.get(PATH, scope="Organization.Update")
-async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words = visit.words
-    stored = await visit.reading(_stored)
-    return form_page(
-        visit,
-        title=words("Retention"),
-        lead=words("Data of people is kept for the days below. Before anything is removed, you see how much it is."),
-        back=(words("Settings"), "/console/settings"),
-        action=PATH,
-        inputs=inputs_of(RETENTION),
-        stored=stored,
-        version=stored.version,
-        refusal=refusal,
-        links=[(words("Removed so far"), f"{PATH}/runs"), (words("Legal holds"), f"{PATH}/holds")],
-        thing=("organization", stored.organization_id),
-        tab="retention",
-    )
+settings_form(
+    routes,
+    RETENTION,
+    PATH,
+    scope="Organization.Update",
+    title="Retention",
+    lead=lambda visit: visit.words(
+        "Data of people is kept for the days below. Before anything is removed, you see how much it is."
+    ),
+    links=lambda visit: [
+        (visit.words("Removed so far"), f"{PATH}/runs"),
+        (visit.words("Legal holds"), f"{PATH}/holds"),
+    ],
+    tab="retention",
+    save=_save,
+)
 
 
 @routes.get(f"{PATH}/runs", scope="Organization.Update")

@@ -5,8 +5,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import document_of, form_page, read_as, same_version
-from afterword.console.nouns import inputs_of
+from afterword.console.inputs import read_as
+from afterword.console.nouns import settings_form
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.kit.nouns import service as nouns
@@ -22,22 +23,20 @@ from afterword.sending.screens.queue_items import CHANNELS, reason_text
 PATH: Final = "/console/settings/policy"
 SUPPRESSIONS: Final = "/console/settings/suppressions"
 LISTED: Final = structs.listing_of(SUPPRESSION)
-INPUTS: Final = inputs_of(POLICY)
 REASONS: Final = ("blocked", "unsubscribed")
 
 routes = Screens()
 
 
-@routes.post(PATH, scope="Contact Policy.Update")
-async def save_policy(visit: Visit) -> Response:
-    try:
-        changes = read_as(structs.creation_of(POLICY), document_of(visit.form, INPUTS), visit).named()
-        async with visit.write() as db:
-            key, expect = visit.caller.organization_id, same_version(visit)
-            await nouns.update(POLICY, db, key=key, changes=changes, expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _policy(visit, refusal)
-    return html.redirect(f"{PATH}?done=saved")
+settings_form(
+    routes,
+    POLICY,
+    PATH,
+    scope="Contact Policy.Update",
+    title="Contact policy",
+    lead=lambda visit: visit.words("It applies to all pipelines, except those that opt out."),
+    tab="policy",
+)
 
 
 @routes.post(SUPPRESSIONS, scope="Suppression.Create")
@@ -71,48 +70,25 @@ async def suppress(visit: Visit) -> Response:
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")
 
 
-@routes.get(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
-async def confirm_lifting(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        one = await nouns.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
-    return visit.confirm(
-        title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
-        sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
-        button=words("Allow messages again"),
-        action=f"{SUPPRESSIONS}/{one.suppression_id}/lifting",
-        back=SUPPRESSIONS,
-        is_harmless=True,
-    )
+async def _lifted(visit: Visit) -> dict[str, str]:
+    words, one = visit.words, await visit.row(SUPPRESSION)
+    return {"address": address_text(words, one.identifier), "reason": reason_text(words, one.reason)}
 
 
-@routes.post(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
-async def lift(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await nouns.delete(
-            SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"), site=visit.site, now=visit.now
-        )
-    return html.redirect(f"{SUPPRESSIONS}?done=lifted")
-
-
-@routes.get(PATH, scope="Contact Policy.Update")
-async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        stored = await nouns.get(POLICY, db, caller=visit.caller, key=visit.caller.organization_id)
-    return form_page(
-        visit,
-        title=words("Contact policy"),
-        back=(words("Settings"), "/console/settings"),
-        action=PATH,
-        inputs=INPUTS,
-        stored=stored,
-        version=stored.version,
-        refusal=refusal,
-        thing=("contact_policy", stored.organization_id),
-        tab="policy",
-        lead=words("It applies to all pipelines, except those that opt out."),
-    )
+removal(
+    routes,
+    f"{SUPPRESSIONS}/{{suppression_id}}/lifting",
+    scope="Suppression.Delete",
+    title="Allow messages to {address} again?",
+    sentences=["The reason was: {reason}."],
+    button="Allow messages again",
+    get=_lifted,
+    remove=lambda visit, db: nouns.delete(SUPPRESSION, db, key=visit.id("suppression_id"), **visit.acting),
+    to=SUPPRESSIONS,
+    done="lifted",
+    back=SUPPRESSIONS,
+    is_harmless=True,
+)
 
 
 @routes.get(SUPPRESSIONS, scope="Suppression.Read")

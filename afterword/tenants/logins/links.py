@@ -1,6 +1,5 @@
 """Links that work once: made with a secret that is stored nowhere, read by GET, used up by POST."""
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString
@@ -42,7 +41,7 @@ async def get_link(  # any tenant: the link says which
     """Raises LinkGone."""
     row = await db.fetch_row(
         f"select {_COLUMNS} from login_link where digest = $1 and purpose = $2 and expires_time > $3",
-        *(_digest(secret), purpose, now),
+        *(ids.digest(secret), purpose, now),
     )
     return _required(row)
 
@@ -56,7 +55,7 @@ async def claim_link(  # any tenant: the link says which
     """
     row = await db.fetch_row(
         f"delete from login_link where digest = $1 and purpose = $2 and expires_time > $3 returning {_COLUMNS}",
-        *(_digest(secret), purpose, now),
+        *(ids.digest(secret), purpose, now),
     )
     return _required(row)
 
@@ -113,7 +112,7 @@ async def make(db: Database, *, link: Link, now: datetime) -> str:
         )
     secret = ids.secret()
     expires = now + LIFETIMES[link.purpose]
-    await _insert_link(db, digest=_digest(secret), link=link, now=now, expires_time=expires)
+    await _insert_link(db, digest=ids.digest(secret), link=link, now=now, expires_time=expires)
     return secret
 
 
@@ -176,7 +175,3 @@ def _required(row: Row | None) -> Link:
     if row is None:
         raise LinkGone("This link has been used already, a newer one has replaced it, or its time is over.")
     return Link(**row)
-
-
-def _digest(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()

@@ -455,7 +455,7 @@ async def renew_recovery_codes(db: Database, *, login: Login, now: datetime) -> 
     codes = [
         "".join(secrets.choice(RECOVERY_LETTERS) for _ in range(RECOVERY_CHARACTERS)) for _ in range(RECOVERY_CODES)
     ]
-    await _insert_recovery_codes(db, login_id=login.login_id, digests=[_digest(code) for code in codes])
+    await _insert_recovery_codes(db, login_id=login.login_id, digests=[ids.digest(code) for code in codes])
     await audit.record_login(db, login_id=login.login_id, action="recovery_codes_renewed", now=now)
     return ["-".join(code[at : at + 4] for at in range(0, RECOVERY_CHARACTERS, 4)) for code in codes]
 
@@ -464,14 +464,14 @@ async def is_second_factor(db: Database, *, login: Login, code: str, secret: byt
     """Whether it is the code of this moment, or a recovery code; each works once."""
     plain = "".join(each for each in code.lower() if each.isalnum())
     if len(plain) == RECOVERY_CHARACTERS:
-        return await _delete_recovery_code(db, login_id=login.login_id, digest=_digest(plain))
+        return await _delete_recovery_code(db, login_id=login.login_id, digest=ids.digest(plain))
     return login.has_totp and await _step(db, login, plain, secret=secret, now=now) is not None
 
 
 def pending(login: Login, *, secret: bytes, now: datetime) -> str:
     """A sealed proof of the password, for the minutes until the code."""
     until = int((now + PENDING).timestamp())
-    proven = _digest(login.password_hash).hex()
+    proven = ids.digest(login.password_hash).hex()
     return sealing.seal(f"{login.login_id} {until} {proven}", secret=secret, context="login pending").hex()
 
 
@@ -484,7 +484,7 @@ async def find_pending(
     except (ValueError, sealing.Unreadable):
         return None
     login = await get_login(db, login_id=login_id, is_locked=is_locked) if now.timestamp() < int(until) else None
-    return login if login is not None and _digest(login.password_hash).hex() == proven else None
+    return login if login is not None and ids.digest(login.password_hash).hex() == proven else None
 
 
 async def _step(db: Database, login: Login, code: str, *, secret: bytes, now: datetime) -> int | None:
@@ -507,8 +507,8 @@ async def note_wrong(db: Database, *, key: bytes, now: datetime) -> None:
 def _keys(attempt: Attempt, login: Login | None, secret: bytes) -> list[bytes]:
     """The counters of an attempt: of the login, and, unless the browser is known, of the network."""
     if login is not None and is_known_device(attempt, login=login, secret=secret):
-        return [_digest(f"device {attempt.device}")]
-    return [_digest(f"login {attempt.email.lower()} {attempt.network}"), _digest(f"network {attempt.network}")]
+        return [ids.digest(f"device {attempt.device}")]
+    return [ids.digest(f"login {attempt.email.lower()} {attempt.network}"), ids.digest(f"network {attempt.network}")]
 
 
 def _device_proof(nonce: str, login: Login, secret: bytes) -> str:
@@ -517,7 +517,3 @@ def _device_proof(nonce: str, login: Login, secret: bytes) -> str:
 
 def _context(login: Login) -> str:
     return f"totp:{login.login_id}"
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()

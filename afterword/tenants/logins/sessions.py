@@ -1,6 +1,5 @@
 """Sessions: opened by a log-in, found by a cookie, ended one by one or all together."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -113,7 +112,7 @@ async def get_session(
              join organization o on o.organization_id = s.organization_id
            where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3
              and (u.login_id = s.login_id or i.login_id is not null)""",
-        *(_digest(cookie), now, now - IDLE),
+        *(ids.digest(cookie), now, now - IDLE),
     )
 
 
@@ -236,7 +235,7 @@ async def start(
         organization_id=organization_id,
         user_id=user_id,
         session_id=session_id or ids.ordered(now),
-        digest=_digest(cookie),
+        digest=ids.digest(cookie),
         login_id=login_id,
         device=source.device[:DEVICE_CHARACTERS],
         network=source.network,
@@ -277,7 +276,7 @@ async def switch(db: Database, *, session: Session, organization_id: str, user_i
         user_id=user_id,
         session_id=session.session_id,
         login_id=session.login_id,
-        digest=_digest(cookie),
+        digest=ids.digest(cookie),
     )
     if not is_changed:
         raise errors.NotFound("There is no such organization.")
@@ -295,7 +294,3 @@ async def end(db: Database, *, session: Session, session_id: str, now: datetime)
     await audit.record_login(
         db, login_id=session.login_id, organization_id=session.organization_id, action=action, now=now
     )
-
-
-def _digest(cookie: str) -> bytes:
-    return hashlib.sha256(cookie.encode()).digest()

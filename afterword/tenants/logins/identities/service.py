@@ -4,7 +4,6 @@ A login of a provider is one of its own: it opens this organization alone, whate
 provider of one organization cannot open what the same person does in another.
 """
 
-import hashlib
 import hmac
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -368,7 +367,7 @@ async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, 
 
     No connection of ours is held while the provider is asked. Raises LoginFailed, TooManyFailures.
     """
-    key = hashlib.sha256(f"identity {flow.organization_id} {source.network}".encode()).digest()
+    key = ids.digest(f"identity {flow.organization_id} {source.network}")
     async with databases.connection(pool) as db:
         await _require_patience(db, key=key, now=now)
         provider = await get_provider(db, organization_id=flow.organization_id)

@@ -4,7 +4,6 @@
 tells a mistyped token from a wrong one without a query.
 """
 
-import hashlib
 import hmac
 import re
 import secrets
@@ -131,7 +130,7 @@ async def authenticate(
     is_plain = esat_auth is None and authorization is not None and authorization.startswith("Bearer ")  # nearly all
     text = (authorization[7:].strip() if is_plain else "") or _sent_token(authorization, esat_auth)
     now = db.clock.now()
-    digest = hashlib.sha256(text.encode()).digest()
+    digest = ids.digest(text)
     known = cache.get(digest, now=now) if cache else None
     if known is None:
         credential = await _proven(db, text)
@@ -151,7 +150,7 @@ def mint() -> Secret:
     """A new token: 95 random bits to find it, 190 to prove it."""
     selector, verifier = _random(SELECTOR_CHARACTERS), _random(VERIFIER_CHARACTERS)
     signed = f"afw_{selector}_{verifier}"
-    return Secret(signed + checksum(signed), selector, _digest(verifier))
+    return Secret(signed + checksum(signed), selector, ids.digest(verifier))
 
 
 def checksum(text: str) -> str:
@@ -193,7 +192,7 @@ async def _proven(db: Database, text: str) -> store.Credential:
     credential = await store.get_credential(db, selector=selector)
     # An unknown selector costs the same comparison as a wrong verifier.
     expected = credential.verifier_digest if credential else _UNKNOWN_DIGEST
-    if not hmac.compare_digest(_digest(verifier), expected) or credential is None:
+    if not hmac.compare_digest(ids.digest(verifier), expected) or credential is None:
         raise InvalidToken("This token is not known.")
     return credential
 
@@ -248,10 +247,6 @@ def both(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
 
 def _unauthenticated(detail: str) -> errors.Unauthorized:
     return errors.Unauthorized(detail, headers={"WWW-Authenticate": _CHALLENGE})
-
-
-def _digest(verifier: str) -> bytes:
-    return hashlib.sha256(verifier.encode()).digest()
 
 
 def _random(characters: int) -> str:
