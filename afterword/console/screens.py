@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 import msgspec
@@ -89,6 +89,8 @@ SECTIONS: Final[tuple[tuple[str, Marked, str | None, str], ...]] = (
 
 
 Found = TypeVar("Found")
+With = ParamSpec("With")
+Step = Callable[Concatenate[Database, With], Awaitable[Found]]  # of a service, which takes a connection first
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,16 @@ class Guest:
     def write(self) -> AbstractAsyncContextManager[Database]:
         return db.transaction(self.pool)
 
+    async def load(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
+        """The outcome of a step that reads, when the page needs no other of the same connection."""
+        async with self.read() as db:
+            return await step(db, *args, **kwargs)
+
+    async def change(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
+        """The outcome of a step in a transaction of its own."""
+        async with self.write() as db:
+            return await step(db, *args, **kwargs)
+
     def cookie(self, name: str) -> str:
         return headers.read(self.request, self._cookie_name(name))
 
@@ -237,8 +249,7 @@ class Visit(Guest):
 
     async def find(self, get: Callable[..., Awaitable[Found]]) -> Found:
         """The thing of the address by the `get` of its service, which takes the ids under their names."""
-        async with self.read() as db:
-            return await get(db, caller=self.caller, **self.ids)
+        return await self.load(get, caller=self.caller, **self.ids)
 
     async def reading(self, function: Callable[["Visit", Database], Awaitable[Found]]) -> Found:
         """The outcome of a function that reads for this visit alone."""

@@ -71,8 +71,7 @@ removal(
 @routes.get(DOMAIN, scope="Organization.Update")
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        domain = await domains.get_domain(db, organization_id=visit.caller.organization_id)
+    domain = await visit.load(domains.get_domain, organization_id=visit.caller.organization_id)
     return visit.page(
         "domain.html",
         title=words("Host of your public pages"),

@@ -150,10 +150,9 @@ def _kind(text: str) -> Kind:
 
 async def _definition(visit: Visit) -> MetadataDefinition:
     """The definition of the address, unless it is the product's. Raises NotFound."""
-    async with visit.read() as db:
-        found = await metadata.get(
-            db, caller=visit.caller, kind=_kind(visit.id("kind")), metadata_id=visit.id("metadata_id")
-        )
+    found = await visit.load(
+        metadata.get, caller=visit.caller, kind=_kind(visit.id("kind")), metadata_id=visit.id("metadata_id")
+    )
     if found.read_only:
         raise errors.NotFound("This name belongs to the product.")
     return found

@@ -58,22 +58,21 @@ async def create(visit: Visit) -> Response:
     form, file = visit.form, None
     try:
         errors.check(_length_errors(visit))
-        async with visit.write() as db:
-            made = await questionnaires_service.create(
-                db,
-                caller=visit.caller,
-                settings=msgspec.structs.asdict(
-                    api.QuestionnaireRequest(
-                        owner_application_id=form.text("application_id"),
-                        display_name=form.text("display_name"),
-                        template_questionnaire_id=form.text("template") or None,
-                        library_name=form.text("library_name") or None,
-                        file=(file := _file_of(visit)),
-                        default_locale=_locale_of(visit) if not file and not form.text("template") else None,
-                    )
-                ),
-                now=visit.now,
-            )
+        made = await visit.change(
+            questionnaires_service.create,
+            caller=visit.caller,
+            settings=msgspec.structs.asdict(
+                api.QuestionnaireRequest(
+                    owner_application_id=form.text("application_id"),
+                    display_name=form.text("display_name"),
+                    template_questionnaire_id=form.text("template") or None,
+                    library_name=form.text("library_name") or None,
+                    file=(file := _file_of(visit)),
+                    default_locale=_locale_of(visit) if not file and not form.text("template") else None,
+                )
+            ),
+            now=visit.now,
+        )
     except errors.Invalid as invalid:
         return await _new(visit, invalid)
     is_empty = not (form.text("template") or form.text("library_name") or file)
@@ -147,8 +146,7 @@ def _book(visit: Visit, name: str) -> dict[str, Any]:
 @routes.get(f"{ONE}/file", scope="Questionnaire.Read")
 async def download_file(visit: Visit) -> Response:
     questionnaire_id = visit.id("questionnaire_id")
-    async with visit.read() as db:
-        text = await questionnaires_service.written(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    text = await visit.load(questionnaires_service.written, caller=visit.caller, questionnaire_id=questionnaire_id)
     return download(Download.of(f"{MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", text.encode()))
 
 

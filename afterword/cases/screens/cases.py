@@ -341,8 +341,7 @@ def _undo(before: WorkItem, version: int) -> Undo:
 @routes.post("/console/cases/{alert_instance_id}/owner", scope="Alert Instance.Update", for_limited="part")
 async def take_case(visit: Visit) -> Response:
     """Make the case one's own, unless somebody else was faster; work on a new one has begun then."""
-    async with visit.read() as db:
-        item = await _item(visit, db)
+    item = await visit.reading(_item)
     changes: dict[str, Any] = {"assigned_user_id": visit.caller.user_id}
     if item.status_id == NEW_STATUS:
         changes["status_id"] = BEGUN_STATUS
@@ -394,17 +393,16 @@ async def reply(visit: Visit) -> Response:
     changes = {"wait": {"waiting": True}, "close": {"status_id": CLOSED_STATUS}}.get(then, {})
     try:
         errors.check(wrong)
-        async with visit.write() as db:
-            message = await messages.send(
-                db,
-                caller=visit.caller,
-                **visit.ids,
-                subject=subject,
-                body=body,
-                changes=dict[str, Any](changes),
-                key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
-                now=visit.now,
-            )
+        message = await visit.change(
+            messages.send,
+            caller=visit.caller,
+            **visit.ids,
+            subject=subject,
+            body=body,
+            changes=dict[str, Any](changes),
+            key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
+            now=visit.now,
+        )
     except (errors.Invalid, errors.Conflict) as refusal:
         return await _page(visit, refusal=refusal)
     done = {"wait": "replied_waits", "close": "replied_closed"}.get(then, "replied")

@@ -63,8 +63,7 @@ async def check_mailbox(visit: Visit) -> Response:
 @routes.get(PATH, scope="Alert.Update", proof=True)
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     visit.caller.require_whole()
-    async with visit.read() as db:
-        mailbox = await mailboxes.get(db, organization_id=visit.caller.organization_id)
+    mailbox = await visit.load(mailboxes.get, organization_id=visit.caller.organization_id)
     return visit.page(
         "mailbox.html",
         title=visit.words("Mailbox"),

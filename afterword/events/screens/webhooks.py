@@ -84,6 +84,5 @@ async def confirm_secret(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/secret", scope="Webhook.Update", proof=True)
 async def renew(visit: Visit) -> Response:
-    async with visit.write() as db:
-        made = await renew_secret(db, caller=visit.caller, **visit.ids, site=visit.site, now=visit.now)
+    made = await visit.change(renew_secret, caller=visit.caller, **visit.ids, site=visit.site, now=visit.now)
     return secret_page(WEBHOOK, visit, made)

@@ -166,8 +166,7 @@ async def _themes(visit: Visit, db: Database, choice: ResponseFilter) -> dict[st
 
 @routes.post(READY, scope=THEME.scope_of("create"))
 async def add_themes(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await themes.add_ready(db, caller=visit.caller, language=visit.words.language, now=visit.now)
+    await visit.change(themes.add_ready, caller=visit.caller, language=visit.words.language, now=visit.now)
     return html.redirect(f"{COMMENTS}?done=saved")
 
 

@@ -292,8 +292,7 @@ async def create_mail(visit: Visit) -> Response:
 
 @routes.post(f"{MAILS}/{{digest_id}}/send", scope="Report.Read", for_limited="part")
 async def send_mail(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await digests.send_now(db, caller=visit.caller, **visit.ids, now=visit.now)
+    await visit.change(digests.send_now, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(f"{MAILS}?done=digest_sent")
 
 

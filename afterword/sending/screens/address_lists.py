@@ -90,10 +90,9 @@ routes = Screens()
 @routes.get(LISTS, scope="Queue.Read")
 async def list_lists(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await lists.list_lists(
-            db, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
-        )
+    found = await visit.load(
+        lists.list_lists, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
+    )
     last = found[ROWS - 1] if len(found) > ROWS else None
     may_add = "Queue.Create" in visit.caller.scopes
     return visit.page(
@@ -149,17 +148,16 @@ async def stage(visit: Visit) -> Response:
     questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
     try:
         read = await asyncio.to_thread(lists.read_file, content)
-        async with visit.write() as db:
-            list_id = await lists.stage(
-                db,
-                caller=visit.caller,
-                questionnaire_id=questionnaire_id,
-                pipeline_id=pipeline_id,
-                file_name=form.file_names.get("file"),
-                read=read,
-                mapping={},
-                now=visit.now,
-            )
+        list_id = await visit.change(
+            lists.stage,
+            caller=visit.caller,
+            questionnaire_id=questionnaire_id,
+            pipeline_id=pipeline_id,
+            file_name=form.file_names.get("file"),
+            read=read,
+            mapping={},
+            now=visit.now,
+        )
     except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.NotFound) as refusal:
         return await _new(visit, refusal)
     return html.redirect(f"{LISTS}/{list_id}/columns")
@@ -183,18 +181,17 @@ async def check(visit: Visit) -> Response:
         formats = _formats(visit, names, mapping, seen)
         layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
         cut = await asyncio.to_thread(lists.cut, text, layout)
-        async with visit.write() as db:
-            await lists.check(
-                db,
-                caller=visit.caller,
-                found=found,
-                layout=layout,
-                on_conflict=form.text("on_conflict"),
-                guessed=guessed,
-                cut=cut,
-                secret=visit.site.secret,
-                now=visit.now,
-            )
+        await visit.change(
+            lists.check,
+            caller=visit.caller,
+            found=found,
+            layout=layout,
+            on_conflict=form.text("on_conflict"),
+            guessed=guessed,
+            cut=cut,
+            secret=visit.site.secret,
+            now=visit.now,
+        )
     except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
         return await _columns(visit, refusal)
     return html.redirect(f"{LISTS}/{found.list_id}/check")
@@ -258,8 +255,7 @@ def _state_of(words: Texts, one: lists.ListedList) -> str:
 @routes.get(NEW, scope="Queue.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
-    async with visit.read() as db:
-        choices = await pipelines.choices_of(visit, db)
+    choices = await visit.reading(pipelines.choices_of)
     return visit.page(
         "list_new.html",
         title=words("Send to a list"),

@@ -51,21 +51,20 @@ async def suppress(visit: Visit) -> Response:
     }
     try:
         request = read_as(SuppressionRequest, document, visit)
-        async with visit.write() as db:
-            await suppressions.add(
-                db,
-                caller=visit.caller,
-                request=SuppressionInput(
-                    channel_id=request.channel_id,
-                    identifier=request.identifier,
-                    reason=request.reason,
-                    expires_time=None,
-                    note=request.note,
-                    locale=visit.caller.default_locale,
-                ),
-                secret=visit.site.secret,
-                now=visit.now,
-            )
+        await visit.change(
+            suppressions.add,
+            caller=visit.caller,
+            request=SuppressionInput(
+                channel_id=request.channel_id,
+                identifier=request.identifier,
+                reason=request.reason,
+                expires_time=None,
+                note=request.note,
+                locale=visit.caller.default_locale,
+            ),
+            secret=visit.site.secret,
+            now=visit.now,
+        )
     except (errors.Invalid, errors.Conflict) as refusal:
         return await _suppressions(visit, refusal)
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")

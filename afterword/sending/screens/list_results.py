@@ -291,34 +291,32 @@ async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
     layout = replace(found.layout, reading=Reading(UTF8, found.separator, has_header=True))
     cut = await asyncio.to_thread(lists.cut, content.decode(), layout)
     packed = await asyncio.to_thread(lists.packed, content)
-    async with visit.write() as db:
-        await lists.check(
-            db,
-            caller=visit.caller,
-            found=found,
-            layout=layout,
-            on_conflict=found.on_conflict,
-            guessed=found.mapping,
-            cut=cut,
-            secret=visit.site.secret,
-            now=visit.now,
-            content=packed,
-        )
+    await visit.change(
+        lists.check,
+        caller=visit.caller,
+        found=found,
+        layout=layout,
+        on_conflict=found.on_conflict,
+        guessed=found.mapping,
+        cut=cut,
+        secret=visit.site.secret,
+        now=visit.now,
+        content=packed,
+    )
 
 
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
     read = await asyncio.to_thread(lists.read_file, content)
-    async with visit.write() as db:
-        list_id = await lists.stage(
-            db,
-            caller=visit.caller,
-            questionnaire_id=found.questionnaire_id,
-            pipeline_id=found.pipeline_id,
-            file_name=visit.form.file_names.get("file"),
-            read=read._replace(reading=replace(read.reading, rows_below=0)),
-            mapping={**found.mapping, PROBLEM: ""},
-            now=visit.now,
-        )
+    list_id = await visit.change(
+        lists.stage,
+        caller=visit.caller,
+        questionnaire_id=found.questionnaire_id,
+        pipeline_id=found.pipeline_id,
+        file_name=visit.form.file_names.get("file"),
+        read=read._replace(reading=replace(read.reading, rows_below=0)),
+        mapping={**found.mapping, PROBLEM: ""},
+        now=visit.now,
+    )
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
 

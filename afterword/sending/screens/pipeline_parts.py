@@ -130,16 +130,15 @@ def _may_try(visit: Visit) -> bool:
 
 async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The outcomes of the last items by the stored and by the changed rules. Raises Invalid, as saving does."""
-    async with visit.read() as db:
-        tried = await backtests.try_change(
-            db,
-            caller=visit.caller,
-            questionnaire_id=visit.id("questionnaire_id"),
-            pipeline_id=visit.id("pipeline_id"),
-            changes=changes,
-            now=visit.now,
-            networks=visit.site.networks,
-        )
+    tried = await visit.load(
+        backtests.try_change,
+        caller=visit.caller,
+        questionnaire_id=visit.id("questionnaire_id"),
+        pipeline_id=visit.id("pipeline_id"),
+        changes=changes,
+        now=visit.now,
+        networks=visit.site.networks,
+    )
     words, count = visit.words, len(tried.before)
     return {
         "count": words.plural(
@@ -289,8 +288,7 @@ class MessageKey:
 @routes.post(f"{ONE}/messages", scope="Pipeline.Update")
 async def save(visit: Visit) -> Response:
     form = visit.form
-    async with visit.read() as db:
-        pipeline, _, chosen = await _found(visit, db)
+    pipeline, _, chosen = await visit.reading(_found)
     texts = {name: form.text(name) for name in placeholders.MESSAGE_TEXTS if form.text(name)}
     try:
         changes = read_as(PipelineUpdate, _document(pipeline, chosen, texts), visit).given

@@ -110,10 +110,9 @@ async def confirm_secret(visit: Visit) -> Response:
 async def renew_secret(visit: Visit) -> Response:
     account = await _webhook_of(visit)
     secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES))
-    async with visit.write() as db:
-        await providers.add_secret(
-            db, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site
-        )
+    await visit.change(
+        providers.add_secret, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site
+    )
     return _secret(visit, account, secret, url=url_of(account))
 
 

@@ -88,16 +88,14 @@ async def pause_provider(visit: Visit) -> Response:
     if not 0 < len(reason) <= REASON_CHARACTERS_MAX:
         message = visit.words("Give a reason, in up to 500 characters.")
         return await _pause_form(visit, errors.Invalid.at("/reason", "required", message))
-    async with visit.write() as db:
-        account = await providers.pause(db, caller=visit.caller, **visit.ids, reason=reason)
+    account = await visit.change(providers.pause, caller=visit.caller, **visit.ids, reason=reason)
     return html.redirect(f"{url_of(account)}?done=account_paused")
 
 
 @routes.post(f"{PROVIDER}/resume", scope="Provider.Update")
 async def resume_provider(visit: Visit) -> Response:
     account_id = visit.id("account_id")
-    async with visit.write() as db:
-        await providers.resume(db, caller=visit.caller, account_id=account_id)
+    await visit.change(providers.resume, caller=visit.caller, account_id=account_id)
     return html.redirect(f"{PROVIDERS}/{account_id}?done=account_resumed")
 
 
@@ -121,10 +119,9 @@ async def confirm_default(visit: Visit) -> Response:
 
 @routes.post(f"{PROVIDER}/default", scope="Provider.Update")
 async def make_default(visit: Visit) -> Response:
-    async with visit.write() as db:
-        account = await providers.update(
-            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
-        )
+    account = await visit.change(
+        providers.update, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
+    )
     return html.redirect(f"{url_of(account)}?done=saved")
 
 
@@ -173,8 +170,7 @@ async def confirm_removal(visit: Visit) -> Response:
 
 @routes.post(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
 async def remove_provider(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await providers.delete(db, caller=visit.caller, **visit.ids)
+    await visit.change(providers.delete, caller=visit.caller, **visit.ids)
     return html.redirect(f"{PROVIDERS}?done=removed")
 
 
@@ -354,17 +350,16 @@ async def open_address(visit: Visit) -> Response:
     chosen = next((name for name in FORMS if name == form.text("adapter")), FORMS[0])
     is_pinned = chosen == "sns"
     try:
-        async with visit.write() as db:
-            endpoint, key = await inbound.create(
-                db,
-                caller=visit.caller,
-                account_id=account.account_id,
-                adapter=chosen,
-                topic=form.text("topic") if is_pinned else None,
-                certificate=form.text("certificate") if is_pinned else None,
-                site=visit.site,
-                now=visit.now,
-            )
+        endpoint, key = await visit.change(
+            inbound.create,
+            caller=visit.caller,
+            account_id=account.account_id,
+            adapter=chosen,
+            topic=form.text("topic") if is_pinned else None,
+            certificate=form.text("certificate") if is_pinned else None,
+            site=visit.site,
+            now=visit.now,
+        )
     except (errors.Invalid, errors.Conflict) as refusal:
         return await _form(visit, refusal)
     response = visit.page(

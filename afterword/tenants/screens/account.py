@@ -156,10 +156,9 @@ async def save_account(visit: Visit) -> Response:
         "locale": form.text("locale") if form.text("locale") in screens.LANGUAGES else None,
     }
     try:
-        async with visit.write() as db:
-            await users.update_user(
-                db, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
-            )
+        await visit.change(
+            users.update_user, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
+        )
     except errors.Invalid as invalid:
         return await _account(visit, invalid)
     return html.redirect(f"{ACCOUNT}?done=saved")
@@ -176,10 +175,9 @@ async def change_password(visit: Visit) -> Response:
     except errors.Invalid as invalid:
         return await _account(visit, invalid)
     hashed = await logins.hash_of(password)
-    async with visit.write() as db:
-        await logins.change_password(
-            db, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
-        )
+    await visit.change(
+        logins.change_password, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
+    )
     return html.redirect(f"{ACCOUNT}?done=reset")
 
 
@@ -200,15 +198,13 @@ async def ask_address(visit: Visit) -> Response:
 
 @routes.post("/console/settings/sessions/{session_id}/end", for_limited="free")
 async def end_session(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await sessions.end(db, session=visit.session, **visit.ids, now=visit.now)
+    await visit.change(sessions.end, session=visit.session, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
 @routes.post("/console/settings/sessions/end", for_limited="free")
 async def end_sessions(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await sessions.delete_sessions(db, login_id=visit.session.login_id, but=visit.session.session_id)
+    await visit.change(sessions.delete_sessions, login_id=visit.session.login_id, but=visit.session.session_id)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
@@ -224,10 +220,9 @@ async def switch_keys(visit: Visit) -> Response:
 async def switch(visit: Visit) -> Response:
     """Act as the person's user of another organization."""
     organization_id, _, user_id = visit.form.text("user").partition("/")
-    async with visit.write() as db:
-        cookie = await sessions.switch(
-            db, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
-        )
+    cookie = await visit.change(
+        sessions.switch, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
+    )
     response = html.redirect(screens.HOME)
     visit.set_cookie(response, screens.COOKIE, cookie, seconds=screens.SESSION_SECONDS)
     return response

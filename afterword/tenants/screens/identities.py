@@ -82,8 +82,7 @@ removal(
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     identities.require_owner(visit.caller)
-    async with visit.read() as db:
-        provider = await identities.get_provider(db, organization_id=visit.caller.organization_id)
+    provider = await visit.load(identities.get_provider, organization_id=visit.caller.organization_id)
     return visit.page(
         "identity.html",
         title=words("Log-in through your own provider"),
@@ -121,8 +120,7 @@ SESSION_SECONDS: Final = int(identities.LIFETIME.total_seconds())
 @routes.open_post(CHOICE)
 async def choose(guest: Guest) -> Response:
     domain = guest.form.text("domain")
-    async with guest.read() as db:
-        provider = await identities.get_provider_by_domain(db, domain=domain)
+    provider = await guest.load(identities.get_provider_by_domain, domain=domain)
     if provider is None:
         sentence = guest.words("No organization of this name logs in this way.")
         return await _choice(guest, errors.Invalid.at("/domain", "unknown_value", sentence))
@@ -138,15 +136,14 @@ async def with_organization(guest: Guest) -> Response:
 @routes.open_get(f"{WITH}/{{domain}}/start")
 async def start(guest: Guest) -> Response:
     """Lead to the provider; the cookie alone keeps what was begun."""
-    async with guest.read() as db:
-        url, flow = await identities.begin(
-            db,
-            domain=guest.request.path_params["domain"],
-            going_on=screens.own_address(guest.query.get("next", "")),
-            is_anew=guest.query.get("anew") == "1",
-            site=guest.site,
-            now=guest.now,
-        )
+    url, flow = await guest.load(
+        identities.begin,
+        domain=guest.request.path_params["domain"],
+        going_on=screens.own_address(guest.query.get("next", "")),
+        is_anew=guest.query.get("anew") == "1",
+        site=guest.site,
+        now=guest.now,
+    )
     response = html.redirect(url)
     guest.set_cookie(response, IDENTITY_COOKIE, flow, seconds=FLOW_SECONDS)
     return response
@@ -183,8 +180,7 @@ async def log_in(guest: Guest) -> Response:
         guest.pool, flow=flow, returned=returned, source=guest.source, site=guest.site, now=guest.now
     )
     if isinstance(guest, Visit) and guest.session.is_of_provider:
-        async with guest.write() as db:
-            await sessions.end(db, session=guest.session, session_id=guest.session.session_id, now=guest.now)
+        await guest.change(sessions.end, session=guest.session, session_id=guest.session.session_id, now=guest.now)
     response = html.redirect(screens.own_address(flow.going_on))
     guest.set_cookie(response, COOKIE, opened, seconds=SESSION_SECONDS)
     guest.set_cookie(response, IDENTITY_COOKIE, "", seconds=0)

@@ -99,20 +99,19 @@ async def person_page(visit: Visit, refusal: errors.Refusal | None = None) -> Re
 async def change_person(visit: Visit) -> Response:
     form = visit.form
     try:
-        async with visit.write() as db:
-            await users.update_user(
-                db,
-                caller=visit.caller,
-                user_id=visit.id("user_id"),
-                changes={
-                    "role": form.text("role"),
-                    "application_ids": form.all("application"),
-                    "active": form.text("active") != "0",
-                    **only_of(form),
-                },
-                expect=same_version(visit, KEPT),
-                now=visit.now,
-            )
+        await visit.change(
+            users.update_user,
+            caller=visit.caller,
+            user_id=visit.id("user_id"),
+            changes={
+                "role": form.text("role"),
+                "application_ids": form.all("application"),
+                "active": form.text("active") != "0",
+                **only_of(form),
+            },
+            expect=same_version(visit, KEPT),
+            now=visit.now,
+        )
     except errors.Invalid as invalid:
         return await person_page(visit, placed(invalid))
     return html.redirect(f"{PEOPLE}?done=saved")

@@ -39,8 +39,7 @@ async def upload(visit: Visit) -> Response:
         picture = await encoded(visit.form, "file", side_max=assets.ENCODED_SIDE_MAX)
         if picture is None:
             raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
-        async with visit.write() as db:
-            await assets.keep(db, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
+        await visit.change(assets.keep, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
     except errors.Invalid as refusal:
         return await _list(visit, refusal)
     return html.redirect(f"{PATH}?done=saved")
@@ -92,10 +91,9 @@ removal(
 @routes.get(PATH, scope="Asset.Read")
 async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await assets.list_asset_records(
-            db, organization_id=visit.caller.organization_id, page=page_of(PICTURES, visit.query)
-        )
+    found = await visit.load(
+        assets.list_asset_records, organization_id=visit.caller.organization_id, page=page_of(PICTURES, visit.query)
+    )
     return visit.page(
         "pictures.html",
         title=words("Pictures"),

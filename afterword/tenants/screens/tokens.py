@@ -49,14 +49,13 @@ routes = Screens()
 async def tokens_page(visit: Visit) -> Response:
     words, after = visit.words, visit.query.get("after", "")
     page = Page.first(LISTING, limit=lists.ROWS)
-    async with visit.read() as db:
-        found = await store.list_tokens(
-            db,
-            organization_id=visit.caller.organization_id,
-            among=visit.caller.application_ids,
-            user_id=visit.caller.user_id,
-            page=lists.behind(page, after),
-        )
+    found = await visit.load(
+        store.list_tokens,
+        organization_id=visit.caller.organization_id,
+        among=visit.caller.application_ids,
+        user_id=visit.caller.user_id,
+        page=lists.behind(page, after),
+    )
     last = found.items[-1] if found.has_more else None
     listed = Listing(
         rows=[_row(visit, token) for token in found.items],
@@ -133,14 +132,13 @@ async def token_page(visit: Visit) -> Response:
 async def change_token(visit: Visit) -> Response:
     try:
         request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
-        async with visit.write() as db:
-            token = await tokens.update(
-                db,
-                caller=visit.caller,
-                token_id=visit.id("token_id"),
-                changes=request.named(),
-                expect=same_version(visit),
-            )
+        token = await visit.change(
+            tokens.update,
+            caller=visit.caller,
+            token_id=visit.id("token_id"),
+            changes=request.named(),
+            expect=same_version(visit),
+        )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _edit(visit, refusal)
     return html.redirect(f"{TOKENS}/{token.token_id}?done=saved")
