@@ -589,6 +589,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "session": visit.session if visit else None,
         "keeps_mail": bool(visit and visit.keeps_mail),
         "may_open": visit.may_open if visit else None,
+        "may": visit.caller.scopes.__contains__ if visit else None,  # has the scope
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
         "done": flash_of(guest),
         "undo": undo_of(visit) if visit else None,

@@ -205,7 +205,6 @@ def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Respons
         length=length_text(words, work.definition),
         preview=pane,
         script=static.url("console/edit.js"),
-        may_publish="Questionnaire Version.Create" in visit.caller.scopes,
         saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
         **open_values,
     )

@@ -52,7 +52,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         back=(link.title, visit.request.url.path.removesuffix("/kiosk")),
         path=visit.request.url.path,
         stored_version=link.version,
-        may_update="Public Link.Update" in visit.caller.scopes,
         is_on=link.kiosk is not None,
         has_pin=link.kiosk_pin_hash is not None,
         url=url,

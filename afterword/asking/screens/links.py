@@ -239,7 +239,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     async with visit.read() as db:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
         counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
-    scopes = visit.caller.scopes
     stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
     return visit.page(
         "link.html",
@@ -253,8 +252,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
         responses_url=responses_url(link) if counts[link.link_id] else "",
-        may_update="Public Link.Update" in scopes,
-        may_remove="Public Link.Delete" in scopes,
         **filled(
             visit,
             INPUTS,

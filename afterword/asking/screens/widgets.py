@@ -52,7 +52,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         title=visit.words("On your website"),
         back=(link.title, visit.request.url.path.removesuffix("/box")),
         path=visit.request.url.path,
-        may_update="Public Link.Update" in visit.caller.scopes,
         is_shown=link.box is not None,
         snippet=f'<script async src="{script}" data-link="{url}"></script>',
         sites=origins_of(application.website_urls),

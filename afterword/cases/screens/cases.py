@@ -521,7 +521,6 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         },
         may_ask_again=visit.is_open(f"{CASES}/{{alert_instance_id}}/recovery"),
         person_url=f"/console/people/{item.responder_id}" if visit.is_open("/console/people/{responder_id}") else "",
-        may_change="Alert Instance.Update" in visit.caller.scopes,
         refusal=refusal,
     )
 

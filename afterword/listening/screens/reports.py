@@ -357,7 +357,6 @@ async def _page(
         may_pin=is_whole,
         typed=visit.form.text("title"),
         saved=wanted.saved,
-        may_change="Report.Update" in visit.caller.scopes,
         link=link,
         shares=[
             {

@@ -146,7 +146,6 @@ async def show_tagging(visit: Visit) -> Response:
         tagging=tagging,
         back=choice.url(),
         undo_url=choice.url(f"taggings/{tagging.tagging_id}/undo"),
-        may_undo="Tag.Create" in visit.caller.scopes,
     )
     if tagging.state in {"running", "undoing"}:
         response.headers["Refresh"] = REFRESH_SECONDS

@@ -132,7 +132,6 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
         channels=[(str(each), words(CHANNELS[each])) for each in (CHANNEL_EMAIL, CHANNEL_SMS)],
         reasons=[(each, reason_text(words, each)) for each in REASONS],
         value={name: form.text(name) for name in ("channel_id", "identifier", "reason", "note")},
-        may_add="Suppression.Create" in visit.caller.scopes,
         list=Listing(
             rows=[
                 {

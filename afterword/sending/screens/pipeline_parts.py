@@ -475,7 +475,6 @@ async def _show_message(
         frame_url=chosen.url(f"{here}/mail"),
         length=length,
         recipient=form.text("recipient") or (visit.session.email if pipeline.channel_id == CHANNEL_EMAIL else ""),
-        may_change="Pipeline.Update" in visit.caller.scopes,
         sent=sent,
         refusal=refusal,
     )

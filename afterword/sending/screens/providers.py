@@ -232,11 +232,8 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
         ],
         is_held=is_held,
         may_resume=account.state != "active" and not is_held,
-        may_change="Provider.Update" in scopes,
         secret_url=f"{url_of(account)}/secret" if account.kind == "webhook" and account.is_own else "",
         may_remove="Provider.Delete" in scopes and account.is_own,
-        may_open_address="Inbound.Create" in scopes,
-        may_close_address="Inbound.Delete" in scopes,
         history_url=audit.history_url("provider", account.account_id) if "Audit.Read" in scopes else "",
     )
 

@@ -91,7 +91,6 @@ async def person_page(visit: Visit, refusal: errors.Refusal | None = None) -> Re
         only=only_of(visit.form) if refusal else {"only_where": user.only_where, "only_values": user.only_values},
         form=_typed(visit) if refusal else None,
         refusal=refusal,
-        may_remove="User.Delete" in visit.caller.scopes,
     )
 
 
@@ -160,7 +159,6 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
         applications=applications,
         only_names=only_names,
         only=only_of(visit.form),
-        may_invite="User.Create" in visit.caller.scopes,
         form=_typed(visit, "name", "email"),
         refusal=refusal,
     )

@@ -97,7 +97,6 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "pictures.html",
         title=words("Pictures"),
-        may_upload="Asset.Create" in visit.caller.scopes,
         types=",".join(MEDIA_TYPES),
         megabytes=UPLOAD_BYTES_MAX >> 20,
         typed=visit.form.text("title"),
