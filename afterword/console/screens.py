@@ -357,10 +357,32 @@ class Screens:
         return self._add("GET", path, scope=scope, needs_proof=proof, for_limited=for_limited)
 
     def post(
-        self, path: str, *, scope: str | None = None, proof: bool = False, for_limited: ForLimited = "refused"
+        self,
+        path: str,
+        *,
+        scope: str | None = None,
+        proof: bool = False,
+        for_limited: ForLimited = "refused",
+        again: tuple[type[errors.Refusal], ...] = (),
+        at: str = "",
     ) -> Callable[[Handler], Handler]:
-        """Declare a form's target. `proof`: the password must have been given lately."""
-        return self._add("POST", path, scope=scope, needs_proof=proof, for_limited=for_limited)
+        """Declare a form's target. `proof`: the password must have been given lately.
+
+        `again`: the refusals that the page of the form shows in place of an error; `at`: its address, if not this one.
+        """
+
+        def declare(handler: Any) -> Any:
+            async def try_it(visit: Visit) -> Response:
+                try:
+                    return await handler(visit)
+                except again as refusal:
+                    page = next(one for one in self.all if (one.method, one.path) == ("GET", at or path))
+                    return await page.handler(visit, refusal=refusal)
+
+            self._add("POST", path, scope=scope, needs_proof=proof, for_limited=for_limited)(try_it)
+            return handler
+
+        return declare
 
     def open_get(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
         return self._add("GET", path, is_open=True)

@@ -69,11 +69,7 @@ async def add_question(visit: Visit) -> Response:
 async def undo_change(visit: Visit) -> Response:
     form = visit.form
     is_undone = await visit.change(
-        drafts.undo,
-        caller=visit.caller,
-        questionnaire_id=visit.id("questionnaire_id"),
-        revision=form.text("revision"),
-        now=visit.now,
+        drafts.undo, caller=visit.caller, **visit.ids, revision=form.text("revision"), now=visit.now
     )
     if not is_undone:
         raise errors.Conflict(visit.words("The draft has been changed since, so this can no longer be undone."))

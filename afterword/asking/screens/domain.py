@@ -35,13 +35,10 @@ PROBLEMS: Final[dict[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(DOMAIN, scope="Organization.Update")
+@routes.post(DOMAIN, scope="Organization.Update", again=(errors.Invalid,))
 async def save_domain(visit: Visit) -> Response:
-    try:
-        async with visit.write() as db:
-            await domains.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
-    except errors.Invalid as refusal:
-        return await _show(visit, refusal)
+    async with visit.write() as db:
+        await domains.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
     return html.redirect(f"{DOMAIN}?done=saved")
 
 

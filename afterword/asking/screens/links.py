@@ -111,26 +111,20 @@ async def list_links(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{PATH}/new", scope="Public Link.Create")
+@routes.post(f"{PATH}/new", scope="Public Link.Create", again=(errors.Invalid,))
 async def create_link(visit: Visit) -> Response:
-    try:
-        request = read_as(structs.creation_of(LINK), await _given(visit), visit)
-        async with visit.write() as db:
-            link = await public_links.create(
-                db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
-            )
-    except errors.Invalid as refusal:
-        return await _new(visit, refusal)
+    request = read_as(structs.creation_of(LINK), await _given(visit), visit)
+    async with visit.write() as db:
+        link = await public_links.create(
+            db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
+        )
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}?done=saved")
 
 
-@routes.post(ONE, scope="Public Link.Update")
+@routes.post(ONE, scope="Public Link.Update", again=(errors.Invalid, errors.Stale))
 async def save_link(visit: Visit) -> Response:
-    try:
-        request = read_as(structs.update_of(LINK), await _given(visit), visit)
-        await change(visit, request.named(), same_version(visit))
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _show(visit, refusal)
+    request = read_as(structs.update_of(LINK), await _given(visit), visit)
+    await change(visit, request.named(), same_version(visit))
     return html.redirect(f"{visit.request.url.path}?done=saved")
 
 

@@ -34,21 +34,16 @@ PROBLEMS: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(PATH, scope="Alert.Update", proof=True)
+@routes.post(PATH, scope="Alert.Update", proof=True, again=(errors.Invalid, errors.Stale))
 async def save_mailbox(visit: Visit) -> Response:
     """An empty password keeps the one that is stored."""
     document = document_of(visit.form, INPUTS)
     if password := visit.form.secret("password"):
         document["password"] = password
-    try:
-        changes = read_as(structs.update_of(MAILBOX), document, visit).named()
-        async with visit.write() as db:
-            key = visit.caller.organization_id
-            saved = await nouns.update(
-                MAILBOX, db, key=key, changes=changes, expect=same_version(visit), **visit.acting
-            )
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _page(visit, refusal)
+    changes = read_as(structs.update_of(MAILBOX), document, visit).named()
+    async with visit.write() as db:
+        key = visit.caller.organization_id
+        saved = await nouns.update(MAILBOX, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
     if saved.host is not None:
         await mailboxes.check(visit.pool, caller=visit.caller, site=visit.site)
     return html.redirect(f"{PATH}?done=saved")

@@ -35,21 +35,18 @@ TITLES: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(PATH, scope="Organization.Update")
+@routes.post(PATH, scope="Organization.Update", again=(errors.Invalid, errors.Stale))
 async def save_retention(visit: Visit) -> Response:
     """Save the periods; before anything is removed by it, ask with how much it is."""
-    try:
-        request = read_as(structs.update_of(RETENTION), document_of(visit.form, inputs_of(RETENTION)), visit)
-        async with visit.write() as db:
-            if not visit.form.text("confirmed"):
-                found = await retention.preview(db, caller=visit.caller, changes=request.named(), now=visit.now)
-                if touched := [one for one in found if one.count]:
-                    same_version(visit)((await _stored(visit, db)).version)
-                    return _confirm(visit, touched)
-            key, expect = visit.caller.organization_id, same_version(visit)
-            await nouns.update(RETENTION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _retention(visit, refusal)
+    request = read_as(structs.update_of(RETENTION), document_of(visit.form, inputs_of(RETENTION)), visit)
+    async with visit.write() as db:
+        if not visit.form.text("confirmed"):
+            found = await retention.preview(db, caller=visit.caller, changes=request.named(), now=visit.now)
+            if touched := [one for one in found if one.count]:
+                same_version(visit)((await _stored(visit, db)).version)
+                return _confirm(visit, touched)
+        key, expect = visit.caller.organization_id, same_version(visit)
+        await nouns.update(RETENTION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
     return html.redirect(f"{PATH}?done=saved")
 
 

@@ -28,19 +28,16 @@ REASONS: Final = ("blocked", "unsubscribed")
 routes = Screens()
 
 
-@routes.post(PATH, scope="Contact Policy.Update")
+@routes.post(PATH, scope="Contact Policy.Update", again=(errors.Invalid, errors.Stale))
 async def save_policy(visit: Visit) -> Response:
-    try:
-        changes = read_as(structs.creation_of(POLICY), document_of(visit.form, INPUTS), visit).named()
-        async with visit.write() as db:
-            key, expect = visit.caller.organization_id, same_version(visit)
-            await nouns.update(POLICY, db, key=key, changes=changes, expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _policy(visit, refusal)
+    changes = read_as(structs.creation_of(POLICY), document_of(visit.form, INPUTS), visit).named()
+    async with visit.write() as db:
+        key, expect = visit.caller.organization_id, same_version(visit)
+        await nouns.update(POLICY, db, key=key, changes=changes, expect=expect, **visit.acting)
     return html.redirect(f"{PATH}?done=saved")
 
 
-@routes.post(SUPPRESSIONS, scope="Suppression.Create")
+@routes.post(SUPPRESSIONS, scope="Suppression.Create", again=(errors.Invalid, errors.Conflict))
 async def suppress(visit: Visit) -> Response:
     form = visit.form
     document: dict[str, Any] = {
@@ -49,24 +46,21 @@ async def suppress(visit: Visit) -> Response:
         "reason": form.text("reason") if form.text("reason") in REASONS else REASONS[0],
         "note": form.text("note") or None,
     }
-    try:
-        request = read_as(SuppressionRequest, document, visit)
-        await visit.change(
-            suppressions.add,
-            caller=visit.caller,
-            request=SuppressionInput(
-                channel_id=request.channel_id,
-                identifier=request.identifier,
-                reason=request.reason,
-                expires_time=None,
-                note=request.note,
-                locale=visit.caller.default_locale,
-            ),
-            secret=visit.site.secret,
-            now=visit.now,
-        )
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _suppressions(visit, refusal)
+    request = read_as(SuppressionRequest, document, visit)
+    await visit.change(
+        suppressions.add,
+        caller=visit.caller,
+        request=SuppressionInput(
+            channel_id=request.channel_id,
+            identifier=request.identifier,
+            reason=request.reason,
+            expires_time=None,
+            note=request.note,
+            locale=visit.caller.default_locale,
+        ),
+        secret=visit.site.secret,
+        now=visit.now,
+    )
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")
 
 

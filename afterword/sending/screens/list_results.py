@@ -37,31 +37,27 @@ CELL: Final = re.compile(r"cell-(\d{1,6})-(\d{1,4})", re.ASCII)  # a field, by n
 routes = Screens()
 
 
-@routes.post(f"{ONE}/alike", scope="Queue.Create")
+@routes.post(f"{ONE}/alike", scope="Queue.Create", again=(errors.Invalid, errors.TooLarge))
 async def repair_alike(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         problem, column, numbers = await lists.rows_of(
             db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
         )
-    try:
-        repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
-        content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
-        await check_anew(visit, found, content)
-    except (errors.Invalid, errors.TooLarge) as refusal:
-        return await _alike(visit, refusal)
+    repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
+    content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
+    await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
 
-@routes.post(f"{ONE}/rows", scope="Queue.Create")
+@routes.post(
+    f"{ONE}/rows", scope="Queue.Create", again=(errors.Conflict, errors.Invalid, errors.TooLarge), at=f"{ONE}/check"
+)
 async def repair_rows(visit: Visit) -> Response:
     """Put the cells of a page of faulty rows in place of those in the file, and check it again."""
     found = await visit.find(lists.get)
-    try:
-        content = await asyncio.to_thread(lists.repaired_cells, found, _cells(visit, found))
-        await check_anew(visit, found, content)
-    except (errors.Conflict, errors.Invalid, errors.TooLarge) as refusal:
-        return await _check(visit, refusal)
+    content = await asyncio.to_thread(lists.repaired_cells, found, _cells(visit, found))
+    await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
 

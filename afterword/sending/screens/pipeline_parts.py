@@ -107,7 +107,7 @@ STAYING: Final[Mapping[str, tuple[Marked, Marked]]] = {
 TRIED: Final = frozenset({"delay", "conditions", "frequency", "hours", "period"})
 
 
-@routes.post(f"{ONE}/{{part}}", scope="Pipeline.Update")
+@routes.post(f"{ONE}/{{part}}", scope="Pipeline.Update", again=(errors.Stale,))
 async def save_part(visit: Visit) -> Response:
     try:
         async with visit.read() as db:
@@ -120,8 +120,6 @@ async def save_part(visit: Visit) -> Response:
         return await change(visit, changes)
     except errors.Invalid as invalid:
         return await _show(visit, errors.Invalid(invalid.detail, errors=_placed(visit, invalid)))
-    except errors.Stale as stale:
-        return await _show(visit, stale)
 
 
 def _may_try(visit: Visit) -> bool:
@@ -285,7 +283,7 @@ class MessageKey:
         return address(path, **values)
 
 
-@routes.post(f"{ONE}/messages", scope="Pipeline.Update")
+@routes.post(f"{ONE}/messages", scope="Pipeline.Update", again=(errors.Stale,))
 async def save(visit: Visit) -> Response:
     form = visit.form
     pipeline, _, chosen = await visit.reading(_found)
@@ -296,8 +294,6 @@ async def save(visit: Visit) -> Response:
     except errors.Invalid as invalid:
         wrong = [errors.FieldError(one.code, one.message, pointer=_field_of(one.pointer)) for one in invalid.errors]
         return await _show_message(visit, errors.Invalid(invalid.detail, errors=wrong))
-    except errors.Stale as stale:
-        return await _show_message(visit, stale)
     saved.headers["Location"] = chosen.url(f"{url_of(pipeline)}/messages", done="saved")
     return saved
 

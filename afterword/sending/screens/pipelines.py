@@ -89,7 +89,7 @@ async def list_pipelines(visit: Visit) -> Response:
     )
 
 
-@routes.post(NEW, scope="Pipeline.Create")
+@routes.post(NEW, scope="Pipeline.Create", again=(errors.Invalid, errors.NotFound))
 async def make(visit: Visit) -> Response:
     """Made switched off: nothing leaves before somebody has read its sentences."""
     form = visit.form
@@ -101,18 +101,15 @@ async def make(visit: Visit) -> Response:
         document["message_body"] = form.text("message_body")
     if channel_id == CHANNEL_EMAIL:
         document["message_subject"] = form.text("message_subject")
-    try:
-        request = read_as(PipelineRequest, document, visit)
-        made = await visit.change(
-            pipelines.add_pipeline,
-            caller=visit.caller,
-            questionnaire_id=form.text("questionnaire_id"),
-            fields={**request.given, "channel_id": channel_id},
-            now=visit.now,
-            networks=visit.site.networks,
-        )
-    except (errors.Invalid, errors.NotFound) as refusal:
-        return await _new(visit, refusal)
+    request = read_as(PipelineRequest, document, visit)
+    made = await visit.change(
+        pipelines.add_pipeline,
+        caller=visit.caller,
+        questionnaire_id=form.text("questionnaire_id"),
+        fields={**request.given, "channel_id": channel_id},
+        now=visit.now,
+        networks=visit.site.networks,
+    )
     return html.redirect(f"{url_of(made)}?done=saved")
 
 

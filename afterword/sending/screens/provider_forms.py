@@ -77,21 +77,18 @@ FIELDS: Final[Mapping[str, Sequence[Field]]] = {
 routes = Screens()
 
 
-@routes.post(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
+@routes.post(f"{PROVIDERS}/new", scope="Provider.Create", proof=True, again=(errors.Invalid,))
 async def add_provider(visit: Visit) -> Response:
     kind = _kind(visit)
-    try:
-        columns = _columns_of(visit, kind, is_new=True)
-        secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES)) if kind == WEBHOOK else ""
-        if secret:
-            columns["settings"] = {"secrets": [secret]}
-        async with visit.write() as db:
-            request = providers.ProviderRequest(
-                kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
-            )
-            account = await providers.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
-    except errors.Invalid as invalid:
-        return await _form(visit, account=None, refusal=invalid)
+    columns = _columns_of(visit, kind, is_new=True)
+    secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES)) if kind == WEBHOOK else ""
+    if secret:
+        columns["settings"] = {"secrets": [secret]}
+    async with visit.write() as db:
+        request = providers.ProviderRequest(
+            kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
+        )
+        account = await providers.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
     done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
     return _secret(visit, account, secret, url=done) if secret else html.redirect(done)
 

@@ -125,20 +125,19 @@ async def make_default(visit: Visit) -> Response:
     return html.redirect(f"{url_of(account)}?done=saved")
 
 
-@routes.post(f"{PROVIDER}/test", scope="Provider.Update")
+@routes.post(
+    f"{PROVIDER}/test", scope="Provider.Update", again=(errors.Invalid, errors.TooMany, errors.Unavailable), at=PROVIDER
+)
 async def send_test(visit: Visit) -> Response:
-    try:
-        _, result = await test_messages.send(
-            visit.pool,
-            test_messages.ask_through_account,
-            caller=visit.caller,
-            **visit.ids,
-            recipient=visit.form.text("responder_channel_identifier"),
-            site=visit.site,
-            now=visit.now,
-        )
-    except (errors.Invalid, errors.TooMany, errors.Unavailable) as refusal:
-        return await _page(visit, refusal=refusal)
+    _, result = await test_messages.send(
+        visit.pool,
+        test_messages.ask_through_account,
+        caller=visit.caller,
+        **visit.ids,
+        recipient=visit.form.text("responder_channel_identifier"),
+        site=visit.site,
+        now=visit.now,
+    )
     outcome = visit.words(OUTCOMES[result.outcome or "unknown"])
     return await _page(visit, sent={"text": outcome, "reply": result.reply, "is_taken": result.outcome == "accepted"})
 
@@ -340,25 +339,22 @@ async def dns_page(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
+@routes.post(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True, again=(errors.Invalid, errors.Conflict))
 async def open_address(visit: Visit) -> Response:
     """Show its key, this once."""
     account, form = await visit.find(providers.get), visit.form
     chosen = next((name for name in FORMS if name == form.text("adapter")), FORMS[0])
     is_pinned = chosen == "sns"
-    try:
-        endpoint, key = await visit.change(
-            inbound.create,
-            caller=visit.caller,
-            account_id=account.account_id,
-            adapter=chosen,
-            topic=form.text("topic") if is_pinned else None,
-            certificate=form.text("certificate") if is_pinned else None,
-            site=visit.site,
-            now=visit.now,
-        )
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _form(visit, refusal)
+    endpoint, key = await visit.change(
+        inbound.create,
+        caller=visit.caller,
+        account_id=account.account_id,
+        adapter=chosen,
+        topic=form.text("topic") if is_pinned else None,
+        certificate=form.text("certificate") if is_pinned else None,
+        site=visit.site,
+        now=visit.now,
+    )
     response = visit.page(
         "provider_address_made.html",
         title=visit.words("The address is open"),

@@ -48,22 +48,19 @@ async def prove_passkey(visit: Visit) -> Response:
     return proof_form(visit, wrong=visit.words(REFUSED))
 
 
-@routes.post(PASSKEYS, proof=True, for_limited="free")
+@routes.post(PASSKEYS, proof=True, for_limited="free", again=(errors.Invalid, errors.Conflict))
 async def add(visit: Visit) -> Response:
     """Show the recovery codes with the first second factor, this once."""
-    try:
-        async with visit.write() as db:
-            codes = await logins.add_passkey(
-                db,
-                login=await login_of(visit, db),
-                title=visit.form.text("title"),
-                credential=visit.form.text("credential"),
-                session_id=visit.session.session_id,
-                site=visit.site,
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _new(visit, refusal)
+    async with visit.write() as db:
+        codes = await logins.add_passkey(
+            db,
+            login=await login_of(visit, db),
+            title=visit.form.text("title"),
+            credential=visit.form.text("credential"),
+            session_id=visit.session.session_id,
+            site=visit.site,
+            now=visit.now,
+        )
     if codes is None:
         return html.redirect(f"{ACCOUNT}?done=passkey")
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)

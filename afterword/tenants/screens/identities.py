@@ -35,7 +35,7 @@ INPUTS: Final = inputs_of(IdentityProviderRequest)
 routes = Screens()
 
 
-@routes.post(IDENTITY, scope="Organization.Update", proof=True)
+@routes.post(IDENTITY, scope="Organization.Update", proof=True, again=(errors.Invalid,))
 async def save_identity(visit: Visit) -> Response:
     """An empty secret keeps the one that is stored."""
     document = document_of(visit.form, INPUTS)
@@ -45,13 +45,10 @@ async def save_identity(visit: Visit) -> Response:
         document["client_secret"] = None
     elif secret := visit.form.secret("client_secret"):
         document["client_secret"] = secret
-    try:
-        request = read_as(IdentityProviderRequest, document, visit)
-        async with visit.write() as db:
-            await identities.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
-        await identities.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
-    except errors.Invalid as refusal:
-        return await _show(visit, refusal)
+    request = read_as(IdentityProviderRequest, document, visit)
+    async with visit.write() as db:
+        await identities.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
+    await identities.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     return html.redirect(f"{IDENTITY}?done=saved")
 
 

@@ -22,17 +22,12 @@ INPUTS: Final = inputs_of(POLICY)
 routes = Screens()
 
 
-@routes.post(LOGINS, scope="Organization.Update", proof=True)
+@routes.post(LOGINS, scope="Organization.Update", proof=True, again=(errors.Invalid, errors.Stale))
 async def save_policy(visit: Visit) -> Response:
-    try:
-        wanted = read_as(structs.creation_of(POLICY), document_of(visit.form, INPUTS), visit).named()
-        async with visit.write() as db:
-            expect = same_version(visit)
-            await policies.save(
-                db, caller=visit.caller, wanted=wanted, address=visit.address, now=visit.now, expect=expect
-            )
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _show(visit, refusal)
+    wanted = read_as(structs.creation_of(POLICY), document_of(visit.form, INPUTS), visit).named()
+    async with visit.write() as db:
+        expect = same_version(visit)
+        await policies.save(db, caller=visit.caller, wanted=wanted, address=visit.address, now=visit.now, expect=expect)
     return html.redirect(f"{LOGINS}?done=saved")
 
 

@@ -43,24 +43,18 @@ async def settings(visit: Visit) -> Response:
     return visit.page("settings.html", title=visit.words("Settings"))
 
 
-@routes.post(PEOPLE, scope="User.Create", proof=True)
+@routes.post(PEOPLE, scope="User.Create", proof=True, again=(errors.Invalid, errors.Conflict))
 async def invite(visit: Visit) -> Response:
-    try:
-        async with visit.write() as db:
-            user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
-            await links.invite(db, user=user, site=visit.site, now=visit.now)
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _people(visit, refusal)
+    async with visit.write() as db:
+        user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
+        await links.invite(db, user=user, site=visit.site, now=visit.now)
     return html.redirect(f"{PEOPLE}?done=invited")
 
 
-@routes.post(SERVICES, scope="User.Create", proof=True)
+@routes.post(SERVICES, scope="User.Create", proof=True, again=(errors.Invalid,), at=f"{SERVICES}/new")
 async def make_service(visit: Visit) -> Response:
-    try:
-        async with visit.write() as db:
-            user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
-    except errors.Invalid as refusal:
-        return await _new_service(visit, refusal)
+    async with visit.write() as db:
+        user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
     return html.redirect(f"{PEOPLE}/{user.user_id}?done=saved")
 
 

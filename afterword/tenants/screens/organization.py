@@ -35,15 +35,12 @@ async def _choices(visit: Visit, application: Application | None) -> Options:
 routes = screens_of(APPLICATION, options=_choices)
 
 
-@routes.post(PATH, scope="Organization.Update")
+@routes.post(PATH, scope="Organization.Update", again=(errors.Invalid, errors.Stale))
 async def save_organization(visit: Visit) -> Response:
-    try:
-        request = read_as(structs.update_of(ORGANIZATION), document_of(visit.form, INPUTS), visit)
-        async with visit.write() as db:
-            key, expect = visit.caller.organization_id, same_version(visit)
-            await nouns.update(ORGANIZATION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _organization(visit, refusal)
+    request = read_as(structs.update_of(ORGANIZATION), document_of(visit.form, INPUTS), visit)
+    async with visit.write() as db:
+        key, expect = visit.caller.organization_id, same_version(visit)
+        await nouns.update(ORGANIZATION, db, key=key, changes=request.named(), expect=expect, **visit.acting)
     return html.redirect(f"{PATH}?done=saved")
 
 

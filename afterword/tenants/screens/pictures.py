@@ -32,16 +32,13 @@ async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> En
     return await asyncio.to_thread(assets.encode, content, side_max=side_max, pointer=f"/{name}")
 
 
-@routes.post(PATH, scope="Asset.Create")
+@routes.post(PATH, scope="Asset.Create", again=(errors.Invalid,))
 async def upload(visit: Visit) -> Response:
     title = visit.form.text("title")
-    try:
-        picture = await encoded(visit.form, "file", side_max=assets.ENCODED_SIDE_MAX)
-        if picture is None:
-            raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
-        await visit.change(assets.keep, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
-    except errors.Invalid as refusal:
-        return await _list(visit, refusal)
+    picture = await encoded(visit.form, "file", side_max=assets.ENCODED_SIDE_MAX)
+    if picture is None:
+        raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
+    await visit.change(assets.keep, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
     return html.redirect(f"{PATH}?done=saved")
 
 

@@ -128,19 +128,12 @@ async def token_page(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
+@routes.post(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True, again=(errors.Invalid, errors.Stale))
 async def change_token(visit: Visit) -> Response:
-    try:
-        request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
-        token = await visit.change(
-            tokens.update,
-            caller=visit.caller,
-            token_id=visit.id("token_id"),
-            changes=request.named(),
-            expect=same_version(visit),
-        )
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _edit(visit, refusal)
+    request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
+    token = await visit.change(
+        tokens.update, caller=visit.caller, **visit.ids, changes=request.named(), expect=same_version(visit)
+    )
     return html.redirect(f"{TOKENS}/{token.token_id}?done=saved")
 
 
