@@ -57,21 +57,8 @@ async def list_tags(visit: Visit) -> Response:
 
 
 @routes.get(NAME, scope="Tag.Update")
-async def name_form(visit: Visit) -> Response:
-    return _name_form(visit, visit.query.get("tag", ""))
-
-
-@routes.post(NAME, scope="Tag.Update")
-async def rename(visit: Visit) -> Response:
-    form = visit.form
-    try:
-        await visit.change(tags.rename, caller=visit.caller, text=form.text("old"), to=form.text("tag"), now=visit.now)
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return _name_form(visit, form.text("old"), refusal=refusal)
-    return html.redirect(f"{TAGS}?done=renamed")
-
-
-def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None) -> Response:
+async def name_form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    tag = visit.form.text("old") or visit.query.get("tag", "")
     return visit.page(
         "tag.html",
         title=visit.words("Rename the tag “{tag}”", tag=tag),
@@ -81,6 +68,13 @@ def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None)
         url=NAME,
         back=TAGS,
     )
+
+
+@routes.post(NAME, scope="Tag.Update", again=(errors.Invalid, errors.Conflict))
+async def rename(visit: Visit) -> Response:
+    form = visit.form
+    await visit.change(tags.rename, caller=visit.caller, text=form.text("old"), to=form.text("tag"), now=visit.now)
+    return html.redirect(f"{TAGS}?done=renamed")
 
 
 @routes.post(REMOVAL, scope="Tag.Delete")

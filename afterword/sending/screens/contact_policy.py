@@ -7,6 +7,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import document_of, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.kit.nouns import service as nouns
@@ -64,28 +65,26 @@ async def suppress(visit: Visit) -> Response:
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")
 
 
-@routes.get(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
-async def confirm_lifting(visit: Visit) -> Response:
-    words = visit.words
+async def _lifted(visit: Visit) -> dict[str, str]:
     async with visit.read() as db:
         one = await nouns.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
-    return visit.confirm(
-        title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
-        sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
-        button=words("Allow messages again"),
-        action=f"{SUPPRESSIONS}/{one.suppression_id}/lifting",
-        back=SUPPRESSIONS,
-        is_harmless=True,
-    )
+    return {"address": address_text(visit.words, one.identifier), "reason": reason_text(visit.words, one.reason)}
 
 
-@routes.post(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
-async def lift(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await nouns.delete(
-            SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"), site=visit.site, now=visit.now
-        )
-    return html.redirect(f"{SUPPRESSIONS}?done=lifted")
+removal(
+    routes,
+    f"{SUPPRESSIONS}/{{suppression_id}}/lifting",
+    scope="Suppression.Delete",
+    title="Allow messages to {address} again?",
+    sentences=["The reason was: {reason}."],
+    button="Allow messages again",
+    get=_lifted,
+    remove=lambda visit, db: nouns.delete(SUPPRESSION, db, key=visit.id("suppression_id"), **visit.acting),
+    to=SUPPRESSIONS,
+    done="lifted",
+    back=SUPPRESSIONS,
+    is_harmless=True,
+)
 
 
 @routes.get(PATH, scope="Contact Policy.Update")

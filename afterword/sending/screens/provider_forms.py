@@ -114,23 +114,18 @@ async def renew_secret(visit: Visit) -> Response:
 
 
 @routes.get(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
-async def edit_provider_page(visit: Visit) -> Response:
-    return await _form(visit, account=await own_account_of(visit))
+async def edit_provider_page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    return await _form(visit, account=await own_account_of(visit), refusal=refusal)
 
 
-@routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
+@routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True, again=(errors.Invalid, errors.Stale))
 async def save_provider(visit: Visit) -> Response:
     account = await own_account_of(visit)
     expect = same_version(visit, "Someone changed this in the meantime. Check it and save again.")
-    try:
-        columns = _columns_of(visit, account.kind, is_new=False)
-        changes = {**columns, "rate_ceiling": _rate(visit)}
-        async with visit.write() as db:
-            await providers.update(
-                db, caller=visit.caller, account_id=account.account_id, changes=changes, site=visit.site, expect=expect
-            )
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _form(visit, account=account, refusal=refusal)
+    changes = {**_columns_of(visit, account.kind, is_new=False), "rate_ceiling": _rate(visit)}
+    await visit.change(
+        providers.update, caller=visit.caller, **visit.ids, changes=changes, site=visit.site, expect=expect
+    )
     return html.redirect(f"{url_of(account)}?done=saved")
 
 

@@ -140,37 +140,26 @@ LOGINS: Final[dict[str, Marked]] = {
 }
 
 
-@routes.get(ACCOUNT, for_limited="free")
-async def account_page(visit: Visit) -> Response:
-    return await _account(visit)
-
-
-@routes.post(ACCOUNT, for_limited="free")
+@routes.post(ACCOUNT, for_limited="free", again=(errors.Invalid,))
 async def save_account(visit: Visit) -> Response:
     form = visit.form
     changes = {
         "display_name": form.text("display_name") or None,
         "locale": form.text("locale") if form.text("locale") in screens.LANGUAGES else None,
     }
-    try:
-        await visit.change(
-            users.update_user, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
-        )
-    except errors.Invalid as invalid:
-        return await _account(visit, invalid)
+    await visit.change(
+        users.update_user, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
+    )
     return html.redirect(f"{ACCOUNT}?done=saved")
 
 
-@routes.post("/console/settings/password", proof=True, for_limited="free")
+@routes.post("/console/settings/password", proof=True, for_limited="free", again=(errors.Invalid,), at=ACCOUNT)
 async def change_password(visit: Visit) -> Response:
     """All other sessions end."""
     password = visit.form.secret("password")
     login = await visit.reading(login_of)
     own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
-    try:
-        logins.check_password(password, own=own, has_second_factor=login.has_second_factor)
-    except errors.Invalid as invalid:
-        return await _account(visit, invalid)
+    logins.check_password(password, own=own, has_second_factor=login.has_second_factor)
     hashed = await logins.hash_of(password)
     await visit.change(
         logins.change_password, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
@@ -295,6 +284,7 @@ async def renew_recovery_codes(visit: Visit) -> Response:
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
+@routes.get(ACCOUNT, for_limited="free")
 async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     login_id = visit.session.login_id
     async with visit.read() as db:

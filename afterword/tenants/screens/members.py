@@ -84,29 +84,26 @@ async def person_page(visit: Visit, refusal: errors.Refusal | None = None) -> Re
         only_names=only_names,
         only=only_of(visit.form) if refusal else {"only_where": user.only_where, "only_values": user.only_values},
         form=_typed(visit) if refusal else None,
-        refusal=refusal,
+        refusal=placed(refusal) if refusal else None,
     )
 
 
-@routes.post("/console/settings/people/{user_id}", scope="User.Update", proof=True)
+@routes.post("/console/settings/people/{user_id}", scope="User.Update", proof=True, again=(errors.Invalid,))
 async def change_person(visit: Visit) -> Response:
     form = visit.form
-    try:
-        await visit.change(
-            users.update_user,
-            caller=visit.caller,
-            user_id=visit.id("user_id"),
-            changes={
-                "role": form.text("role"),
-                "application_ids": form.all("application"),
-                "active": form.text("active") != "0",
-                **only_of(form),
-            },
-            expect=same_version(visit, KEPT),
-            now=visit.now,
-        )
-    except errors.Invalid as invalid:
-        return await person_page(visit, placed(invalid))
+    await visit.change(
+        users.update_user,
+        caller=visit.caller,
+        **visit.ids,
+        changes={
+            "role": form.text("role"),
+            "application_ids": form.all("application"),
+            "active": form.text("active") != "0",
+            **only_of(form),
+        },
+        expect=same_version(visit, KEPT),
+        now=visit.now,
+    )
     return html.redirect(f"{PEOPLE}?done=saved")
 
 

@@ -68,7 +68,7 @@ async def tokens_page(visit: Visit) -> Response:
     return visit.page("tokens.html", title=words("Tokens"), list=listed)
 
 
-@routes.post(TOKENS, scope="Token.Create", proof=True)
+@routes.post(TOKENS, scope="Token.Create", proof=True, again=(errors.Invalid,), at=f"{TOKENS}/new")
 async def make_token(visit: Visit) -> Response:
     """Show its text, this once."""
     form = visit.form
@@ -78,26 +78,22 @@ async def make_token(visit: Visit) -> Response:
         "title": visit.words("Say what the token is for, in at most 200 characters."),
         "scope": visit.words("Choose what the token gives access to."),
     }
-    try:
-        if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
-            raise errors.Invalid.at("/title", "required", wrong["title"])
-        if not scopes:
-            raise errors.Invalid.at("/scope", "required", wrong["scope"])
-        async with visit.write() as db:
-            request = tokens.TokenRequest(
-                title=title,
-                scopes=sorted(set(scopes)),
-                kind="user" if form.text("kind") == "user" else "organization",
-                user_id=form.text("account") or None,
-                application_ids=form.all("application"),
-                **settings.only_of(form),
-                networks=document_of(form, NETWORKS)["networks"],
-                expires_time=Moment(visit.now + timedelta(days=days), 0) if days else None,
-                test=form.text("test") == "1",
-            )
-            token, text = await tokens.make(db, caller=visit.caller, request=request, now=visit.now)
-    except errors.Invalid as invalid:
-        return await _form(visit, placed(invalid))
+    if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
+        raise errors.Invalid.at("/title", "required", wrong["title"])
+    if not scopes:
+        raise errors.Invalid.at("/scope", "required", wrong["scope"])
+    request = tokens.TokenRequest(
+        title=title,
+        scopes=sorted(set(scopes)),
+        kind="user" if form.text("kind") == "user" else "organization",
+        user_id=form.text("account") or None,
+        application_ids=form.all("application"),
+        **settings.only_of(form),
+        networks=document_of(form, NETWORKS)["networks"],
+        expires_time=Moment(visit.now + timedelta(days=days), 0) if days else None,
+        test=form.text("test") == "1",
+    )
+    token, text = await visit.change(tokens.make, caller=visit.caller, request=request, now=visit.now)
     return _made(visit, token, text)
 
 
@@ -227,7 +223,7 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "token_new.html",
         title=words("New token"),
-        refusal=refusal,
+        refusal=placed(refusal) if refusal else None,
         form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
         account=account if account and account.service else None,
         only_names=only_names,
