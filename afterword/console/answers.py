@@ -115,8 +115,7 @@ def note_person(visit: Visit, responder_id: str | None) -> None:
         return
 
     async def note() -> None:
-        async with visit.read() as db:
-            await profiles.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
+        await visit.load(profiles.note_seen, caller=visit.caller, responder_id=responder_id, now=visit.now)
 
     visit.afterwards = BackgroundTask(note)
 

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 import msgspec
@@ -91,6 +91,8 @@ SECTIONS: Final[tuple[tuple[str, Marked, str | None, str], ...]] = (
 
 
 Found = TypeVar("Found")
+With = ParamSpec("With")
+Step = Callable[Concatenate[Database, With], Awaitable[Found]]  # of a service, which takes a connection first
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,16 @@ class Guest:
     def write(self) -> AbstractAsyncContextManager[Database]:
         return db.transaction(self.pool)
 
+    async def load(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
+        """The outcome of a step that reads, when the page needs no other of the same connection."""
+        async with self.read() as db:
+            return await step(db, *args, **kwargs)
+
+    async def change(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
+        """The outcome of a step in a transaction of its own."""
+        async with self.write() as db:
+            return await step(db, *args, **kwargs)
+
     def cookie(self, name: str) -> str:
         return headers.read(self.request, self._cookie_name(name))
 
@@ -239,8 +251,7 @@ class Visit(Guest):
 
     async def find(self, get: Callable[..., Awaitable[Found]]) -> Found:
         """The thing of the address by the `get` of its service, which takes the ids under their names."""
-        async with self.read() as db:
-            return await get(db, caller=self.caller, **self.ids)
+        return await self.load(get, caller=self.caller, **self.ids)
 
     async def row(self, noun: Noun[R]) -> R:
         """The row of the address, or the only one of the organization."""
@@ -355,10 +366,32 @@ class Screens:
         return self._add("GET", path, scope=scope, needs_proof=proof, for_limited=for_limited)
 
     def post(
-        self, path: str, *, scope: str | None = None, proof: bool = False, for_limited: ForLimited = "refused"
+        self,
+        path: str,
+        *,
+        scope: str | None = None,
+        proof: bool = False,
+        for_limited: ForLimited = "refused",
+        again: tuple[type[errors.Refusal], ...] = (),
+        at: str = "",
     ) -> Callable[[Handler], Handler]:
-        """Declare a form's target. `proof`: the password must have been given lately."""
-        return self._add("POST", path, scope=scope, needs_proof=proof, for_limited=for_limited)
+        """Declare a form's target. `proof`: the password must have been given lately.
+
+        `again`: the refusals that the page of the form shows in place of an error; `at`: its address, if not this one.
+        """
+
+        def declare(handler: Any) -> Any:
+            async def try_it(visit: Visit) -> Response:
+                try:
+                    return await handler(visit)
+                except again as refusal:
+                    page = next(one for one in self.all if (one.method, one.path) == ("GET", at or path))
+                    return await page.handler(visit, refusal=refusal)
+
+            self._add("POST", path, scope=scope, needs_proof=proof, for_limited=for_limited)(try_it)
+            return handler
+
+        return declare
 
     def open_get(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
         return self._add("GET", path, is_open=True)
@@ -587,6 +620,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "session": visit.session if visit else None,
         "keeps_mail": bool(visit and visit.keeps_mail),
         "may_open": visit.may_open if visit else None,
+        "may": visit.caller.scopes.__contains__ if visit else None,  # has the scope
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
         "done": flash_of(guest),
         "undo": undo_of(visit) if visit else None,

@@ -68,14 +68,9 @@ async def add_question(visit: Visit) -> Response:
 @routes.post(f"{EDIT}/undo", scope="Questionnaire.Update")
 async def undo_change(visit: Visit) -> Response:
     form = visit.form
-    async with visit.write() as db:
-        is_undone = await drafts.undo(
-            db,
-            caller=visit.caller,
-            questionnaire_id=visit.id("questionnaire_id"),
-            revision=form.text("revision"),
-            now=visit.now,
-        )
+    is_undone = await visit.change(
+        drafts.undo, caller=visit.caller, **visit.ids, revision=form.text("revision"), now=visit.now
+    )
     if not is_undone:
         raise errors.Conflict(visit.words("The draft has been changed since, so this can no longer be undone."))
     return visit.did(own_address(f"{address_of(visit)}{form.text('place')}"), UNDONE)
@@ -168,10 +163,9 @@ async def save(visit: Visit, change: Change, done: str = "saved", then: str = ""
     Raises Stale, Invalid.
     """
     here, undo = address_of(visit), None
-    async with visit.write() as db:
-        draft = await drafts.edit(
-            db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), change=change, now=visit.now
-        )
+    draft = await visit.change(
+        drafts.edit, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), change=change, now=visit.now
+    )
     if draft.updated_time == visit.now and not visit.form.text("autosave"):
         undo = Undo(f"{here}/undo", {"revision": str(draft.revision), "place": place or then})
     return visit.did(f"{here}{then}", done, undo)
@@ -207,7 +201,6 @@ def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Respons
         length=length_text(words, work.definition),
         preview=pane,
         script=static.url("console/edit.js"),
-        may_publish="Questionnaire Version.Create" in visit.caller.scopes,
         saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
         **open_values,
     )

@@ -138,8 +138,6 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         typed=visit.form.text("codes"),
         characters_max=CODES_CHARACTERS_MAX,
         refusal=refusal,
-        may_update="Coupon Pool.Update" in scopes,
-        may_remove="Coupon Pool.Delete" in scopes,
         list=Listing(
             rows=[
                 {

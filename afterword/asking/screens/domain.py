@@ -35,13 +35,10 @@ PROBLEMS: Final[dict[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(DOMAIN, scope="Organization.Update")
+@routes.post(DOMAIN, scope="Organization.Update", again=(errors.Invalid,))
 async def save_domain(visit: Visit) -> Response:
-    try:
-        async with visit.write() as db:
-            await domains.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
-    except errors.Invalid as refusal:
-        return await _show(visit, refusal)
+    async with visit.write() as db:
+        await domains.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
     return html.redirect(f"{DOMAIN}?done=saved")
 
 
@@ -71,8 +68,7 @@ removal(
 @routes.get(DOMAIN, scope="Organization.Update")
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        domain = await domains.get_domain(db, organization_id=visit.caller.organization_id)
+    domain = await visit.load(domains.get_domain, organization_id=visit.caller.organization_id)
     return visit.page(
         "domain.html",
         title=words("Host of your public pages"),

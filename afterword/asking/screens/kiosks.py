@@ -26,18 +26,15 @@ INPUTS: Final = (
 routes = Screens()
 
 
-@routes.post(PATH, scope="Public Link.Update")
+@routes.post(PATH, scope="Public Link.Update", again=(errors.Invalid, errors.Stale))
 async def save_kiosk(visit: Visit) -> Response:
-    try:
-        changes: dict[str, Any] = {"kiosk_pin": None}
-        if visit.form.text("remove") != "pin":
-            document = document_of(visit.form, INPUTS)
-            is_on, pin = document.pop("is_on"), document.pop("kiosk_pin")
-            changes = {"kiosk": read_as(Kiosk, document, visit) if is_on else None}
-            changes |= read_as(structs.update_of(LINK), {"kiosk_pin": pin}, visit).named() if pin else {}
-        await change(visit, changes, same_version(visit))
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _show(visit, refusal)
+    changes: dict[str, Any] = {"kiosk_pin": None}
+    if visit.form.text("remove") != "pin":
+        document = document_of(visit.form, INPUTS)
+        is_on, pin = document.pop("is_on"), document.pop("kiosk_pin")
+        changes = {"kiosk": read_as(Kiosk, document, visit) if is_on else None}
+        changes |= read_as(structs.update_of(LINK), {"kiosk_pin": pin}, visit).named() if pin else {}
+    await change(visit, changes, same_version(visit))
     return html.redirect(f"{visit.request.url.path}?done=saved")
 
 
@@ -52,7 +49,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         back=(link.title, visit.request.url.path.removesuffix("/kiosk")),
         path=visit.request.url.path,
         stored_version=link.version,
-        may_update="Public Link.Update" in visit.caller.scopes,
         is_on=link.kiosk is not None,
         has_pin=link.kiosk_pin_hash is not None,
         url=url,

@@ -111,26 +111,20 @@ async def list_links(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{PATH}/new", scope="Public Link.Create")
+@routes.post(f"{PATH}/new", scope="Public Link.Create", again=(errors.Invalid,))
 async def create_link(visit: Visit) -> Response:
-    try:
-        request = read_as(structs.creation_of(LINK), await _given(visit), visit)
-        async with visit.write() as db:
-            link = await public_links.create(
-                db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
-            )
-    except errors.Invalid as refusal:
-        return await _new(visit, refusal)
+    request = read_as(structs.creation_of(LINK), await _given(visit), visit)
+    async with visit.write() as db:
+        link = await public_links.create(
+            db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
+        )
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}?done=saved")
 
 
-@routes.post(ONE, scope="Public Link.Update")
+@routes.post(ONE, scope="Public Link.Update", again=(errors.Invalid, errors.Stale))
 async def save_link(visit: Visit) -> Response:
-    try:
-        request = read_as(structs.update_of(LINK), await _given(visit), visit)
-        await change(visit, request.named(), same_version(visit))
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _show(visit, refusal)
+    request = read_as(structs.update_of(LINK), await _given(visit), visit)
+    await change(visit, request.named(), same_version(visit))
     return html.redirect(f"{visit.request.url.path}?done=saved")
 
 
@@ -239,7 +233,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     async with visit.read() as db:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
         counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
-    scopes = visit.caller.scopes
     stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
     return visit.page(
         "link.html",
@@ -253,8 +246,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
         responses_url=responses_url(link) if counts[link.link_id] else "",
-        may_update="Public Link.Update" in scopes,
-        may_remove="Public Link.Delete" in scopes,
         **filled(
             visit,
             INPUTS,

@@ -104,16 +104,13 @@ async def declare(visit: Visit) -> Response:
     return html.redirect(address(METADATA, kind=kind, done="saved"))
 
 
-@routes.post(ONE, scope="Metadata.Update")
+@routes.post(ONE, scope="Metadata.Update", again=(errors.Invalid, errors.Stale))
 async def save_name(visit: Visit) -> Response:
     kind = _kind(visit.id("kind"))
-    try:
-        request = read_as(structs.update_of(NAMES[kind]), document_of(visit.form, TITLE_INPUTS), visit)
-        async with visit.write() as db:
-            key, expect = visit.id("metadata_id"), same_version(visit)
-            await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _show(visit, refusal)
+    request = read_as(structs.update_of(NAMES[kind]), document_of(visit.form, TITLE_INPUTS), visit)
+    async with visit.write() as db:
+        key, expect = visit.id("metadata_id"), same_version(visit)
+        await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
     return html.redirect(address(METADATA, kind=kind, done="saved"))
 
 
@@ -150,10 +147,9 @@ def _kind(text: str) -> Kind:
 
 async def _definition(visit: Visit) -> MetadataDefinition:
     """The definition of the address, unless it is the product's. Raises NotFound."""
-    async with visit.read() as db:
-        found = await metadata.get(
-            db, caller=visit.caller, kind=_kind(visit.id("kind")), metadata_id=visit.id("metadata_id")
-        )
+    found = await visit.load(
+        metadata.get, caller=visit.caller, kind=_kind(visit.id("kind")), metadata_id=visit.id("metadata_id")
+    )
     if found.read_only:
         raise errors.NotFound("This name belongs to the product.")
     return found

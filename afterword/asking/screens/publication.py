@@ -39,21 +39,18 @@ CHANGED: Final[Marked] = "Someone changed the draft in the meantime. Check the d
 routes = Screens()
 
 
-@routes.post(PUBLISH, scope="Questionnaire Version.Create")
+@routes.post(PUBLISH, scope="Questionnaire Version.Create", again=(errors.Invalid, errors.Stale, errors.Conflict))
 async def publish(visit: Visit) -> Response:
     questionnaire_id, note = visit.id("questionnaire_id"), visit.form.text("note")
-    try:
-        if len(note) > NOTE_CHARACTERS_MAX:
-            said = visit.words("At most {n} characters.", n=visit.words.count(NOTE_CHARACTERS_MAX))
-            errors.check([errors.FieldError("too_long", said, pointer="/note")])
-        async with visit.write() as db:
-            questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
-            require_same(visit, (await drafts.get(db, **questionnaire.key)).revision, "revision", CHANGED)
-            await questionnaires.publish(
-                db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
-            )
-    except (errors.Invalid, errors.Stale, errors.Conflict) as refusal:
-        return await _publish(visit, refusal)
+    if len(note) > NOTE_CHARACTERS_MAX:
+        said = visit.words("At most {n} characters.", n=visit.words.count(NOTE_CHARACTERS_MAX))
+        errors.check([errors.FieldError("too_long", said, pointer="/note")])
+    async with visit.write() as db:
+        questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+        require_same(visit, (await drafts.get(db, **questionnaire.key)).revision, "revision", CHANGED)
+        await questionnaires.publish(
+            db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
+        )
     return html.redirect(f"{PATH}/{questionnaire_id}?done=published")
 
 

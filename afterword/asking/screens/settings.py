@@ -53,29 +53,25 @@ LABELS: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(NEW, scope="Questionnaire.Create")
+@routes.post(NEW, scope="Questionnaire.Create", again=(errors.Invalid,))
 async def create(visit: Visit) -> Response:
     form, file = visit.form, None
-    try:
-        errors.check(_length_errors(visit))
-        async with visit.write() as db:
-            made = await questionnaires_service.create(
-                db,
-                caller=visit.caller,
-                settings=msgspec.structs.asdict(
-                    api.QuestionnaireRequest(
-                        owner_application_id=form.text("application_id"),
-                        display_name=form.text("display_name"),
-                        template_questionnaire_id=form.text("template") or None,
-                        library_name=form.text("library_name") or None,
-                        file=(file := _file_of(visit)),
-                        default_locale=_locale_of(visit) if not file and not form.text("template") else None,
-                    )
-                ),
-                now=visit.now,
+    errors.check(_length_errors(visit))
+    made = await visit.change(
+        questionnaires_service.create,
+        caller=visit.caller,
+        settings=msgspec.structs.asdict(
+            api.QuestionnaireRequest(
+                owner_application_id=form.text("application_id"),
+                display_name=form.text("display_name"),
+                template_questionnaire_id=form.text("template") or None,
+                library_name=form.text("library_name") or None,
+                file=(file := _file_of(visit)),
+                default_locale=_locale_of(visit) if not file and not form.text("template") else None,
             )
-    except errors.Invalid as invalid:
-        return await _new(visit, invalid)
+        ),
+        now=visit.now,
+    )
     is_empty = not (form.text("template") or form.text("library_name") or file)
     return html.redirect(f"{PATH}/{made.questionnaire_id}{'/edit' if is_empty else ''}?done=made")
 
@@ -147,12 +143,11 @@ def _book(visit: Visit, name: str) -> dict[str, Any]:
 @routes.get(f"{ONE}/file", scope="Questionnaire.Read")
 async def download_file(visit: Visit) -> Response:
     questionnaire_id = visit.id("questionnaire_id")
-    async with visit.read() as db:
-        text = await questionnaires_service.written(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    text = await visit.load(questionnaires_service.written, caller=visit.caller, questionnaire_id=questionnaire_id)
     return download(Download.of(f"{MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", text.encode()))
 
 
-@routes.post(f"{ONE}/settings", scope="Questionnaire.Update")
+@routes.post(f"{ONE}/settings", scope="Questionnaire.Update", again=(errors.Invalid, errors.Stale))
 async def save_settings(visit: Visit) -> Response:
     form, wrong = visit.form, _length_errors(visit)
     changes: dict[str, Any] = {name: form.text(name) == "1" for name in TICKS}
@@ -163,20 +158,17 @@ async def save_settings(visit: Visit) -> Response:
             wrong.append(errors.FieldError("out_of_range", _range(visit, low, high), pointer=f"/{name}"))
         else:
             changes[name] = int(text) if text else 0 if name in WITHOUT_END else None
-    try:
-        errors.check(wrong)
-        async with visit.write() as db:
-            await questionnaires_service.change(
-                db,
-                caller=visit.caller,
-                **visit.ids,
-                settings={**changes, "display_name": form.text("display_name")},
-                expect=same_version(visit),
-                now=visit.now,
-            )
-            await save_layout(visit, db, **visit.ids)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _settings(visit, refusal)
+    errors.check(wrong)
+    async with visit.write() as db:
+        await questionnaires_service.change(
+            db,
+            caller=visit.caller,
+            **visit.ids,
+            settings={**changes, "display_name": form.text("display_name")},
+            expect=same_version(visit),
+            now=visit.now,
+        )
+        await save_layout(visit, db, **visit.ids)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
 
 

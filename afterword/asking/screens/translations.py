@@ -79,8 +79,7 @@ async def add_language(visit: Visit) -> Response:
         known = [one for one in document.get("locales") or [document.get("default_locale")] if isinstance(one, str)]
         return translations.with_standard({**document, "locales": known if locale in known else [*known, locale]})
 
-    async with visit.write() as db:
-        await drafts.edit(db, caller=visit.caller, **visit.ids, change=change, now=visit.now)
+    await visit.change(drafts.edit, caller=visit.caller, **visit.ids, change=change, now=visit.now)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}/translations/{locale}?done=language")
 
 

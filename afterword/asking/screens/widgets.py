@@ -25,15 +25,12 @@ INPUTS: Final = (Input("is_shown", "switch", "Websites may show this link in a b
 routes = Screens()
 
 
-@routes.post(PATH, scope="Public Link.Update")
+@routes.post(PATH, scope="Public Link.Update", again=(errors.Invalid, errors.Stale))
 async def save_box(visit: Visit) -> Response:
-    try:
-        document = document_of(visit.form, INPUTS)
-        is_shown = document.pop("is_shown")
-        box = read_as(Box, document, visit) if is_shown else None
-        await change(visit, {"box": box}, same_version(visit))
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _show(visit, refusal)
+    document = document_of(visit.form, INPUTS)
+    is_shown = document.pop("is_shown")
+    box = read_as(Box, document, visit) if is_shown else None
+    await change(visit, {"box": box}, same_version(visit))
     return html.redirect(f"{visit.request.url.path}?done=saved")
 
 
@@ -52,7 +49,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         title=visit.words("On your website"),
         back=(link.title, visit.request.url.path.removesuffix("/box")),
         path=visit.request.url.path,
-        may_update="Public Link.Update" in visit.caller.scopes,
         is_shown=link.box is not None,
         snippet=f'<script async src="{script}" data-link="{url}"></script>',
         sites=origins_of(application.website_urls),

@@ -557,7 +557,6 @@ async def _show(
         owners=[("", words("no owner")), *choices.loaded],
         bosses=[("", words("stays as it is")), *choices.users],
         removal_url=f"{PATH}/{rule.alert_id}/removal" if rule and "Alert.Delete" in visit.caller.scopes else "",
-        may_try="Alert.Create" in visit.caller.scopes,
         tried=tried,
         touched=None
         if touched is None

@@ -35,6 +35,7 @@ from afterword.kit.ui.lists import address, key_of, read_key
 from afterword.kit.ui.text import call_text, near_moment
 from afterword.kit.web import fields, html, static
 
+ONE: Final = f"{CASES}/{{alert_instance_id}}"
 NAMES = ("name", "full_name", "first_name")  # of the responder's metadata, the first that is there
 ORDER = "transaction_id"
 
@@ -92,7 +93,7 @@ def _filled(body: str, values: dict[str, str]) -> str:
 routes = Screens()
 
 
-@routes.get(f"{CASES}/{{alert_instance_id}}/recovery", scope="Alert Instance.Update")
+@routes.get(f"{ONE}/recovery", scope="Alert Instance.Update")
 async def recovery_page(visit: Visit) -> Response:
     words, back = visit.words, f"{CASES}/{visit.id('alert_instance_id')}"
     async with visit.read() as db:
@@ -118,7 +119,7 @@ async def recovery_page(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{CASES}/{{alert_instance_id}}/recovery", scope="Alert Instance.Update")
+@routes.post(f"{ONE}/recovery", scope="Alert Instance.Update")
 async def ask_again(visit: Visit) -> Response:
     """A second press finds the customer asked already, which is what was wanted."""
     case_id = visit.id("alert_instance_id")
@@ -290,7 +291,7 @@ async def list_cases(visit: Visit) -> Response:
     )
 
 
-@routes.get("/console/cases/{alert_instance_id}/mail/{message_id}", scope="Alert Instance.Read", for_limited="part")
+@routes.get(f"{ONE}/mail/{{message_id}}", scope="Alert Instance.Read", for_limited="part")
 async def mail_page(visit: Visit) -> Response:
     """All of a mail, with what the mail program of the customer quoted."""
     async with visit.read() as db:
@@ -307,7 +308,7 @@ async def mail_page(visit: Visit) -> Response:
     )
 
 
-@routes.post("/console/cases/{alert_instance_id}", scope="Alert Instance.Update", for_limited="part")
+@routes.post(ONE, scope="Alert Instance.Update", for_limited="part", again=(errors.Stale,))
 async def change_case(visit: Visit) -> Response:
     """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
     form = visit.form
@@ -318,15 +319,12 @@ async def change_case(visit: Visit) -> Response:
     for name in ("cause", "remedy"):
         if name in form.values:
             changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
-    try:
-        async with visit.write() as db:
-            before = await _item(visit, db)
-            case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
-            if body := form.text("body")[:BODY_CHARACTERS_MAX]:
-                await _comment(visit, db, body)
-            version = (await _item(visit, db)).version
-    except errors.Stale as stale:
-        return await _page(visit, refusal=stale)
+    async with visit.write() as db:
+        before = await _item(visit, db)
+        case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
+        if body := form.text("body")[:BODY_CHARACTERS_MAX]:
+            await _comment(visit, db, body)
+        version = (await _item(visit, db)).version
     is_changed = any(getattr(before, name) != value for name, value in changes.items())
     done = "closed" if case.resolved_time is not None else "changed" if is_changed else "saved"
     return visit.did(f"{CASES}/{case.alert_instance_id}", done, _undo(before, version) if is_changed else None)
@@ -338,23 +336,19 @@ def _undo(before: WorkItem, version: int) -> Undo:
     return Undo(f"{CASES}/{before.alert_instance_id}", fields)
 
 
-@routes.post("/console/cases/{alert_instance_id}/owner", scope="Alert Instance.Update", for_limited="part")
+@routes.post(f"{ONE}/owner", scope="Alert Instance.Update", for_limited="part", again=(errors.Stale,), at=ONE)
 async def take_case(visit: Visit) -> Response:
     """Make the case one's own, unless somebody else was faster; work on a new one has begun then."""
-    async with visit.read() as db:
-        item = await _item(visit, db)
+    item = await visit.reading(_item)
     changes: dict[str, Any] = {"assigned_user_id": visit.caller.user_id}
     if item.status_id == NEW_STATUS:
         changes["status_id"] = BEGUN_STATUS
-    try:
-        async with visit.write() as db:
-            case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
-    except errors.Stale as stale:
-        return await _page(visit, refusal=stale)
+    async with visit.write() as db:
+        case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
     return visit.did(f"{CASES}/{case.alert_instance_id}", "assigned", _undo(item, case.version))
 
 
-@routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update", for_limited="part")
+@routes.post(f"{ONE}/waiting", scope="Alert Instance.Update", for_limited="part")
 async def wait(visit: Visit) -> Response:
     waits = visit.form.text("waiting") == "true"
     async with visit.write() as db:
@@ -362,7 +356,7 @@ async def wait(visit: Visit) -> Response:
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
 
 
-@routes.post("/console/cases/{alert_instance_id}/call-back", scope="Alert Instance.Update", for_limited="part")
+@routes.post(f"{ONE}/call-back", scope="Alert Instance.Update", for_limited="part")
 async def call_back(visit: Visit) -> Response:
     """Note when to call which number; without a time the call is done."""
     form, moment = visit.form, None
@@ -378,7 +372,9 @@ async def call_back(visit: Visit) -> Response:
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
 
 
-@routes.post("/console/cases/{alert_instance_id}/message", scope="Alert Instance.Update", for_limited="part")
+@routes.post(
+    f"{ONE}/message", scope="Alert Instance.Update", for_limited="part", again=(errors.Invalid, errors.Conflict), at=ONE
+)
 async def reply(visit: Visit) -> Response:
     """Write to the customer; a form that was sent twice sends one mail."""
     form = visit.form
@@ -392,26 +388,22 @@ async def reply(visit: Visit) -> Response:
         if not 0 < len(text) <= most
     ]
     changes = {"wait": {"waiting": True}, "close": {"status_id": CLOSED_STATUS}}.get(then, {})
-    try:
-        errors.check(wrong)
-        async with visit.write() as db:
-            message = await messages.send(
-                db,
-                caller=visit.caller,
-                **visit.ids,
-                subject=subject,
-                body=body,
-                changes=dict[str, Any](changes),
-                key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _page(visit, refusal=refusal)
+    errors.check(wrong)
+    message = await visit.change(
+        messages.send,
+        caller=visit.caller,
+        **visit.ids,
+        subject=subject,
+        body=body,
+        changes=dict[str, Any](changes),
+        key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
+        now=visit.now,
+    )
     done = {"wait": "replied_waits", "close": "replied_closed"}.get(then, "replied")
     return html.redirect(f"{CASES}/{message.alert_instance_id}?done={done}")
 
 
-@routes.post("/console/cases/{alert_instance_id}/comment", scope="Alert Instance.Update", for_limited="part")
+@routes.post(f"{ONE}/comment", scope="Alert Instance.Update", for_limited="part")
 async def comment(visit: Visit) -> Response:
     body = visit.form.text("body")
     if not 0 < len(body) <= BODY_CHARACTERS_MAX:
@@ -462,7 +454,7 @@ async def _item(visit: Visit, db: Database) -> WorkItem:
     return errors.found(item, "There is no such case.")
 
 
-@routes.get("/console/cases/{alert_instance_id}", scope="Alert Instance.Read", for_limited="part")
+@routes.get(ONE, scope="Alert Instance.Read", for_limited="part")
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
     async with visit.read() as db:
@@ -521,9 +513,8 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             "cause": form.text("cause") or item.cause or "",
             "remedy": form.text("remedy") or item.remedy or "",
         },
-        may_ask_again=visit.is_open(f"{CASES}/{{alert_instance_id}}/recovery"),
+        may_ask_again=visit.is_open(f"{ONE}/recovery"),
         person_url=f"/console/people/{item.responder_id}" if visit.is_open("/console/people/{responder_id}") else "",
-        may_change="Alert Instance.Update" in visit.caller.scopes,
         refusal=refusal,
     )
 

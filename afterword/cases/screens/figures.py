@@ -140,18 +140,17 @@ async def found_cases(visit: Visit) -> Response:
     value = query.get("key", "")[:KEY_CHARACTERS_MAX]
     from_time, to_time = (_time(visit, query.get(each, "")) for each in ("from", "to"))
     to_time = to_time or visit.now
-    async with visit.read() as db:
-        rows = await store.list_selected(
-            db,
-            **visit.caller.reach,
-            selection=selection,
-            from_time=from_time or to_time - timedelta(days=DAYS[0]),
-            to_time=to_time,
-            group_by=group,
-            key=None if value == _NO_KEY else value,
-            after=read_key(query.get("after", "")),
-            limit=ROWS + 1,
-        )
+    rows = await visit.load(
+        store.list_selected,
+        **visit.caller.reach,
+        selection=selection,
+        from_time=from_time or to_time - timedelta(days=DAYS[0]),
+        to_time=to_time,
+        group_by=group,
+        key=None if value == _NO_KEY else value,
+        after=read_key(query.get("after", "")),
+        limit=ROWS + 1,
+    )
     last = rows[ROWS - 1] if len(rows) > ROWS else None
     return visit.page(
         "case_list.html",

@@ -34,21 +34,16 @@ PROBLEMS: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(PATH, scope="Alert.Update", proof=True)
+@routes.post(PATH, scope="Alert.Update", proof=True, again=(errors.Invalid, errors.Stale))
 async def save_mailbox(visit: Visit) -> Response:
     """An empty password keeps the one that is stored."""
     document = document_of(visit.form, INPUTS)
     if password := visit.form.secret("password"):
         document["password"] = password
-    try:
-        changes = read_as(structs.update_of(MAILBOX), document, visit).named()
-        async with visit.write() as db:
-            key = visit.caller.organization_id
-            saved = await nouns.update(
-                MAILBOX, db, key=key, changes=changes, expect=same_version(visit), **visit.acting
-            )
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _page(visit, refusal)
+    changes = read_as(structs.update_of(MAILBOX), document, visit).named()
+    async with visit.write() as db:
+        key = visit.caller.organization_id
+        saved = await nouns.update(MAILBOX, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
     if saved.host is not None:
         await mailboxes.check(visit.pool, caller=visit.caller, site=visit.site)
     return html.redirect(f"{PATH}?done=saved")
@@ -63,8 +58,7 @@ async def check_mailbox(visit: Visit) -> Response:
 @routes.get(PATH, scope="Alert.Update", proof=True)
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     visit.caller.require_whole()
-    async with visit.read() as db:
-        mailbox = await mailboxes.get(db, organization_id=visit.caller.organization_id)
+    mailbox = await visit.load(mailboxes.get, organization_id=visit.caller.organization_id)
     return visit.page(
         "mailbox.html",
         title=visit.words("Mailbox"),

@@ -122,16 +122,13 @@ class _Choice:
     digest: str
 
 
-@routes.post(NOTIFICATIONS, scope="Notification.Update")
+@routes.post(NOTIFICATIONS, scope="Notification.Update", again=(errors.Invalid, errors.Stale))
 async def save_notifications(visit: Visit) -> Response:
     expect = same_version(visit, "This was changed elsewhere in the meantime. Saving again replaces that change.")
-    try:
-        async with visit.write() as db:
-            before, _ = await notifications.subscription_of(db, caller=visit.caller)
-            request = read_as(notifications.NotificationSubscriptionRequest, _document(visit, before), visit)
-            await notifications.subscribe(db, caller=visit.caller, **request.chosen(), now=visit.now, expect=expect)
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _page(visit, refusal)
+    async with visit.write() as db:
+        before, _ = await notifications.subscription_of(db, caller=visit.caller)
+        request = read_as(notifications.NotificationSubscriptionRequest, _document(visit, before), visit)
+        await notifications.subscribe(db, caller=visit.caller, **request.chosen(), now=visit.now, expect=expect)
     return html.redirect(f"{NOTIFICATIONS}?done=saved")
 
 

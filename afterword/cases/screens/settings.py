@@ -24,16 +24,13 @@ QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 routes = Screens()
 
 
-@routes.post(PATH, scope="Alert.Update")
+@routes.post(PATH, scope="Alert.Update", again=(errors.Invalid,))
 async def save_settings(visit: Visit) -> Response:
     expect = same_version(visit, KEPT)
-    try:
-        changes = read_as(structs.update_of(SETTINGS), _document(visit.form), visit).named()
-        async with visit.write() as db:
-            key = visit.caller.organization_id
-            await nouns.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
-    except errors.Invalid as invalid:
-        return await _page(visit, placed(invalid))
+    changes = read_as(structs.update_of(SETTINGS), _document(visit.form), visit).named()
+    async with visit.write() as db:
+        key = visit.caller.organization_id
+        await nouns.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
     return html.redirect(f"{PATH}?done=saved")
 
 
@@ -85,7 +82,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         texts=[*((title, body) for title, body in texts if title or body), ("", "")],
         variables=[f"{{{name}}}" for name in VARIABLES],
         version=form.text("version") if typed else settings.version,
-        refusal=refusal,
+        refusal=placed(refusal) if refusal else None,
     )
 
 

@@ -43,7 +43,6 @@ async def webhook_page(visit: Visit) -> Response:
         webhook=webhook,
         here=here,
         may_change=may_change,
-        may_remove="Webhook.Delete" in visit.caller.scopes,
         list=Listing(
             rows=[
                 {

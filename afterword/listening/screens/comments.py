@@ -69,31 +69,27 @@ class _Asked:
         return next(iter(self.questionnaires)) if len(self.questionnaires) == 1 else self.choice.questionnaire_id
 
 
-@routes.get(COMMENTS, scope=SCOPE, for_limited="part")
-async def comments_page(visit: Visit) -> Response:
-    return await _page(visit, visit.query)
-
-
-@routes.post(COMMENTS, scope="Report.Create")
+@routes.post(COMMENTS, scope="Report.Create", again=(errors.Invalid,))
 async def save_comments(visit: Visit) -> Response:
     """Save the report of an address under a title, of the words of all or of each group."""
-    given = dict(parse_qsl(visit.form.text("given")))
     title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
     if not title:
-        wrong = visit.words("Give the report a title.")
-        return await _page(visit, given, refusal=errors.Invalid.at("/title", "required", wrong))
-    try:
-        async with visit.write() as db:
-            asked = await _asked(visit, db, given)
-            columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
-            made = await nouns.create(REPORT, db, columns=columns, **visit.acting)
-    except errors.Invalid as refusal:
-        return await _page(visit, given, refusal=refusal)
+        raise errors.Invalid.at("/title", "required", visit.words("Give the report a title."))
+    async with visit.write() as db:
+        asked = await _asked(visit, db, _given(visit))
+        columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
+        made = await nouns.create(REPORT, db, columns=columns, **visit.acting)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
 
 
-async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Invalid | None = None) -> Response:
-    words = visit.words
+def _given(visit: Visit) -> Mapping[str, str]:
+    """The query of the page, which its form repeats."""
+    return dict(parse_qsl(visit.form.text("given"))) if visit.form.values else visit.query
+
+
+@routes.get(COMMENTS, scope=SCOPE, for_limited="part")
+async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, query = visit.words, _given(visit)
     async with visit.read() as db:
         asked = await _asked(visit, db, query)
         counted = await _themes(visit, db, asked.choice)
@@ -166,8 +162,7 @@ async def _themes(visit: Visit, db: Database, choice: ResponseFilter) -> dict[st
 
 @routes.post(READY, scope=THEME.scope_of("create"))
 async def add_themes(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await themes.add_ready(db, caller=visit.caller, language=visit.words.language, now=visit.now)
+    await visit.change(themes.add_ready, caller=visit.caller, language=visit.words.language, now=visit.now)
     return html.redirect(f"{COMMENTS}?done=saved")
 
 

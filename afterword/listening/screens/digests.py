@@ -269,7 +269,7 @@ WEEK_DAYS: Final[tuple[Marked, ...]] = (
 routes = Screens()
 
 
-@routes.post(MAILS, scope="Report.Read", for_limited="part")
+@routes.post(MAILS, scope="Report.Read", for_limited="part", again=(errors.Invalid, errors.TooMany))
 async def create_mail(visit: Visit) -> Response:
     frequency, _, day = visit.form.text("when").partition(" ")
     hour, locale, report_id = (visit.form.text(name) for name in ("hour", "locale", "report_id"))
@@ -282,18 +282,14 @@ async def create_mail(visit: Visit) -> Response:
         "recipient": visit.form.text("recipient").strip() or None,
         "comments": bool(visit.form.text("comments")),
     }
-    try:
-        async with visit.write() as db:
-            await nouns.create(DIGEST, db, columns=columns, **visit.acting)
-    except (errors.Invalid, errors.TooMany) as refusal:
-        return await _page(visit, refusal=refusal)
+    async with visit.write() as db:
+        await nouns.create(DIGEST, db, columns=columns, **visit.acting)
     return html.redirect(f"{MAILS}?done=saved")
 
 
 @routes.post(f"{MAILS}/{{digest_id}}/send", scope="Report.Read", for_limited="part")
 async def send_mail(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await digests.send_now(db, caller=visit.caller, **visit.ids, now=visit.now)
+    await visit.change(digests.send_now, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(f"{MAILS}?done=digest_sent")
 
 

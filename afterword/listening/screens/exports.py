@@ -93,12 +93,9 @@ OWN_MAX: Final = 10
 REFRESH_SECONDS: Final = "2"
 
 
-@routes.get(EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part")
-async def export_form(visit: Visit) -> Response:
-    return await _form(visit, ResponseFilter.read(visit.query))
-
-
-@routes.post(EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part")
+@routes.post(
+    EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part", again=(errors.Invalid, errors.TooMany)
+)
 async def export(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     choice, form = ResponseFilter.read(visit.query), visit.form
@@ -112,18 +109,16 @@ async def export(visit: Visit) -> Response:
         "byte_order_mark": name == "csv",  # spreadsheets open the file
         "filter": None,
     }
-    try:
-        async with visit.write() as db:
-            asked = choice.asked(visit, await choice.theme(visit, db))
-            made = await exports.create_of_list(db, **asked, columns=columns, now=visit.now)
-    except (errors.Invalid, errors.TooMany) as refusal:
-        return await _form(visit, choice, refusal=refusal)
+    async with visit.write() as db:
+        asked = choice.asked(visit, await choice.theme(visit, db))
+        made = await exports.create_of_list(db, **asked, columns=columns, now=visit.now)
     return html.redirect(choice.url(f"export/{made.export_id}"))
 
 
-async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part")
+async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
-    words = visit.words
+    words, choice = visit.words, ResponseFilter.read(visit.query)
     fixed = choice.fixed(visit)
     count: int | None = None
     async with visit.read() as db:

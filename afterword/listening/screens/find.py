@@ -30,8 +30,7 @@ routes = Screens()
 @routes.get(FIND, for_limited="part")
 async def find(visit: Visit) -> Response:
     words, text = visit.words, visit.query.get("q", "").strip()
-    async with visit.read() as db:
-        hits = await api.find(db, caller=visit.caller, text=text, secret=visit.site.secret, now=visit.now)
+    hits = await visit.load(api.find, caller=visit.caller, text=text, secret=visit.site.secret, now=visit.now)
     groups = [
         (words(title), [_row(visit, hit) for hit in hits if hit.kind == kind])
         for kind, title in GROUPS.items()

@@ -215,14 +215,13 @@ async def share_report(visit: Visit) -> Response:
     days = visit.form.text("share_days")
     asked = await _saved(visit)
     try:
-        async with visit.write() as db:
-            share, secret = await shares.create(
-                db,
-                caller=visit.caller,
-                **visit.ids,
-                days=int(days) if days in map(str, SHARE_DAYS) else SHARE_DAYS[0],
-                now=visit.now,
-            )
+        share, secret = await visit.change(
+            shares.create,
+            caller=visit.caller,
+            **visit.ids,
+            days=int(days) if days in map(str, SHARE_DAYS) else SHARE_DAYS[0],
+            now=visit.now,
+        )
     except errors.Invalid as refusal:
         return await _page(visit, asked, refusal=refusal)
     link = shares.url_of(visit.site.public_url, share.organization_id, secret)
@@ -241,8 +240,7 @@ async def preview_share(visit: Visit) -> Response:
 @routes.post(f"{SAVED}/share/{{share_id}}/end", scope="Report.Update", for_limited="part")
 async def end_share(visit: Visit) -> Response:
     report_id = visit.id("report_id")
-    async with visit.write() as db:
-        await shares.end(db, caller=visit.caller, report_id=report_id, share_id=visit.id("share_id"))
+    await visit.change(shares.end, caller=visit.caller, report_id=report_id, share_id=visit.id("share_id"))
     return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=removed")
 
 
@@ -276,8 +274,7 @@ def _ready(visit: Visit) -> AskedReport:
 
 
 async def _saved(visit: Visit) -> AskedReport:
-    async with visit.read() as db:
-        report = await custom_reports.get(db, caller=visit.caller, report_id=visit.id("report_id"))
+    report = await visit.load(custom_reports.get, caller=visit.caller, report_id=visit.id("report_id"))
     path, given = SAVED.replace("{report_id}", report.report_id), given_of(visit.query)
     return AskedReport(path, given, period_of(visit, given), report.spec.get("template_id"), report)
 
@@ -360,7 +357,6 @@ async def _page(
         may_pin=is_whole,
         typed=visit.form.text("title"),
         saved=wanted.saved,
-        may_change="Report.Update" in visit.caller.scopes,
         link=link,
         shares=[
             {

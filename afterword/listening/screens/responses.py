@@ -66,8 +66,7 @@ async def list_responses(visit: Visit) -> Response:
 
 @routes.post(f"{RESPONSES}/read", scope="Questionnaire Instance.Read", for_limited="part")
 async def read_all(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await reads.read_all(db, caller=visit.caller, now=visit.now)
+    await visit.change(reads.read_all, caller=visit.caller, now=visit.now)
     return html.redirect(done(ResponseFilter.read(visit.query).url(), "read"))
 
 
@@ -203,21 +202,13 @@ async def mark_read(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/tag", scope="Tag.Create", for_limited="part")
 async def add_tag(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await tags.add(
-            db, caller=visit.caller, **visit.ids, text=visit.form.text("tag")[: TAG_CHARACTERS_MAX + 1], now=visit.now
-        )
+    await visit.change(
+        tags.add, caller=visit.caller, **visit.ids, text=visit.form.text("tag")[: TAG_CHARACTERS_MAX + 1], now=visit.now
+    )
     return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))
 
 
 @routes.post(f"{ONE}/untag", scope="Tag.Delete", for_limited="part")
 async def remove_tag(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await tags.remove(
-            db,
-            caller=visit.caller,
-            **visit.ids,
-            tag=visit.form.text("tag"),
-            now=visit.now,
-        )
+    await visit.change(tags.remove, caller=visit.caller, **visit.ids, tag=visit.form.text("tag"), now=visit.now)
     return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))

@@ -104,8 +104,7 @@ async def judge_many(visit: Visit) -> Response:
 @routes.post(f"{RESPONSES}/{{instance_id}}/judgement", scope="Questionnaire Instance.Update")
 async def judge_one(visit: Visit) -> Response:
     instance_id = visit.id("instance_id")
-    async with visit.read() as db:
-        await instances.get(db, caller=visit.caller, instance_id=instance_id)
+    await visit.load(instances.get, caller=visit.caller, instance_id=instance_id)
     return await _judge(visit, [instance_id], back=f"{RESPONSES}/{instance_id}")
 
 

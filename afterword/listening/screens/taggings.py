@@ -29,10 +29,9 @@ LONGEST_DAYS: Final = 3_650
 async def list_tags(visit: Visit) -> Response:
     words, after = visit.words, visit.query.get("after", "")
     page = Page.first(TAG_LISTING, limit=ROWS)
-    async with visit.read() as db:
-        found = await tags.list_words(
-            db, **visit.caller.reach, page=replace(page, after=(after, after)) if after else page
-        )
+    found = await visit.load(
+        tags.list_words, **visit.caller.reach, page=replace(page, after=(after, after)) if after else page
+    )
     is_free = not visit.caller.is_limited
     return visit.page(
         "tags.html",
@@ -58,22 +57,8 @@ async def list_tags(visit: Visit) -> Response:
 
 
 @routes.get(NAME, scope="Tag.Update")
-async def name_form(visit: Visit) -> Response:
-    return _name_form(visit, visit.query.get("tag", ""))
-
-
-@routes.post(NAME, scope="Tag.Update")
-async def rename(visit: Visit) -> Response:
-    form = visit.form
-    try:
-        async with visit.write() as db:
-            await tags.rename(db, caller=visit.caller, text=form.text("old"), to=form.text("tag"), now=visit.now)
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return _name_form(visit, form.text("old"), refusal=refusal)
-    return html.redirect(f"{TAGS}?done=renamed")
-
-
-def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None) -> Response:
+async def name_form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    tag = visit.form.text("old") or visit.query.get("tag", "")
     return visit.page(
         "tag.html",
         title=visit.words("Rename the tag “{tag}”", tag=tag),
@@ -83,6 +68,13 @@ def _name_form(visit: Visit, tag: str, *, refusal: errors.Refusal | None = None)
         url=NAME,
         back=TAGS,
     )
+
+
+@routes.post(NAME, scope="Tag.Update", again=(errors.Invalid, errors.Conflict))
+async def rename(visit: Visit) -> Response:
+    form = visit.form
+    await visit.change(tags.rename, caller=visit.caller, text=form.text("old"), to=form.text("tag"), now=visit.now)
+    return html.redirect(f"{TAGS}?done=renamed")
 
 
 @routes.post(REMOVAL, scope="Tag.Delete")
@@ -148,7 +140,6 @@ async def show_tagging(visit: Visit) -> Response:
         tagging=tagging,
         back=choice.url(),
         undo_url=choice.url(f"taggings/{tagging.tagging_id}/undo"),
-        may_undo="Tag.Create" in visit.caller.scopes,
     )
     if tagging.state in {"running", "undoing"}:
         response.headers["Refresh"] = REFRESH_SECONDS
@@ -157,6 +148,5 @@ async def show_tagging(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/undo", scope="Tag.Create")
 async def undo_tagging(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await taggings.undo(db, caller=visit.caller, **visit.ids, now=visit.now)
+    await visit.change(taggings.undo, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(ResponseFilter.read(visit.query).url(f"taggings/{visit.id('tagging_id')}"))

@@ -110,8 +110,7 @@ async def welcome(visit: Visit) -> Response:
 
 @routes.get(PATH, scope="Organization.Update")
 async def organization_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        found = await _organization(visit, db)
+    found = await visit.reading(_organization)
     is_new = found.version == 1
     accepted = locales.accepted(visit.request.headers.get("accept-language", ""), tuple(ZONE_OF), "")
     given = {
@@ -204,8 +203,7 @@ async def take_questionnaire(visit: Visit) -> Response:
 async def preview(visit: Visit) -> Response:
     """The answer page for a frame, which sends no forms."""
     name = visit.query.get("name", "")
-    async with visit.read() as db:
-        organization = await _organization(visit, db)
+    organization = await visit.reading(_organization)
     response = previews.first_page(
         files.read(library.text(name if name in library.NAMES else _name(name)), give_id=lambda _, key: key),
         brand=visit.session.organization_name,
@@ -220,8 +218,7 @@ async def preview(visit: Visit) -> Response:
 
 @routes.post(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update")
 async def send_message(visit: Visit) -> Response:
-    async with visit.read() as db:
-        pipeline_id = await _pipeline(visit, db)
+    pipeline_id = await visit.reading(_pipeline)
     try:
         test, result = await test_messages.send(
             visit.pool,
@@ -243,8 +240,7 @@ async def send_message(visit: Visit) -> Response:
 
 @routes.post(CLOSING, scope="Organization.Update")
 async def close_first_steps(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await overview.update_first_steps(db, organization_id=visit.caller.organization_id, now=visit.now)
+    await visit.change(overview.update_first_steps, organization_id=visit.caller.organization_id, now=visit.now)
     return html.redirect(HOME)
 
 

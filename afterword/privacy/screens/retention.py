@@ -89,10 +89,9 @@ settings_form(
 async def list_runs(visit: Visit) -> Response:
     words = visit.words
     visit.caller.require_all()
-    async with visit.read() as db:
-        found = await retention.list_runs(
-            db, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query)
-        )
+    found = await visit.load(
+        retention.list_runs, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query)
+    )
     here = f"{PATH}/runs"
     return visit.page(
         "things.html",

@@ -90,10 +90,9 @@ routes = Screens()
 @routes.get(LISTS, scope="Queue.Read")
 async def list_lists(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await lists.list_lists(
-            db, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
-        )
+    found = await visit.load(
+        lists.list_lists, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
+    )
     last = found[ROWS - 1] if len(found) > ROWS else None
     may_add = "Queue.Create" in visit.caller.scopes
     return visit.page(
@@ -142,61 +141,55 @@ async def template(visit: Visit) -> Response:
     )
 
 
-@routes.post(NEW, scope="Queue.Create")
+@routes.post(NEW, scope="Queue.Create", again=(errors.Invalid, errors.Malformed, errors.TooLarge, errors.NotFound))
 async def stage(visit: Visit) -> Response:
     form = visit.form
     content = form.files.get("file") or form.secret("rows").encode()
     questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
-    try:
-        read = await asyncio.to_thread(lists.read_file, content)
-        async with visit.write() as db:
-            list_id = await lists.stage(
-                db,
-                caller=visit.caller,
-                questionnaire_id=questionnaire_id,
-                pipeline_id=pipeline_id,
-                file_name=form.file_names.get("file"),
-                read=read,
-                mapping={},
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.NotFound) as refusal:
-        return await _new(visit, refusal)
+    read = await asyncio.to_thread(lists.read_file, content)
+    list_id = await visit.change(
+        lists.stage,
+        caller=visit.caller,
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+        file_name=form.file_names.get("file"),
+        read=read,
+        mapping={},
+        now=visit.now,
+    )
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
 
-@routes.post(f"{ONE}/columns", scope="Queue.Create")
+@routes.post(
+    f"{ONE}/columns", scope="Queue.Create", again=(errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany)
+)
 async def check(visit: Visit) -> Response:
     form = visit.form
-    try:
-        found = await visit.find(lists.get)
-        reading = _reading(form.text, found, separator=form.secret("separator"))
-        text = await asyncio.to_thread(lists.text_of, found, reading)
-        names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
-        async with visit.write() as db:
-            mapping = await _with_new_fields(visit, db, found, _mapping(visit, names))
-        async with visit.read() as db:
-            declared, pipeline, (_, guessed) = await _guessed(visit, db, found, names, rows)
-        _require_date(visit, pipeline, declared, mapping)
-        kinds = imports.kinds_of(mapping, declared)
-        seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
-        formats = _formats(visit, names, mapping, seen)
-        layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
-        cut = await asyncio.to_thread(lists.cut, text, layout)
-        async with visit.write() as db:
-            await lists.check(
-                db,
-                caller=visit.caller,
-                found=found,
-                layout=layout,
-                on_conflict=form.text("on_conflict"),
-                guessed=guessed,
-                cut=cut,
-                secret=visit.site.secret,
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
-        return await _columns(visit, refusal)
+    found = await visit.find(lists.get)
+    reading = _reading(form.text, found, separator=form.secret("separator"))
+    text = await asyncio.to_thread(lists.text_of, found, reading)
+    names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
+    async with visit.write() as db:
+        mapping = await _with_new_fields(visit, db, found, _mapping(visit, names))
+    async with visit.read() as db:
+        declared, pipeline, (_, guessed) = await _guessed(visit, db, found, names, rows)
+    _require_date(visit, pipeline, declared, mapping)
+    kinds = imports.kinds_of(mapping, declared)
+    seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
+    formats = _formats(visit, names, mapping, seen)
+    layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
+    cut = await asyncio.to_thread(lists.cut, text, layout)
+    await visit.change(
+        lists.check,
+        caller=visit.caller,
+        found=found,
+        layout=layout,
+        on_conflict=form.text("on_conflict"),
+        guessed=guessed,
+        cut=cut,
+        secret=visit.site.secret,
+        now=visit.now,
+    )
     return html.redirect(f"{LISTS}/{found.list_id}/check")
 
 
@@ -258,8 +251,7 @@ def _state_of(words: Texts, one: lists.ListedList) -> str:
 @routes.get(NEW, scope="Queue.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
-    async with visit.read() as db:
-        choices = await pipelines.choices_of(visit, db)
+    choices = await visit.reading(pipelines.choices_of)
     return visit.page(
         "list_new.html",
         title=words("Send to a list"),

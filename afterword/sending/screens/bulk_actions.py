@@ -51,15 +51,11 @@ BUTTONS: Final[Mapping[Action, tuple[Marked, Marked]]] = {
 routes = Screens()
 
 
-@routes.post(NEW, scope="Queue.Update")
+@routes.post(NEW, scope="Queue.Update", again=(errors.Invalid, errors.TooMany))
 async def check(visit: Visit) -> Response:
     """Begin the dry run; nothing changes yet."""
-    try:
-        new = NewBatch(_item_filter(visit), _action(visit), _moment(visit), _import_id(visit) or None, dry_run=True)
-        async with visit.write() as db:
-            job = await batches.create(db, caller=visit.caller, new=new, now=visit.now)
-    except (errors.Invalid, errors.TooMany) as refusal:
-        return await _new(visit, refusal)
+    new = NewBatch(_item_filter(visit), _action(visit), _moment(visit), _import_id(visit) or None, dry_run=True)
+    job = await visit.change(batches.create, caller=visit.caller, new=new, now=visit.now)
     return html.redirect(_url(job))
 
 

@@ -39,7 +39,7 @@ settings_form(
 )
 
 
-@routes.post(SUPPRESSIONS, scope="Suppression.Create")
+@routes.post(SUPPRESSIONS, scope="Suppression.Create", again=(errors.Invalid, errors.Conflict))
 async def suppress(visit: Visit) -> Response:
     form = visit.form
     document: dict[str, Any] = {
@@ -48,25 +48,21 @@ async def suppress(visit: Visit) -> Response:
         "reason": form.text("reason") if form.text("reason") in REASONS else REASONS[0],
         "note": form.text("note") or None,
     }
-    try:
-        request = read_as(SuppressionRequest, document, visit)
-        async with visit.write() as db:
-            await suppressions.add(
-                db,
-                caller=visit.caller,
-                request=SuppressionInput(
-                    channel_id=request.channel_id,
-                    identifier=request.identifier,
-                    reason=request.reason,
-                    expires_time=None,
-                    note=request.note,
-                    locale=visit.caller.default_locale,
-                ),
-                secret=visit.site.secret,
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _suppressions(visit, refusal)
+    request = read_as(SuppressionRequest, document, visit)
+    await visit.change(
+        suppressions.add,
+        caller=visit.caller,
+        request=SuppressionInput(
+            channel_id=request.channel_id,
+            identifier=request.identifier,
+            reason=request.reason,
+            expires_time=None,
+            note=request.note,
+            locale=visit.caller.default_locale,
+        ),
+        secret=visit.site.secret,
+        now=visit.now,
+    )
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")
 
 
@@ -109,7 +105,6 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
         channels=[(str(each), words(CHANNELS[each])) for each in (CHANNEL_EMAIL, CHANNEL_SMS)],
         reasons=[(each, reason_text(words, each)) for each in REASONS],
         value={name: form.text(name) for name in ("channel_id", "identifier", "reason", "note")},
-        may_add="Suppression.Create" in visit.caller.scopes,
         list=Listing(
             rows=[
                 {

@@ -37,31 +37,27 @@ CELL: Final = re.compile(r"cell-(\d{1,6})-(\d{1,4})", re.ASCII)  # a field, by n
 routes = Screens()
 
 
-@routes.post(f"{ONE}/alike", scope="Queue.Create")
+@routes.post(f"{ONE}/alike", scope="Queue.Create", again=(errors.Invalid, errors.TooLarge))
 async def repair_alike(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         problem, column, numbers = await lists.rows_of(
             db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
         )
-    try:
-        repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
-        content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
-        await check_anew(visit, found, content)
-    except (errors.Invalid, errors.TooLarge) as refusal:
-        return await _alike(visit, refusal)
+    repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
+    content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
+    await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
 
-@routes.post(f"{ONE}/rows", scope="Queue.Create")
+@routes.post(
+    f"{ONE}/rows", scope="Queue.Create", again=(errors.Conflict, errors.Invalid, errors.TooLarge), at=f"{ONE}/check"
+)
 async def repair_rows(visit: Visit) -> Response:
     """Put the cells of a page of faulty rows in place of those in the file, and check it again."""
     found = await visit.find(lists.get)
-    try:
-        content = await asyncio.to_thread(lists.repaired_cells, found, _cells(visit, found))
-        await check_anew(visit, found, content)
-    except (errors.Conflict, errors.Invalid, errors.TooLarge) as refusal:
-        return await _check(visit, refusal)
+    content = await asyncio.to_thread(lists.repaired_cells, found, _cells(visit, found))
+    await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
 
@@ -291,34 +287,32 @@ async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
     layout = replace(found.layout, reading=Reading(UTF8, found.separator, has_header=True))
     cut = await asyncio.to_thread(lists.cut, content.decode(), layout)
     packed = await asyncio.to_thread(lists.packed, content)
-    async with visit.write() as db:
-        await lists.check(
-            db,
-            caller=visit.caller,
-            found=found,
-            layout=layout,
-            on_conflict=found.on_conflict,
-            guessed=found.mapping,
-            cut=cut,
-            secret=visit.site.secret,
-            now=visit.now,
-            content=packed,
-        )
+    await visit.change(
+        lists.check,
+        caller=visit.caller,
+        found=found,
+        layout=layout,
+        on_conflict=found.on_conflict,
+        guessed=found.mapping,
+        cut=cut,
+        secret=visit.site.secret,
+        now=visit.now,
+        content=packed,
+    )
 
 
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
     read = await asyncio.to_thread(lists.read_file, content)
-    async with visit.write() as db:
-        list_id = await lists.stage(
-            db,
-            caller=visit.caller,
-            questionnaire_id=found.questionnaire_id,
-            pipeline_id=found.pipeline_id,
-            file_name=visit.form.file_names.get("file"),
-            read=read._replace(reading=replace(read.reading, rows_below=0)),
-            mapping={**found.mapping, PROBLEM: ""},
-            now=visit.now,
-        )
+    list_id = await visit.change(
+        lists.stage,
+        caller=visit.caller,
+        questionnaire_id=found.questionnaire_id,
+        pipeline_id=found.pipeline_id,
+        file_name=visit.form.file_names.get("file"),
+        read=read._replace(reading=replace(read.reading, rows_below=0)),
+        mapping={**found.mapping, PROBLEM: ""},
+        now=visit.now,
+    )
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
 

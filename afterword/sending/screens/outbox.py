@@ -66,18 +66,15 @@ async def try_message(visit: Visit) -> Response:
     return html.redirect(f"{SENDING}/{item.item_id}?done=test_made")
 
 
-@routes.post(CLOCK, scope="Queue.Update")
+@routes.post(CLOCK, scope="Queue.Update", again=(errors.Invalid, errors.Conflict), at=OUTBOX)
 async def move_clock(visit: Visit) -> Response:
     hours = visit.form.text("hours")
-    try:
-        async with visit.write() as db:
-            if visit.form.text("act") == "back":
-                await clock.reset(db, caller=visit.caller)
-            else:
-                wanted = int(hours) if hours in map(str, HOURS) else HOURS[0]
-                await clock.move(db, caller=visit.caller, hours=wanted, now=visit.now)
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _show(visit, refusal)
+    async with visit.write() as db:
+        if visit.form.text("act") == "back":
+            await clock.reset(db, caller=visit.caller)
+        else:
+            wanted = int(hours) if hours in map(str, HOURS) else HOURS[0]
+            await clock.move(db, caller=visit.caller, hours=wanted, now=visit.now)
     return html.redirect(f"{OUTBOX}?done=saved")
 
 

@@ -107,7 +107,7 @@ STAYING: Final[Mapping[str, tuple[Marked, Marked]]] = {
 TRIED: Final = frozenset({"delay", "conditions", "frequency", "hours", "period"})
 
 
-@routes.post(f"{ONE}/{{part}}", scope="Pipeline.Update")
+@routes.post(f"{ONE}/{{part}}", scope="Pipeline.Update", again=(errors.Stale,))
 async def save_part(visit: Visit) -> Response:
     try:
         async with visit.read() as db:
@@ -120,8 +120,6 @@ async def save_part(visit: Visit) -> Response:
         return await change(visit, changes)
     except errors.Invalid as invalid:
         return await _show(visit, errors.Invalid(invalid.detail, errors=_placed(visit, invalid)))
-    except errors.Stale as stale:
-        return await _show(visit, stale)
 
 
 def _may_try(visit: Visit) -> bool:
@@ -130,16 +128,15 @@ def _may_try(visit: Visit) -> bool:
 
 async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The outcomes of the last items by the stored and by the changed rules. Raises Invalid, as saving does."""
-    async with visit.read() as db:
-        tried = await backtests.try_change(
-            db,
-            caller=visit.caller,
-            questionnaire_id=visit.id("questionnaire_id"),
-            pipeline_id=visit.id("pipeline_id"),
-            changes=changes,
-            now=visit.now,
-            networks=visit.site.networks,
-        )
+    tried = await visit.load(
+        backtests.try_change,
+        caller=visit.caller,
+        questionnaire_id=visit.id("questionnaire_id"),
+        pipeline_id=visit.id("pipeline_id"),
+        changes=changes,
+        now=visit.now,
+        networks=visit.site.networks,
+    )
     words, count = visit.words, len(tried.before)
     return {
         "count": words.plural(
@@ -286,11 +283,10 @@ class MessageKey:
         return address(path, **values)
 
 
-@routes.post(f"{ONE}/messages", scope="Pipeline.Update")
+@routes.post(f"{ONE}/messages", scope="Pipeline.Update", again=(errors.Stale,))
 async def save(visit: Visit) -> Response:
     form = visit.form
-    async with visit.read() as db:
-        pipeline, _, chosen = await _found(visit, db)
+    pipeline, _, chosen = await visit.reading(_found)
     texts = {name: form.text(name) for name in placeholders.MESSAGE_TEXTS if form.text(name)}
     try:
         changes = read_as(PipelineUpdate, _document(pipeline, chosen, texts), visit).given
@@ -298,8 +294,6 @@ async def save(visit: Visit) -> Response:
     except errors.Invalid as invalid:
         wrong = [errors.FieldError(one.code, one.message, pointer=_field_of(one.pointer)) for one in invalid.errors]
         return await _show_message(visit, errors.Invalid(invalid.detail, errors=wrong))
-    except errors.Stale as stale:
-        return await _show_message(visit, stale)
     saved.headers["Location"] = chosen.url(f"{url_of(pipeline)}/messages", done="saved")
     return saved
 
@@ -477,7 +471,6 @@ async def _show_message(
         frame_url=chosen.url(f"{here}/mail"),
         length=length,
         recipient=form.text("recipient") or (visit.session.email if pipeline.channel_id == CHANNEL_EMAIL else ""),
-        may_change="Pipeline.Update" in visit.caller.scopes,
         sent=sent,
         refusal=refusal,
     )

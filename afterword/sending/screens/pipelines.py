@@ -89,7 +89,7 @@ async def list_pipelines(visit: Visit) -> Response:
     )
 
 
-@routes.post(NEW, scope="Pipeline.Create")
+@routes.post(NEW, scope="Pipeline.Create", again=(errors.Invalid, errors.NotFound))
 async def make(visit: Visit) -> Response:
     """Made switched off: nothing leaves before somebody has read its sentences."""
     form = visit.form
@@ -101,19 +101,15 @@ async def make(visit: Visit) -> Response:
         document["message_body"] = form.text("message_body")
     if channel_id == CHANNEL_EMAIL:
         document["message_subject"] = form.text("message_subject")
-    try:
-        request = read_as(PipelineRequest, document, visit)
-        async with visit.write() as db:
-            made = await pipelines.add_pipeline(
-                db,
-                caller=visit.caller,
-                questionnaire_id=form.text("questionnaire_id"),
-                fields={**request.given, "channel_id": channel_id},
-                now=visit.now,
-                networks=visit.site.networks,
-            )
-    except (errors.Invalid, errors.NotFound) as refusal:
-        return await _new(visit, refusal)
+    request = read_as(PipelineRequest, document, visit)
+    made = await visit.change(
+        pipelines.add_pipeline,
+        caller=visit.caller,
+        questionnaire_id=form.text("questionnaire_id"),
+        fields={**request.given, "channel_id": channel_id},
+        now=visit.now,
+        networks=visit.site.networks,
+    )
     return html.redirect(f"{url_of(made)}?done=saved")
 
 
@@ -244,17 +240,16 @@ async def change(visit: Visit, changes: Mapping[str, Any]) -> Response:
 
 
 async def _changed(visit: Visit, changes: Mapping[str, Any], expect: errors.Expect) -> store.Pipeline:
-    async with visit.write() as db:
-        return await pipelines.change_pipeline(
-            db,
-            questionnaire_id=visit.id("questionnaire_id"),
-            pipeline_id=visit.id("pipeline_id"),
-            caller=visit.caller,
-            changes=changes,
-            expect=expect,
-            now=visit.now,
-            networks=visit.site.networks,
-        )
+    return await visit.change(
+        pipelines.change_pipeline,
+        questionnaire_id=visit.id("questionnaire_id"),
+        pipeline_id=visit.id("pipeline_id"),
+        caller=visit.caller,
+        changes=changes,
+        expect=expect,
+        now=visit.now,
+        networks=visit.site.networks,
+    )
 
 
 async def subjects_for(visit: Visit, db: Database, pipeline: store.Pipeline) -> Subjects:
@@ -308,8 +303,7 @@ async def questionnaires_of(visit: Visit, db: Database) -> Sequence[tuple[str, s
 @routes.get(NEW, scope="Pipeline.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
-    async with visit.read() as db:
-        questionnaires = await questionnaires_of(visit, db)
+    questionnaires = await visit.reading(questionnaires_of)
     typed = bool(form.values)
     return visit.page(
         "pipeline_new.html",
@@ -340,15 +334,13 @@ async def pause(visit: Visit) -> Response:
     if not 0 < len(reason) <= REASON_CHARACTERS_MAX:
         message = visit.words("Give a reason, in up to 500 characters.")
         return await _form(visit, errors.Invalid.at("/reason", "required", message))
-    async with visit.write() as db:
-        await accounts.pause_all(db, caller=visit.caller, reason=reason)
+    await visit.change(accounts.pause_all, caller=visit.caller, reason=reason)
     return html.redirect(f"{SENDING}?done=all_paused")
 
 
 @routes.post(f"{PAUSE}/end", scope="Provider.Update")
 async def resume(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await accounts.resume_all(db, caller=visit.caller)
+    await visit.change(accounts.resume_all, caller=visit.caller)
     return html.redirect(f"{SENDING}?done=all_resumed")
 
 

@@ -77,21 +77,18 @@ FIELDS: Final[Mapping[str, Sequence[Field]]] = {
 routes = Screens()
 
 
-@routes.post(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
+@routes.post(f"{PROVIDERS}/new", scope="Provider.Create", proof=True, again=(errors.Invalid,))
 async def add_provider(visit: Visit) -> Response:
     kind = _kind(visit)
-    try:
-        columns = _columns_of(visit, kind, is_new=True)
-        secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES)) if kind == WEBHOOK else ""
-        if secret:
-            columns["settings"] = {"secrets": [secret]}
-        async with visit.write() as db:
-            request = providers.ProviderRequest(
-                kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
-            )
-            account = await providers.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
-    except errors.Invalid as invalid:
-        return await _form(visit, account=None, refusal=invalid)
+    columns = _columns_of(visit, kind, is_new=True)
+    secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES)) if kind == WEBHOOK else ""
+    if secret:
+        columns["settings"] = {"secrets": [secret]}
+    async with visit.write() as db:
+        request = providers.ProviderRequest(
+            kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
+        )
+        account = await providers.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
     done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
     return _secret(visit, account, secret, url=done) if secret else html.redirect(done)
 
@@ -110,31 +107,25 @@ async def confirm_secret(visit: Visit) -> Response:
 async def renew_secret(visit: Visit) -> Response:
     account = await _webhook_of(visit)
     secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES))
-    async with visit.write() as db:
-        await providers.add_secret(
-            db, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site
-        )
+    await visit.change(
+        providers.add_secret, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site
+    )
     return _secret(visit, account, secret, url=url_of(account))
 
 
 @routes.get(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
-async def edit_provider_page(visit: Visit) -> Response:
-    return await _form(visit, account=await own_account_of(visit))
+async def edit_provider_page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    return await _form(visit, account=await own_account_of(visit), refusal=refusal)
 
 
-@routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
+@routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True, again=(errors.Invalid, errors.Stale))
 async def save_provider(visit: Visit) -> Response:
     account = await own_account_of(visit)
     expect = same_version(visit, "Someone changed this in the meantime. Check it and save again.")
-    try:
-        columns = _columns_of(visit, account.kind, is_new=False)
-        changes = {**columns, "rate_ceiling": _rate(visit)}
-        async with visit.write() as db:
-            await providers.update(
-                db, caller=visit.caller, account_id=account.account_id, changes=changes, site=visit.site, expect=expect
-            )
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _form(visit, account=account, refusal=refusal)
+    changes = {**_columns_of(visit, account.kind, is_new=False), "rate_ceiling": _rate(visit)}
+    await visit.change(
+        providers.update, caller=visit.caller, **visit.ids, changes=changes, site=visit.site, expect=expect
+    )
     return html.redirect(f"{url_of(account)}?done=saved")
 
 

@@ -88,16 +88,14 @@ async def pause_provider(visit: Visit) -> Response:
     if not 0 < len(reason) <= REASON_CHARACTERS_MAX:
         message = visit.words("Give a reason, in up to 500 characters.")
         return await _pause_form(visit, errors.Invalid.at("/reason", "required", message))
-    async with visit.write() as db:
-        account = await providers.pause(db, caller=visit.caller, **visit.ids, reason=reason)
+    account = await visit.change(providers.pause, caller=visit.caller, **visit.ids, reason=reason)
     return html.redirect(f"{url_of(account)}?done=account_paused")
 
 
 @routes.post(f"{PROVIDER}/resume", scope="Provider.Update")
 async def resume_provider(visit: Visit) -> Response:
     account_id = visit.id("account_id")
-    async with visit.write() as db:
-        await providers.resume(db, caller=visit.caller, account_id=account_id)
+    await visit.change(providers.resume, caller=visit.caller, account_id=account_id)
     return html.redirect(f"{PROVIDERS}/{account_id}?done=account_resumed")
 
 
@@ -121,27 +119,25 @@ async def confirm_default(visit: Visit) -> Response:
 
 @routes.post(f"{PROVIDER}/default", scope="Provider.Update")
 async def make_default(visit: Visit) -> Response:
-    async with visit.write() as db:
-        account = await providers.update(
-            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
-        )
+    account = await visit.change(
+        providers.update, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
+    )
     return html.redirect(f"{url_of(account)}?done=saved")
 
 
-@routes.post(f"{PROVIDER}/test", scope="Provider.Update")
+@routes.post(
+    f"{PROVIDER}/test", scope="Provider.Update", again=(errors.Invalid, errors.TooMany, errors.Unavailable), at=PROVIDER
+)
 async def send_test(visit: Visit) -> Response:
-    try:
-        _, result = await test_messages.send(
-            visit.pool,
-            test_messages.ask_through_account,
-            caller=visit.caller,
-            **visit.ids,
-            recipient=visit.form.text("responder_channel_identifier"),
-            site=visit.site,
-            now=visit.now,
-        )
-    except (errors.Invalid, errors.TooMany, errors.Unavailable) as refusal:
-        return await _page(visit, refusal=refusal)
+    _, result = await test_messages.send(
+        visit.pool,
+        test_messages.ask_through_account,
+        caller=visit.caller,
+        **visit.ids,
+        recipient=visit.form.text("responder_channel_identifier"),
+        site=visit.site,
+        now=visit.now,
+    )
     outcome = visit.words(OUTCOMES[result.outcome or "unknown"])
     return await _page(visit, sent={"text": outcome, "reply": result.reply, "is_taken": result.outcome == "accepted"})
 
@@ -173,8 +169,7 @@ async def confirm_removal(visit: Visit) -> Response:
 
 @routes.post(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
 async def remove_provider(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await providers.delete(db, caller=visit.caller, **visit.ids)
+    await visit.change(providers.delete, caller=visit.caller, **visit.ids)
     return html.redirect(f"{PROVIDERS}?done=removed")
 
 
@@ -236,11 +231,8 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
         ],
         is_held=is_held,
         may_resume=account.state != "active" and not is_held,
-        may_change="Provider.Update" in scopes,
         secret_url=f"{url_of(account)}/secret" if account.kind == "webhook" and account.is_own else "",
         may_remove="Provider.Delete" in scopes and account.is_own,
-        may_open_address="Inbound.Create" in scopes,
-        may_close_address="Inbound.Delete" in scopes,
         history_url=audit.history_url("provider", account.account_id) if "Audit.Read" in scopes else "",
     )
 
@@ -347,26 +339,22 @@ async def dns_page(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
+@routes.post(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True, again=(errors.Invalid, errors.Conflict))
 async def open_address(visit: Visit) -> Response:
     """Show its key, this once."""
     account, form = await visit.find(providers.get), visit.form
     chosen = next((name for name in FORMS if name == form.text("adapter")), FORMS[0])
     is_pinned = chosen == "sns"
-    try:
-        async with visit.write() as db:
-            endpoint, key = await inbound.create(
-                db,
-                caller=visit.caller,
-                account_id=account.account_id,
-                adapter=chosen,
-                topic=form.text("topic") if is_pinned else None,
-                certificate=form.text("certificate") if is_pinned else None,
-                site=visit.site,
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _form(visit, refusal)
+    endpoint, key = await visit.change(
+        inbound.create,
+        caller=visit.caller,
+        account_id=account.account_id,
+        adapter=chosen,
+        topic=form.text("topic") if is_pinned else None,
+        certificate=form.text("certificate") if is_pinned else None,
+        site=visit.site,
+        now=visit.now,
+    )
     response = visit.page(
         "provider_address_made.html",
         title=visit.words("The address is open"),

@@ -48,22 +48,19 @@ async def prove_passkey(visit: Visit) -> Response:
     return proof_form(visit, wrong=visit.words(REFUSED))
 
 
-@routes.post(PASSKEYS, proof=True, for_limited="free")
+@routes.post(PASSKEYS, proof=True, for_limited="free", again=(errors.Invalid, errors.Conflict))
 async def add(visit: Visit) -> Response:
     """Show the recovery codes with the first second factor, this once."""
-    try:
-        async with visit.write() as db:
-            codes = await logins.add_passkey(
-                db,
-                login=await login_of(visit, db),
-                title=visit.form.text("title"),
-                credential=visit.form.text("credential"),
-                session_id=visit.session.session_id,
-                site=visit.site,
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _new(visit, refusal)
+    async with visit.write() as db:
+        codes = await logins.add_passkey(
+            db,
+            login=await login_of(visit, db),
+            title=visit.form.text("title"),
+            credential=visit.form.text("credential"),
+            session_id=visit.session.session_id,
+            site=visit.site,
+            now=visit.now,
+        )
     if codes is None:
         return html.redirect(f"{ACCOUNT}?done=passkey")
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
@@ -143,43 +140,30 @@ LOGINS: Final[dict[str, Marked]] = {
 }
 
 
-@routes.get(ACCOUNT, for_limited="free")
-async def account_page(visit: Visit) -> Response:
-    return await _account(visit)
-
-
-@routes.post(ACCOUNT, for_limited="free")
+@routes.post(ACCOUNT, for_limited="free", again=(errors.Invalid,))
 async def save_account(visit: Visit) -> Response:
     form = visit.form
     changes = {
         "display_name": form.text("display_name") or None,
         "locale": form.text("locale") if form.text("locale") in screens.LANGUAGES else None,
     }
-    try:
-        async with visit.write() as db:
-            await users.update_user(
-                db, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
-            )
-    except errors.Invalid as invalid:
-        return await _account(visit, invalid)
+    await visit.change(
+        users.update_user, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
+    )
     return html.redirect(f"{ACCOUNT}?done=saved")
 
 
-@routes.post("/console/settings/password", proof=True, for_limited="free")
+@routes.post("/console/settings/password", proof=True, for_limited="free", again=(errors.Invalid,), at=ACCOUNT)
 async def change_password(visit: Visit) -> Response:
     """All other sessions end."""
     password = visit.form.secret("password")
     login = await visit.reading(login_of)
     own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
-    try:
-        logins.check_password(password, own=own, has_second_factor=login.has_second_factor)
-    except errors.Invalid as invalid:
-        return await _account(visit, invalid)
+    logins.check_password(password, own=own, has_second_factor=login.has_second_factor)
     hashed = await logins.hash_of(password)
-    async with visit.write() as db:
-        await logins.change_password(
-            db, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
-        )
+    await visit.change(
+        logins.change_password, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
+    )
     return html.redirect(f"{ACCOUNT}?done=reset")
 
 
@@ -200,15 +184,13 @@ async def ask_address(visit: Visit) -> Response:
 
 @routes.post("/console/settings/sessions/{session_id}/end", for_limited="free")
 async def end_session(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await sessions.end(db, session=visit.session, **visit.ids, now=visit.now)
+    await visit.change(sessions.end, session=visit.session, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
 @routes.post("/console/settings/sessions/end", for_limited="free")
 async def end_sessions(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await sessions.delete_sessions(db, login_id=visit.session.login_id, but=visit.session.session_id)
+    await visit.change(sessions.delete_sessions, login_id=visit.session.login_id, but=visit.session.session_id)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
@@ -224,10 +206,9 @@ async def switch_keys(visit: Visit) -> Response:
 async def switch(visit: Visit) -> Response:
     """Act as the person's user of another organization."""
     organization_id, _, user_id = visit.form.text("user").partition("/")
-    async with visit.write() as db:
-        cookie = await sessions.switch(
-            db, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
-        )
+    cookie = await visit.change(
+        sessions.switch, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
+    )
     response = html.redirect(screens.HOME)
     visit.set_cookie(response, screens.COOKIE, cookie, seconds=screens.SESSION_SECONDS)
     return response
@@ -303,6 +284,7 @@ async def renew_recovery_codes(visit: Visit) -> Response:
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
+@routes.get(ACCOUNT, for_limited="free")
 async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     login_id = visit.session.login_id
     async with visit.read() as db:

@@ -149,8 +149,7 @@ async def _mail_reset(guest: Guest) -> None:
 
 @routes.open_get("/console/reset/{secret}")
 async def new_password_page(guest: Guest) -> Response:
-    async with guest.read() as db:
-        link = await links.get_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
+    link = await guest.load(links.get_link, secret=_secret(guest), purpose="reset", now=guest.now)
     return _password_form(guest, link.email or "")
 
 
@@ -176,8 +175,7 @@ async def set_new_password(guest: Guest) -> Response:
 
 @routes.open_get("/console/address/{secret}")
 async def address_page(guest: Guest) -> Response:
-    async with guest.read() as db:
-        link = await links.get_link(db, secret=_secret(guest), purpose="address", now=guest.now)
+    link = await guest.load(links.get_link, secret=_secret(guest), purpose="address", now=guest.now)
     return guest.page("address.html", title=guest.words("Your new address"), email=link.email)
 
 
@@ -246,8 +244,7 @@ async def setup_page(guest: Guest) -> Response:
 async def set_up(guest: Guest) -> Response:
     """Make the owner, and the organization if there is none; of two who come at once one gets it."""
     form = guest.form
-    async with guest.read() as db:
-        link = await links.get_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
+    link = await guest.load(links.get_link, secret=_secret(guest), purpose="setup", now=guest.now)
     try:
         email, password = form.text("email"), form.secret("password")
         own = [form.text("name"), *_own(email), form.text("organization")]
@@ -293,8 +290,7 @@ async def _checked(guest: Guest, email: str, password: str) -> tuple[Login | Non
         await logins.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
     is_right = await logins.is_right(login.password_hash if login else logins.NOBODY, password[:1_000])
     if login is None or not is_right:
-        async with guest.write() as db:
-            await logins.note_failure(db, attempt=attempt, login=login, now=guest.now)
+        await guest.change(logins.note_failure, attempt=attempt, login=login, now=guest.now)
         return login, False
     hashed = await logins.hash_of(password) if logins.is_outdated(login.password_hash) else None
     async with guest.write() as db:

@@ -35,7 +35,7 @@ INPUTS: Final = inputs_of(IdentityProviderRequest)
 routes = Screens()
 
 
-@routes.post(IDENTITY, scope="Organization.Update", proof=True)
+@routes.post(IDENTITY, scope="Organization.Update", proof=True, again=(errors.Invalid,))
 async def save_identity(visit: Visit) -> Response:
     """An empty secret keeps the one that is stored."""
     document = document_of(visit.form, INPUTS)
@@ -45,13 +45,10 @@ async def save_identity(visit: Visit) -> Response:
         document["client_secret"] = None
     elif secret := visit.form.secret("client_secret"):
         document["client_secret"] = secret
-    try:
-        request = read_as(IdentityProviderRequest, document, visit)
-        async with visit.write() as db:
-            await identities.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
-        await identities.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
-    except errors.Invalid as refusal:
-        return await _show(visit, refusal)
+    request = read_as(IdentityProviderRequest, document, visit)
+    async with visit.write() as db:
+        await identities.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
+    await identities.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     return html.redirect(f"{IDENTITY}?done=saved")
 
 
@@ -82,8 +79,7 @@ removal(
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     identities.require_owner(visit.caller)
-    async with visit.read() as db:
-        provider = await identities.get_provider(db, organization_id=visit.caller.organization_id)
+    provider = await visit.load(identities.get_provider, organization_id=visit.caller.organization_id)
     return visit.page(
         "identity.html",
         title=words("Log-in through your own provider"),
@@ -121,8 +117,7 @@ SESSION_SECONDS: Final = int(identities.LIFETIME.total_seconds())
 @routes.open_post(CHOICE)
 async def choose(guest: Guest) -> Response:
     domain = guest.form.text("domain")
-    async with guest.read() as db:
-        provider = await identities.get_provider_by_domain(db, domain=domain)
+    provider = await guest.load(identities.get_provider_by_domain, domain=domain)
     if provider is None:
         sentence = guest.words("No organization of this name logs in this way.")
         return await _choice(guest, errors.Invalid.at("/domain", "unknown_value", sentence))
@@ -138,15 +133,14 @@ async def with_organization(guest: Guest) -> Response:
 @routes.open_get(f"{WITH}/{{domain}}/start")
 async def start(guest: Guest) -> Response:
     """Lead to the provider; the cookie alone keeps what was begun."""
-    async with guest.read() as db:
-        url, flow = await identities.begin(
-            db,
-            domain=guest.request.path_params["domain"],
-            going_on=screens.own_address(guest.query.get("next", "")),
-            is_anew=guest.query.get("anew") == "1",
-            site=guest.site,
-            now=guest.now,
-        )
+    url, flow = await guest.load(
+        identities.begin,
+        domain=guest.request.path_params["domain"],
+        going_on=screens.own_address(guest.query.get("next", "")),
+        is_anew=guest.query.get("anew") == "1",
+        site=guest.site,
+        now=guest.now,
+    )
     response = html.redirect(url)
     guest.set_cookie(response, IDENTITY_COOKIE, flow, seconds=FLOW_SECONDS)
     return response
@@ -183,8 +177,7 @@ async def log_in(guest: Guest) -> Response:
         guest.pool, flow=flow, returned=returned, source=guest.source, site=guest.site, now=guest.now
     )
     if isinstance(guest, Visit) and guest.session.is_of_provider:
-        async with guest.write() as db:
-            await sessions.end(db, session=guest.session, session_id=guest.session.session_id, now=guest.now)
+        await guest.change(sessions.end, session=guest.session, session_id=guest.session.session_id, now=guest.now)
     response = html.redirect(screens.own_address(flow.going_on))
     guest.set_cookie(response, COOKIE, opened, seconds=SESSION_SECONDS)
     guest.set_cookie(response, IDENTITY_COOKIE, "", seconds=0)

@@ -43,24 +43,18 @@ async def settings(visit: Visit) -> Response:
     return visit.page("settings.html", title=visit.words("Settings"))
 
 
-@routes.post(PEOPLE, scope="User.Create", proof=True)
+@routes.post(PEOPLE, scope="User.Create", proof=True, again=(errors.Invalid, errors.Conflict))
 async def invite(visit: Visit) -> Response:
-    try:
-        async with visit.write() as db:
-            user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
-            await links.invite(db, user=user, site=visit.site, now=visit.now)
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _people(visit, refusal)
+    async with visit.write() as db:
+        user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
+        await links.invite(db, user=user, site=visit.site, now=visit.now)
     return html.redirect(f"{PEOPLE}?done=invited")
 
 
-@routes.post(SERVICES, scope="User.Create", proof=True)
+@routes.post(SERVICES, scope="User.Create", proof=True, again=(errors.Invalid,), at=f"{SERVICES}/new")
 async def make_service(visit: Visit) -> Response:
-    try:
-        async with visit.write() as db:
-            user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
-    except errors.Invalid as refusal:
-        return await _new_service(visit, refusal)
+    async with visit.write() as db:
+        user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
     return html.redirect(f"{PEOPLE}/{user.user_id}?done=saved")
 
 
@@ -90,31 +84,26 @@ async def person_page(visit: Visit, refusal: errors.Refusal | None = None) -> Re
         only_names=only_names,
         only=only_of(visit.form) if refusal else {"only_where": user.only_where, "only_values": user.only_values},
         form=_typed(visit) if refusal else None,
-        refusal=refusal,
-        may_remove="User.Delete" in visit.caller.scopes,
+        refusal=placed(refusal) if refusal else None,
     )
 
 
-@routes.post("/console/settings/people/{user_id}", scope="User.Update", proof=True)
+@routes.post("/console/settings/people/{user_id}", scope="User.Update", proof=True, again=(errors.Invalid,))
 async def change_person(visit: Visit) -> Response:
     form = visit.form
-    try:
-        async with visit.write() as db:
-            await users.update_user(
-                db,
-                caller=visit.caller,
-                user_id=visit.id("user_id"),
-                changes={
-                    "role": form.text("role"),
-                    "application_ids": form.all("application"),
-                    "active": form.text("active") != "0",
-                    **only_of(form),
-                },
-                expect=same_version(visit, KEPT),
-                now=visit.now,
-            )
-    except errors.Invalid as invalid:
-        return await person_page(visit, placed(invalid))
+    await visit.change(
+        users.update_user,
+        caller=visit.caller,
+        **visit.ids,
+        changes={
+            "role": form.text("role"),
+            "application_ids": form.all("application"),
+            "active": form.text("active") != "0",
+            **only_of(form),
+        },
+        expect=same_version(visit, KEPT),
+        now=visit.now,
+    )
     return html.redirect(f"{PEOPLE}?done=saved")
 
 
@@ -161,7 +150,6 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
         applications=applications,
         only_names=only_names,
         only=only_of(visit.form),
-        may_invite="User.Create" in visit.caller.scopes,
         form=_typed(visit, "name", "email"),
         refusal=refusal,
     )

@@ -32,17 +32,13 @@ async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> En
     return await asyncio.to_thread(assets.encode, content, side_max=side_max, pointer=f"/{name}")
 
 
-@routes.post(PATH, scope="Asset.Create")
+@routes.post(PATH, scope="Asset.Create", again=(errors.Invalid,))
 async def upload(visit: Visit) -> Response:
     title = visit.form.text("title")
-    try:
-        picture = await encoded(visit.form, "file", side_max=assets.ENCODED_SIDE_MAX)
-        if picture is None:
-            raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
-        async with visit.write() as db:
-            await assets.keep(db, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
-    except errors.Invalid as refusal:
-        return await _list(visit, refusal)
+    picture = await encoded(visit.form, "file", side_max=assets.ENCODED_SIDE_MAX)
+    if picture is None:
+        raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
+    await visit.change(assets.keep, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
     return html.redirect(f"{PATH}?done=saved")
 
 
@@ -92,14 +88,12 @@ removal(
 @routes.get(PATH, scope="Asset.Read")
 async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await assets.list_asset_records(
-            db, organization_id=visit.caller.organization_id, page=page_of(PICTURES, visit.query)
-        )
+    found = await visit.load(
+        assets.list_asset_records, organization_id=visit.caller.organization_id, page=page_of(PICTURES, visit.query)
+    )
     return visit.page(
         "pictures.html",
         title=words("Pictures"),
-        may_upload="Asset.Create" in visit.caller.scopes,
         types=",".join(MEDIA_TYPES),
         megabytes=UPLOAD_BYTES_MAX >> 20,
         typed=visit.form.text("title"),

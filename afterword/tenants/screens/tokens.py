@@ -49,14 +49,13 @@ routes = Screens()
 async def tokens_page(visit: Visit) -> Response:
     words, after = visit.words, visit.query.get("after", "")
     page = Page.first(LISTING, limit=lists.ROWS)
-    async with visit.read() as db:
-        found = await store.list_tokens(
-            db,
-            organization_id=visit.caller.organization_id,
-            among=visit.caller.application_ids,
-            user_id=visit.caller.user_id,
-            page=lists.behind(page, after),
-        )
+    found = await visit.load(
+        store.list_tokens,
+        organization_id=visit.caller.organization_id,
+        among=visit.caller.application_ids,
+        user_id=visit.caller.user_id,
+        page=lists.behind(page, after),
+    )
     last = found.items[-1] if found.has_more else None
     listed = Listing(
         rows=[_row(visit, token) for token in found.items],
@@ -69,7 +68,7 @@ async def tokens_page(visit: Visit) -> Response:
     return visit.page("tokens.html", title=words("Tokens"), list=listed)
 
 
-@routes.post(TOKENS, scope="Token.Create", proof=True)
+@routes.post(TOKENS, scope="Token.Create", proof=True, again=(errors.Invalid,), at=f"{TOKENS}/new")
 async def make_token(visit: Visit) -> Response:
     """Show its text, this once."""
     form = visit.form
@@ -79,26 +78,22 @@ async def make_token(visit: Visit) -> Response:
         "title": visit.words("Say what the token is for, in at most 200 characters."),
         "scope": visit.words("Choose what the token gives access to."),
     }
-    try:
-        if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
-            raise errors.Invalid.at("/title", "required", wrong["title"])
-        if not scopes:
-            raise errors.Invalid.at("/scope", "required", wrong["scope"])
-        async with visit.write() as db:
-            request = tokens.TokenRequest(
-                title=title,
-                scopes=sorted(set(scopes)),
-                kind="user" if form.text("kind") == "user" else "organization",
-                user_id=form.text("account") or None,
-                application_ids=form.all("application"),
-                **settings.only_of(form),
-                networks=document_of(form, NETWORKS)["networks"],
-                expires_time=Moment(visit.now + timedelta(days=days), 0) if days else None,
-                test=form.text("test") == "1",
-            )
-            token, text = await tokens.make(db, caller=visit.caller, request=request, now=visit.now)
-    except errors.Invalid as invalid:
-        return await _form(visit, placed(invalid))
+    if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
+        raise errors.Invalid.at("/title", "required", wrong["title"])
+    if not scopes:
+        raise errors.Invalid.at("/scope", "required", wrong["scope"])
+    request = tokens.TokenRequest(
+        title=title,
+        scopes=sorted(set(scopes)),
+        kind="user" if form.text("kind") == "user" else "organization",
+        user_id=form.text("account") or None,
+        application_ids=form.all("application"),
+        **settings.only_of(form),
+        networks=document_of(form, NETWORKS)["networks"],
+        expires_time=Moment(visit.now + timedelta(days=days), 0) if days else None,
+        test=form.text("test") == "1",
+    )
+    token, text = await visit.change(tokens.make, caller=visit.caller, request=request, now=visit.now)
     return _made(visit, token, text)
 
 
@@ -129,20 +124,12 @@ async def token_page(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
+@routes.post(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True, again=(errors.Invalid, errors.Stale))
 async def change_token(visit: Visit) -> Response:
-    try:
-        request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
-        async with visit.write() as db:
-            token = await tokens.update(
-                db,
-                caller=visit.caller,
-                token_id=visit.id("token_id"),
-                changes=request.named(),
-                expect=same_version(visit),
-            )
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _edit(visit, refusal)
+    request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
+    token = await visit.change(
+        tokens.update, caller=visit.caller, **visit.ids, changes=request.named(), expect=same_version(visit)
+    )
     return html.redirect(f"{TOKENS}/{token.token_id}?done=saved")
 
 
@@ -236,7 +223,7 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "token_new.html",
         title=words("New token"),
-        refusal=refusal,
+        refusal=placed(refusal) if refusal else None,
         form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
         account=account if account and account.service else None,
         only_names=only_names,
