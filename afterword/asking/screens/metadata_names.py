@@ -87,7 +87,7 @@ async def list_names(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{METADATA}/new", scope="Metadata.Create")
+@routes.post(f"{METADATA}/new", scope="Metadata.Create", again=(errors.Invalid,))
 async def declare(visit: Visit) -> Response:
     kind = _kind(visit.form.text("kind"))
     document = document_of(visit.form, [one for one in NAME_INPUTS if one.name != "kind"])
@@ -98,9 +98,7 @@ async def declare(visit: Visit) -> Response:
         async with visit.write() as db:
             await nouns.create(NAMES[kind], db, columns=request.named(), **visit.acting)
     except errors.Conflict as taken:
-        return await _new(visit, errors.Invalid.at("/name", "already_exists", taken.detail))
-    except errors.Invalid as refusal:
-        return await _new(visit, refusal)
+        raise errors.Invalid.at("/name", "already_exists", taken.detail) from taken
     return html.redirect(address(METADATA, kind=kind, done="saved"))
 
 
