@@ -96,7 +96,6 @@ async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
         visit,
         title=words("Contact policy"),
         back=(words("Settings"), "/console/settings"),
-        action=PATH,
         inputs=INPUTS,
         stored=stored,
         version=stored.version,

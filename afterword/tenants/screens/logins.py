@@ -41,7 +41,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         visit,
         title=words("How people log in"),
         back=(words("Organization"), ORGANIZATION),
-        action=LOGINS,
         inputs=INPUTS,
         stored=policy,
         version=policy.version,

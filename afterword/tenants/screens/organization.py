@@ -53,7 +53,6 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
         visit,
         title=words("Organization"),
         back=(words("Settings"), SETTINGS),
-        action=PATH,
         inputs=INPUTS,
         stored=organization,
         version=organization.version,

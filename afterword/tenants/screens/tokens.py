@@ -199,7 +199,6 @@ async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         visit,
         title=visit.words("Change the token"),
         back=(token.title, here),
-        action=f"{here}/edit",
         inputs=INPUTS,
         stored=token,
         version=token.version,
