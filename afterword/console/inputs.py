@@ -157,7 +157,6 @@ def form_page(
     *,
     title: str,
     back: tuple[str, str],
-    action: str,
     inputs: Sequence[Input],
     stored: object = None,
     version: int | str = "",
@@ -168,12 +167,15 @@ def form_page(
     tab: str = "",
     lead: str = "",
 ) -> Response:
-    """The page of one form. `links`: texts and addresses below it; `thing`: kind and id of its entries in the log."""
+    """The page of a form that is posted to its own address.
+
+    `links`: texts and addresses below it; `thing`: kind and id of its entries in the log.
+    """
     return visit.page(
         "form.html",
         title=title,
         back=back,
-        action=action,
+        action=visit.request.url.path,
         below=links,
         thing=thing,
         tab=tab,

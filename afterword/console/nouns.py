@@ -69,7 +69,6 @@ def settings_form(
             visit,
             title=words(title),
             back=(words(back[0]), back[1]),
-            action=path,
             inputs=fields,
             stored=stored,
             version=version_of(stored),
@@ -201,13 +200,12 @@ class _NounScreens:
 
     async def form(self, visit: Visit, row: Any = None, refusal: errors.Refusal | None = None) -> Response:
         noun, screens, words = self._noun, self._screens, visit.words
-        here = f"{self._list}/{getattr(row, noun.key)}" if row else f"{self._list}/new"
+        here = f"{self._list}/{getattr(row, noun.key)}" if row else ""
         may_remove = row is not None and not screens.has_page and noun.scope_of("delete") in visit.caller.scopes
         return form_page(
             visit,
             title=_title(noun, row) if row else words(screens.new),
             back=(_title(noun, row), here) if row and screens.has_page else (words(screens.title), self._list),
-            action=f"{here}/edit" if row and screens.has_page else here,
             inputs=self._later if row else self._inputs,
             stored=row or _blank(noun),
             version=version_of(row) if row else "",

@@ -202,14 +202,11 @@ async def _confirm(visit: Visit) -> Response:
             sentences=[words("It has responses, so it cannot be removed. Switch it off to accept no more.")],
             button=words("Switch off"),
             action=f"{here}/switch",
-            back=here,
         )
     return visit.confirm(
         title=words("Remove the link “{title}”?", title=link.title),
         sentences=[words("Anyone who opens its address, printed ones included, sees that the page does not exist.")],
         button=words("Remove the link"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 
@@ -220,7 +217,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         visit,
         title=visit.words("New link"),
         back=(visit.words("Public links"), _path(questionnaire)),
-        action=f"{_path(questionnaire)}/new",
         inputs=INPUTS,
         stored=SimpleNamespace(active=True),
         refusal=refusal,

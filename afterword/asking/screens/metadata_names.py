@@ -87,7 +87,7 @@ async def list_names(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{METADATA}/new", scope="Metadata.Create")
+@routes.post(f"{METADATA}/new", scope="Metadata.Create", again=(errors.Invalid,))
 async def declare(visit: Visit) -> Response:
     kind = _kind(visit.form.text("kind"))
     document = document_of(visit.form, [one for one in NAME_INPUTS if one.name != "kind"])
@@ -98,9 +98,7 @@ async def declare(visit: Visit) -> Response:
         async with visit.write() as db:
             await nouns.create(NAMES[kind], db, columns=request.named(), **visit.acting)
     except errors.Conflict as taken:
-        return await _new(visit, errors.Invalid.at("/name", "already_exists", taken.detail))
-    except errors.Invalid as refusal:
-        return await _new(visit, refusal)
+        raise errors.Invalid.at("/name", "already_exists", taken.detail) from taken
     return html.redirect(address(METADATA, kind=kind, done="saved"))
 
 
@@ -183,7 +181,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         visit,
         title=words("New name"),
         back=(words("Metadata"), address(METADATA, kind=kind)),
-        action=f"{METADATA}/new",
         inputs=NAME_INPUTS,
         stored=SimpleNamespace(kind=kind, name=visit.query.get("name", "")),
         refusal=refusal,
@@ -200,7 +197,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         visit,
         title=definition.name,
         back=(words("Metadata"), address(METADATA, kind=definition.kind)),
-        action=here,
         inputs=TITLE_INPUTS,
         stored=definition,
         version=definition.version,

@@ -83,7 +83,7 @@ async def _texts(
     )
 
 
-@routes.post(ANONYMITY, scope="Questionnaire.Update")
+@routes.post(ANONYMITY, scope="Questionnaire.Update", again=(errors.Stale,))
 async def save_anonymity(visit: Visit) -> Response:
     is_on = visit.form.text("anonymous") == "1"
 
@@ -91,20 +91,17 @@ async def save_anonymity(visit: Visit) -> Response:
         require_same(visit, question_form.mark_of(document.get("anonymous") is True), "seen")
         return {**document, "anonymous": is_on}
 
-    try:
-        return await save(visit, change, then="/anonymity")
-    except errors.Stale as stale:
-        return await _anonymity(visit, stale)
+    return await save(visit, change, then="/anonymity")
 
 
 @routes.get(ANONYMITY, scope="Questionnaire.Update")
-async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Response:
+async def _anonymity(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
         waiting = await anonymity_store.count_waiting(db, **work.questionnaire.key)
     stored = work.draft.definition.get("anonymous") is True
     anonymity = {
-        "is_on": visit.form.text("anonymous") == "1" if stale else stored,
+        "is_on": visit.form.text("anonymous") == "1" if refusal else stored,
         "waiting": waiting,
         "together": TOGETHER_MIN,
         "seen": question_form.mark_of(stored),
@@ -114,7 +111,7 @@ async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Respons
         work,
         title=visit.words("Anonymity"),
         current="anonymity",
-        refusal=stale,
+        refusal=refusal,
         anonymity=anonymity,
     )
 

@@ -30,7 +30,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.charts import View
-from afterword.kit.ui.lists import Listing, address, key_of, read_key
+from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import shown_figure
 from afterword.kit.web import fields, html
 from afterword.listening.reports import custom_reports, results, shares
@@ -103,7 +103,6 @@ READY: Final = f"{REPORTS}/ready/{{template_id}}"
 SAVED: Final = f"{REPORTS}/saved/{{report_id}}"
 SHARE_DAYS: Final = (30, 7, 90, 365)
 LISTED_MAX: Final = 200
-ROWS: Final = 50
 TITLE_CHARACTERS_MAX: Final = 200
 PINNED_BARS: Final = 10  # of words: more would push away what stands below on the overview
 PINNED_ROWS: Final = 30
@@ -114,12 +113,8 @@ SAVED_LISTING: Final = structs.listing_of(REPORT)
 
 @routes.get(REPORTS, scope="Report.Read", for_limited="part")
 async def list_reports(visit: Visit) -> Response:
-    key = read_key(visit.query.get("after", ""))
     async with visit.read() as db:
-        found = await nouns.rows(
-            REPORT, db, **visit.caller.part, page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key)
-        )
-    rows, more = found.items, found.has_more
+        found = await nouns.rows(REPORT, db, **visit.caller.part, page=page_of(SAVED_LISTING, visit.query))
     return visit.page(
         "reports.html",
         title=visit.words("Reports"),
@@ -138,13 +133,12 @@ async def list_reports(visit: Visit) -> Response:
                     "text": _kind(visit, one),
                     "when": visit.words.date(one.updated_time, time_zone=visit.zone),
                 }
-                for one in rows
+                for one in found.items
             ],
             empty=visit.words(
                 "No saved reports yet. Open a ready-made report, choose its period and groups, and save it."
             ),
-            next_url=address(REPORTS, after=key_of(rows[-1].created_time, rows[-1].report_id)) if more else "",
-            first_url=REPORTS if key else "",
+            **page_links(found, visit.query, REPORTS),
         ),
     )
 
@@ -155,8 +149,8 @@ async def ready_report(visit: Visit) -> Response:
 
 
 @routes.get(SAVED, scope="Report.Read", for_limited="part")
-async def saved_report(visit: Visit) -> Response:
-    return await _page(visit, await _saved(visit))
+async def saved_report(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    return await _page(visit, await _saved(visit), refusal=refusal)
 
 
 @routes.get(f"{READY}/csv", scope="Report.Read", for_limited="part")
@@ -197,33 +191,27 @@ removal(
 )
 
 
-@routes.post(f"{SAVED}/pin", scope="Report.Update")
+@routes.post(f"{SAVED}/pin", scope="Report.Update", again=(errors.Invalid,), at=SAVED)
 async def pin_report(visit: Visit) -> Response:
     report_id = visit.id("report_id")
-    try:
-        async with visit.write() as db:
-            changes = {"pinned": bool(visit.form.text("pinned"))}
-            await nouns.update(REPORT, db, key=report_id, changes=changes, **visit.acting)
-    except errors.Invalid as refusal:
-        return await _page(visit, await _saved(visit), refusal=refusal)
+    async with visit.write() as db:
+        changes = {"pinned": bool(visit.form.text("pinned"))}
+        await nouns.update(REPORT, db, key=report_id, changes=changes, **visit.acting)
     return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=saved")
 
 
-@routes.post(f"{SAVED}/share", scope="Report.Update", for_limited="part")
+@routes.post(f"{SAVED}/share", scope="Report.Update", for_limited="part", again=(errors.Invalid,), at=SAVED)
 async def share_report(visit: Visit) -> Response:
     """Make a link, and show it this once."""
     days = visit.form.text("share_days")
     asked = await _saved(visit)
-    try:
-        share, secret = await visit.change(
-            shares.create,
-            caller=visit.caller,
-            **visit.ids,
-            days=int(days) if days in map(str, SHARE_DAYS) else SHARE_DAYS[0],
-            now=visit.now,
-        )
-    except errors.Invalid as refusal:
-        return await _page(visit, asked, refusal=refusal)
+    share, secret = await visit.change(
+        shares.create,
+        caller=visit.caller,
+        **visit.ids,
+        days=int(days) if days in map(str, SHARE_DAYS) else SHARE_DAYS[0],
+        now=visit.now,
+    )
     link = shares.url_of(visit.site.public_url, share.organization_id, secret)
     return await _page(visit, asked, link=link)
 
@@ -318,7 +306,7 @@ async def _file(visit: Visit, wanted: AskedReport) -> Response:
 
 
 async def _page(
-    visit: Visit, wanted: AskedReport, *, refusal: errors.Invalid | None = None, link: str = ""
+    visit: Visit, wanted: AskedReport, *, refusal: errors.Refusal | None = None, link: str = ""
 ) -> Response:
     words = visit.words
     values: dict[str, Any] = {"views": [], "totals": [], "months": "", "hidden": "", "form": None, "csv_url": ""}

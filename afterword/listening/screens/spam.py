@@ -11,9 +11,8 @@ from afterword.asking.instances.spam import LISTING, STATES, Decision, State
 from afterword.console.response_list import RESPONSES, done
 from afterword.console.screens import Screens, Visit
 from afterword.core.answers.suspicion import FLAGS, Judgement
-from afterword.core.wire.lists import Page
 from afterword.kit.texts import Marked, Texts
-from afterword.kit.ui.lists import ROWS, Column, Listing, Tab, address, behind, key_of
+from afterword.kit.ui.lists import Column, Listing, Tab, address, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html
 
@@ -47,12 +46,9 @@ async def list_doubtful(visit: Visit) -> Response:
     words, query = visit.words, visit.query
     state: State = next((one for one in STATES if one == query.get("state")), "held")
     flag = next((one for one in FLAGS if one == query.get("flag")), None)
-    after = query.get("after", "")
-    page = behind(Page.first(LISTING, limit=ROWS), after)
     async with visit.read() as db:
-        found = await spam.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page)
+        found = await spam.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page_of(LISTING, query))
         counts = await spam.count_doubtful(db, **visit.caller.reach, states=STATES, limit=COUNTED_MAX)
-    last = found.items[-1] if found.has_more else None
     return visit.page(
         "doubtful.html",
         title=words("Suspicious responses"),
@@ -85,10 +81,7 @@ async def list_doubtful(visit: Visit) -> Response:
             ],
             note=words(NOTES[state]),
             empty=words("No responses here."),
-            next_url=address(DOUBTFUL, state=state, flag=flag, after=key_of(last.submitted_time, last.instance_id))
-            if last
-            else "",
-            first_url=address(DOUBTFUL, state=state, flag=flag) if after else "",
+            **page_links(found, query, DOUBTFUL, state=state, flag=flag),
         ),
     )
 

@@ -55,7 +55,6 @@ def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
             words("A worker removes it within a day. This cannot be undone."),
         ],
         button=words("Save and remove"),
-        action=PATH,
         back=PATH,
         is_harmless=False,
         confirmed="1",

@@ -256,7 +256,6 @@ async def confirm_stop(visit: Visit) -> Response:
                 words("Messages already scheduled stay."),
             ],
             button=words("Stop the import"),
-            action=f"{here}/stop",
             back=f"{here}/result",
         )
     return visit.confirm(
@@ -265,7 +264,6 @@ async def confirm_stop(visit: Visit) -> Response:
             words("The file and the results of its check are deleted. Messages already scheduled stay."),
         ],
         button=words("Delete the list"),
-        action=f"{here}/stop",
         back=f"{here}/{'result' if found.import_id else 'check'}",
     )
 

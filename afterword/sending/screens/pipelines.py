@@ -180,8 +180,6 @@ async def confirm_switch(visit: Visit) -> Response:
         title=words("Switch “{title}” on?", title=pipeline.title),
         sentences=[sentence if waiting else words("No message is waiting. Every new one follows these rules.")],
         button=words("Switch on"),
-        action=f"{here}/switch",
-        back=here,
         is_harmless=True,
         paused="",
     )
@@ -388,7 +386,6 @@ async def confirm(visit: Visit) -> Response:
         subjects = await subjects_for(visit, db, pipeline)
         version = await versions.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
     changes = _changes(version, pipeline)
-    here = url_of(pipeline)
     told = versions.differences_between(
         words,
         pipeline,
@@ -403,8 +400,6 @@ async def confirm(visit: Visit) -> Response:
         title=words("Restore the version of {moment}?", moment=when),
         sentences=[*(one.after for one in told), words("Whether it is on or off stays as it is.")],
         button=words("Restore"),
-        action=f"{here}/versions/{version.entry.entry_id}",
-        back=f"{here}/versions",
         version=str(pipeline.version),
     )
 

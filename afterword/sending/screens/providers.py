@@ -263,10 +263,8 @@ def _row(visit: Visit, account: Account) -> dict[str, Any]:
         "state": words(STATES[state]),
         "is_kept": state == "kept",
         "is_troubled": state != "active",
-        "reason": account.paused_reason or "",
         "pipelines": words.count(account.pipelines),
-        "is_default": account.is_default,
-        "is_own": account.is_own,
+        "account": account,
     }
 
 
@@ -323,13 +321,10 @@ async def dns_page(visit: Visit) -> Response:
                 each.domain,
                 [
                     {
+                        "finding": one,
                         "record": RECORDS[one.kind],
-                        "state": one.state,
                         "state_text": words(FINDINGS[one.state]),
                         "text": words(SENTENCES[one.code][1], **one.values),
-                        "name": one.name,
-                        "found": one.found,
-                        "to_set": one.record,
                     }
                     for one in each.findings
                 ],

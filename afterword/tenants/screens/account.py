@@ -304,9 +304,7 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         user=user,
         opened=[
             {
-                "session_id": one.session_id,
-                "device": one.device,
-                "network": one.network,
+                "session": one,
                 "since": visit.words.date(one.created_time, time_zone=visit.zone),
                 "is_this": one.session_id == visit.session.session_id,
             }

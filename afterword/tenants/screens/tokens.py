@@ -12,7 +12,6 @@ from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.organizations.access import ACTIONS, ENTITIES
-from afterword.core.wire.lists import Page
 from afterword.core.wire.times import Moment
 from afterword.kit.db import Database
 from afterword.kit.ui import lists
@@ -47,23 +46,20 @@ routes = Screens()
 
 @routes.get(TOKENS, scope="Token.Read")
 async def tokens_page(visit: Visit) -> Response:
-    words, after = visit.words, visit.query.get("after", "")
-    page = Page.first(LISTING, limit=lists.ROWS)
+    words = visit.words
     found = await visit.load(
         store.list_tokens,
         organization_id=visit.caller.organization_id,
         among=visit.caller.application_ids,
         user_id=visit.caller.user_id,
-        page=lists.behind(page, after),
+        page=lists.page_of(LISTING, visit.query),
     )
-    last = found.items[-1] if found.has_more else None
     listed = Listing(
         rows=[_row(visit, token) for token in found.items],
         empty=words("No tokens yet. A shop or another system needs one to reach the API."),
         empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
         columns=[Column(text=words(text)) for text in ("Title", "Belongs to", "Begins with", "Last used", "Expires")],
-        next_url=lists.address(TOKENS, after=lists.key_of(last.created_time, last.token_id)) if last else "",
-        first_url=TOKENS if after else "",
+        **lists.page_links(found, visit.query, TOKENS),
     )
     return visit.page("tokens.html", title=words("Tokens"), list=listed)
 
@@ -203,7 +199,6 @@ async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         visit,
         title=visit.words("Change the token"),
         back=(token.title, here),
-        action=f"{here}/edit",
         inputs=INPUTS,
         stored=token,
         version=token.version,
