@@ -116,7 +116,8 @@ def note_person(visit: Visit, responder_id: str | None) -> None:
 
     async def note() -> None:
         async with visit.read() as db:
-            await profiles.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
+            seen: dict[str, Any] = {"responder_id": responder_id, "once_in": profiles.SEEN_IN}
+            await profiles.note(db, caller=visit.caller, action="read", **seen, now=visit.now)
 
     visit.afterwards = BackgroundTask(note)
 
