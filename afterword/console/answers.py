@@ -115,7 +115,8 @@ def note_person(visit: Visit, responder_id: str | None) -> None:
         return
 
     async def note() -> None:
-        await visit.load(profiles.note_seen, caller=visit.caller, responder_id=responder_id, now=visit.now)
+        seen: dict[str, Any] = {"responder_id": responder_id, "once_in": profiles.SEEN_IN}
+        await visit.load(profiles.note, caller=visit.caller, action="read", **seen, now=visit.now)
 
     visit.afterwards = BackgroundTask(note)
 

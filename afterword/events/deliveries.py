@@ -66,12 +66,11 @@ async def list_deliverie_records(
     return await db.records(DeliveryRecord).fetch_list(_SHOWN, organization_id, webhook_id, page=page)
 
 
-async def _get_delivery(
-    db: Database, *, organization_id: str, webhook_id: str, delivery_id: str
-) -> DeliveryRecord | None:
-    return await db.records(DeliveryRecord).fetch_row(
+async def _get_delivery(db: Database, *, organization_id: str, webhook_id: str, delivery_id: str) -> DeliveryRecord:
+    found = await db.records(DeliveryRecord).fetch_row(
         f"{_SHOWN} and delivery_id = $3", organization_id, webhook_id, delivery_id
     )
+    return errors.found(found, "There is no such delivery.")
 
 
 async def _update_delivery_to_restart(
@@ -177,10 +176,8 @@ ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's r
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> DeliveryRecord:
     webhook = await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id)
-    found = await _get_delivery(
-        db, organization_id=webhook.organization_id, webhook_id=webhook_id, delivery_id=delivery_id
-    )
-    return errors.found(found, "There is no such delivery.")
+    key = {"organization_id": webhook.organization_id, "webhook_id": webhook_id, "delivery_id": delivery_id}
+    return await _get_delivery(db, **key)
 
 
 async def redeliver_one(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> DeliveryRecord:

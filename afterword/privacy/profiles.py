@@ -244,7 +244,7 @@ def _value(value: object) -> str:
 Row = TypeVar("Row")
 ANSWERED: Final = ("score_question_id", "score", "band", "comment")
 READ_AT_ONCE: Final = 100
-SEEN_IN: Final = timedelta(hours=1)
+SEEN_IN: Final = timedelta(hours=1)  # a response, case or message shows a person: work on a case opens it often
 
 
 async def note(
@@ -254,16 +254,11 @@ async def note(
     action: Literal["read", "searched", "downloaded"],
     now: datetime,
     responder_id: str | None = None,
+    once_in: timedelta | None = None,
 ) -> None:
     """Record in the audit log that somebody looks at a person, or searches."""
-    await audit.record(db, caller=caller, action=action, thing_kind="responder", thing_id=responder_id, now=now)
-
-
-async def note_seen(db: Database, *, caller: Caller, responder_id: str, now: datetime) -> None:
-    """Record that a response, case or message showed a person: once an hour, as work on a case opens it often."""
-    await audit.record(
-        db, caller=caller, action="read", thing_kind="responder", thing_id=responder_id, now=now, once_in=SEEN_IN
-    )
+    thing: dict[str, Any] = {"thing_kind": "responder", "thing_id": responder_id}
+    await audit.record(db, caller=caller, action=action, **thing, now=now, once_in=once_in)
 
 
 async def list_entries(db: Database, *, caller: Caller, responder_id: str, is_whole: bool, page: Page) -> Rows[Entry]:

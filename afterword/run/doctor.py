@@ -345,8 +345,8 @@ async def _version(database: db.Database) -> Finding:
 
 
 async def _revision(database: db.Database) -> Finding:
-    wanted, found = migrations.head(), await migrations.current(database)
-    if (reason := await migrations.get_reason_closed(database)) is not None:
+    wanted, found = migrations.head(), await migrations.current(database.fetch_value)
+    if (reason := await migrations.reason_closed(database.fetch_value)) is not None:
         return Finding("migrations", False, f"No release may use the database. {reason}", "Do what the reason says.")
     if found == wanted:
         return Finding("migrations", True, f"The schema is at revision {wanted}.")

@@ -143,10 +143,10 @@ async def _update_reached(db: Database, *, organization_id: str, host: str, now:
     return row is not None
 
 
-async def _update_checked(db: Database, *, organization_id: str, host: str, problem: str | None, now: datetime) -> None:
+async def _update_checked(db: Database, domain: CustomDomainRecord, problem: str | None, now: datetime) -> None:
     await db.execute(
         "update custom_domain set checked_time = $3, problem = $4 where organization_id = $1 and host = $2",
-        *(organization_id, host, now, problem),
+        *(domain.organization_id, domain.host, now, problem),
     )
 
 
@@ -238,7 +238,7 @@ async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> Cus
         async with databases.transaction(pool) as db:
             domain = await get(db, caller=caller)
             if domain.state == "proven":
-                await _note(db, domain, "not_reached", now)
+                await _update_checked(db, domain, "not_reached", now)
                 domain = await get(db, caller=caller)
     await refresh(pool, site=site)
     return domain
@@ -255,7 +255,7 @@ async def ask(pool: Pool, *, domain: CustomDomainRecord, site: Site, now: dateti
             await _settle(pool, domain, found, now=now, actor=actor)
         except databases.Taken:
             async with databases.transaction(pool) as db:
-                await _note(db, domain, "in_use", now)
+                await _update_checked(db, domain, "in_use", now)
 
 
 async def _ask_holder(pool: Pool, host: str, *, site: Site, now: datetime) -> None:
@@ -273,18 +273,14 @@ async def _settle(pool: Pool, domain: CustomDomainRecord, found: Found, *, now: 
         match found:
             case "found":
                 await _update_proven(db, **key, now=now)
-                await _note(db, domain, None, now)
+                await _update_checked(db, domain, None, now)
             case "missing":
                 if domain.is_held:
                     logger.warning("the record of a custom domain is gone", organization_id=domain.organization_id)
                 await _update_lost(db, **key, now=now)
-                await _note(db, domain, "record_missing", now)
+                await _update_checked(db, domain, "record_missing", now)
             case "not_asked":
-                await _note(db, domain, "not_asked", now)
-
-
-async def _note(db: Database, domain: CustomDomainRecord, problem: str | None, now: datetime) -> None:
-    await _update_checked(db, organization_id=domain.organization_id, host=domain.host, problem=problem, now=now)
+                await _update_checked(db, domain, "not_asked", now)
 
 
 async def _record_of(domain: CustomDomainRecord, *, site: Site) -> Found:

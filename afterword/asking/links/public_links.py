@@ -301,7 +301,7 @@ routes.all.append(route_of(LINK, "list"))
 )  # fmt: skip
 async def create_link(call: Call[Any], db: Database) -> Answer:
     await _check_declared(call, db, **call.ids)
-    link = await create(db, caller=call.caller, **call.ids, columns=call.body.named(), site=call.site, now=call.now)
+    link = await create(db, **call.ids, columns=call.body.named(), **call.acting)
     return await answer_of(LINK, call, db, Made(link))
 
 
@@ -315,16 +315,8 @@ routes.all.append(route_of(LINK, "get"))
 async def change_link(call: Call[Any], db: Database) -> Answer:
     before = await nouns.get(LINK, db, caller=call.caller, key=call.ids["link_id"])
     await _check_declared(call, db, questionnaire_id=before.questionnaire_id)
-    link = await nouns.update(
-        LINK,
-        db,
-        caller=call.caller,
-        key=before.link_id,
-        changes=call.body.named(),
-        site=call.site,
-        now=call.now,
-        expect=call.expect,
-    )
+    changes, expect = call.body.named(), call.expect
+    link = await nouns.update(LINK, db, key=before.link_id, changes=changes, expect=expect, **call.acting)
     return await answer_of(LINK, call, db, Made(link), is_new=False)
 
 

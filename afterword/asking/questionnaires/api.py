@@ -318,14 +318,7 @@ async def list_groups(call: Call[None], db: Database) -> Answer:
     edition = await files.find(db, questionnaire=await _questionnaire(call, db))
     if edition is None:
         return Answer(Rows([]))
-    rows = await store.list_group_ids(
-        db,
-        organization_id=edition.organization_id,
-        questionnaire_id=edition.questionnaire_id,
-        version_id=edition.version_id,
-        draft=edition.draft,
-        page=call.page,
-    )
+    rows = await store.list_group_ids(db, **edition.key, page=call.page)
     return Answer(rows.map(lambda group_id: Group.of(edition, group_id)))
 
 
@@ -351,15 +344,7 @@ async def get_group(call: Call[None], db: Database) -> Answer:
 async def list_questions(call: Call[None], db: Database) -> Answer:
     edition = await files.get(db, questionnaire=await _questionnaire(call, db))
     group = Group.of(edition, call.ids["group_id"])
-    rows = await store.list_question_ids(
-        db,
-        organization_id=edition.organization_id,
-        questionnaire_id=edition.questionnaire_id,
-        version_id=edition.version_id,
-        group_id=group.group_id,
-        draft=edition.draft,
-        page=call.page,
-    )
+    rows = await store.list_question_ids(db, **edition.key, group_id=group.group_id, page=call.page)
     return Answer(rows.map(lambda question_id: Question.of(edition, question_id)))
 
 

@@ -34,6 +34,11 @@ class Edition:
     revision: int
     draft: Mapping[str, object] | None
 
+    @property
+    def key(self) -> dict[str, Any]:
+        """Where its definition is stored."""
+        return {name: getattr(self, name) for name in ("organization_id", "questionnaire_id", "version_id", "draft")}
+
 
 async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
     """The edition, or None without version and draft."""

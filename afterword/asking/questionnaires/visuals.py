@@ -62,14 +62,13 @@ class Layers:
 _COLUMNS: Final = columns_of(VisualRecord, without=("lacks_picture",))
 
 
-async def _get_visual(
-    db: Database, *, organization_id: str, questionnaire_id: str, visual_id: str
-) -> VisualRecord | None:
-    return await db.records(VisualRecord).fetch_row(
+async def _get_visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> VisualRecord:
+    found = await db.records(VisualRecord).fetch_row(
         f"""select {_COLUMNS} from questionnaire_visual
            where organization_id = $1 and questionnaire_id = $2 and visual_id = $3""",
-        *(organization_id, questionnaire_id, visual_id),
+        *(caller.organization_id, questionnaire_id, visual_id),
     )
+    return errors.found(found, "There is no such visual.")
 
 
 async def get_layers(db: Database, *, organization_id: str, questionnaire_id: str) -> Layers | None:
@@ -167,7 +166,7 @@ _text: Final = msgspec.json.encode
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> VisualRecord:
     await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
-    return await _told(db, await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id))
+    return await _told(db, await _get_visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id))
 
 
 async def list_of(db: Database, *, caller: Caller, questionnaire_id: str, page: Page) -> Rows[VisualRecord]:
@@ -214,7 +213,7 @@ async def change(
 ) -> VisualRecord:
     """Set these columns; activation deactivates the other visual. Raises NotFound, Stale, Invalid."""
     await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
-    before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
+    before = await _get_visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     expect(before.version)
     if "configuration" in columns:
         await check(db, caller=caller, configuration=columns["configuration"])
@@ -233,7 +232,7 @@ async def delete(
     db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str, expect: errors.Expect = errors.ANY
 ) -> None:
     await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
-    before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
+    before = await _get_visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     expect(before.version)
     await _delete_visual(db, organization_id=before.organization_id, visual_id=visual_id)
 
@@ -270,13 +269,6 @@ def _judged(visual: VisualRecord, pictures: Collection[str]) -> VisualRecord:
 
 def _logo(visual: VisualRecord) -> str:
     return visuals.read(visual.configuration)[0].logo or ""
-
-
-async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> VisualRecord:
-    visual = await _get_visual(
-        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id, visual_id=visual_id
-    )
-    return errors.found(visual, "There is no such visual.")
 
 
 routes = Routes(tag="Questionnaire Visuals")

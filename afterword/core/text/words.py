@@ -300,12 +300,8 @@ def _is_met(term: Term, row: Sequence[Word]) -> bool:
     )
 
 
-def _folded(text: str) -> frozenset[str]:
-    return frozenset(form for word in words_of(text) for form in word.forms)
-
-
 STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    language: _folded(text)
+    language: frozenset(form for word in words_of(text) for form in word.forms)
     for language, text in tomllib.loads(
         resources.files("afterword.core.text").joinpath("stop_words.toml").read_text("utf-8")
     ).items()

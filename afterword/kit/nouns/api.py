@@ -84,9 +84,7 @@ def _list(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
 
 def _create(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
     async def create(call: Call[Any], db: Database) -> Answer:
-        made = await service.create(
-            noun, db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now
-        )
+        made = await service.create(noun, db, columns=call.body.named(), **call.acting)
         return await answer_of(noun, call, db, made)
 
     return create
@@ -121,16 +119,8 @@ def _get(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
 
 def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
     async def update(call: Call[Any], db: Database) -> Answer:
-        changed = await service.update(
-            noun,
-            db,
-            caller=call.caller,
-            key=_key(noun, call),
-            changes=call.body.named(),
-            site=call.site,
-            now=call.now,
-            expect=call.expect,
-        )
+        changes, expect = call.body.named(), call.expect
+        changed = await service.update(noun, db, key=_key(noun, call), changes=changes, expect=expect, **call.acting)
         return await answer_of(noun, call, db, service.Made(changed), is_new=False)
 
     return update
@@ -139,16 +129,7 @@ def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]
 def _delete(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
     async def delete(call: Call[Any], db: Database) -> None:
         given = {} if call.query is None else call.query.named()
-        await service.delete(
-            noun,
-            db,
-            caller=call.caller,
-            key=_key(noun, call),
-            site=call.site,
-            now=call.now,
-            expect=call.expect,
-            options=given,
-        )
+        await service.delete(noun, db, key=_key(noun, call), expect=call.expect, options=given, **call.acting)
 
     return delete
 

@@ -60,6 +60,11 @@ class Call(Generic[Body]):
         return self.requested
 
     @property
+    def acting(self) -> dict[str, Any]:
+        """The arguments that every change of a noun takes."""
+        return {"caller": self.caller, "site": self.site, "now": self.now}
+
+    @property
     def public_pages(self) -> PublicPages:
         return self.site.pages(self.caller.organization_id)
 

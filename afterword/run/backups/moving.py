@@ -34,19 +34,19 @@ async def move(source: str, target: str, *, target_name: str, report: Report) ->
     Raises InUse, NotEmpty, Conflict, NotFound, Incomplete.
     """
     async with open_session(source) as session:
-        reason = await migrations.reason_closed(session)
+        reason = await migrations.reason_closed(session.fetchval)
         if reason != MOVED.format(target_name):
             revision = await _movable_revision(session, reason)
             await _require_empty(target)
             await _copy(session, target, target_name=target_name, revision=revision, report=report)
     async with open_session(target) as session:
-        is_unfinished = await migrations.reason_closed(session) == MOVING
+        is_unfinished = await migrations.reason_closed(session.fetchval) == MOVING
     if is_unfinished:
         await service.reopen(target)
 
 
 async def _movable_revision(session: Any, reason: str | None) -> str:
-    revision = await migrations.current_of(session)
+    revision = await migrations.current(session.fetchval)
     if reason is not None:
         raise errors.Conflict(reason)
     if revision is None:
@@ -60,7 +60,7 @@ async def _movable_revision(session: Any, reason: str | None) -> str:
 
 async def _require_empty(target: str) -> None:
     async with open_session(target) as session:
-        reason = await migrations.reason_closed(session)
+        reason = await migrations.reason_closed(session.fetchval)
         if reason != MOVING and (reason is not None or not await store.get_is_empty(session)):
             raise NotEmpty(reason or "The database to move into has data. A move needs an empty one.")
 

@@ -126,12 +126,12 @@ async def _save_tables(
     session: Any, writer: Writer, *, organization_id: str | None, report: Report
 ) -> tuple[list[TableParts], dict[str, int], str]:
     known = await store.list_tables(session)
-    if await migrations.current_of(session) is None:
+    if await migrations.current(session.fetchval) is None:
         raise errors.NotFound("The database is empty: there is nothing to back up.")
     async with session.transaction(isolation="repeatable_read", readonly=True):
         # Before the snapshot, which the next query takes: no table changes its columns between it and its copy.
         await store.get_share(session, tables=known)
-        revision = await migrations.current_of(session) or ""
+        revision = await migrations.current(session.fetchval) or ""
         wanted = [
             table
             for table in await store.list_tables(session)
@@ -255,7 +255,7 @@ async def state_of(url: str, manifest: Manifest, *, file_folder: Path | None) ->
             "Restore it with that one."
         )
     async with open_session(url) as session:
-        reason = await migrations.reason_closed(session)
+        reason = await migrations.reason_closed(session.fetchval)
         if reason == _reason(manifest):
             return "begun"
         is_empty = await store.get_is_empty(session)

@@ -5,7 +5,6 @@ replayed before the service starts, it erases those people again.
 """
 
 import asyncio
-import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -133,7 +132,7 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
             kind="whole" if named is None else "organization",
             location=location,
             organization=named,
-            report=_report,
+            report=context.report,
         )
         await backups.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
     whose = "all data" if named is None else f"all data of {named[1]}"
@@ -195,23 +194,19 @@ async def _load(chosen: Settings, url: str, manifest: Manifest, reader: Reader) 
         raise CommandError("The backup has files of responses. Set AFTERWORD_FILE_FOLDER to an empty folder for them.")
     context.take_secret(chosen, reader.get(manifest.secret))
     if state == "empty":
-        await backups.load_rows(url, manifest, reader, report=_report)
+        await backups.load_rows(url, manifest, reader, report=context.report)
     if chosen.file_folder is not None:
-        _report(f"{backups.write_files(manifest, reader, chosen.file_folder):,} files of responses")
+        context.report(f"{backups.write_files(manifest, reader, chosen.file_folder):,} files of responses")
     return True
 
 
 async def _finish(chosen: Settings, url: str, manifest: Manifest, lines: list[LedgerLine], runs: list[KeptRun]) -> None:
     """Bring the schema up to date, erase people and forget by age again, before any release may use the database."""
-    await migrations.migrate(url, is_closed=True, report=_report)
+    await migrations.migrate(url, is_closed=True, report=context.report)
     async with await db.open_pool(url, size_max=2, statement_cache_size=chosen.statement_cache) as pool:
         await backups.pause(pool, manifest)
         done = await replay_lines(pool, kept=lines, secret=context.site_of(chosen).secret)
-        _report(f"{done:,} of {len(lines):,} people of the ledger erased again")
+        context.report(f"{done:,} of {len(lines):,} people of the ledger erased again")
         done = await erasure_replay.forget(pool, kept=runs)
-        _report(f"{done:,} of {len(runs):,} retention runs of the ledger repeated")
+        context.report(f"{done:,} of {len(runs):,} retention runs of the ledger repeated")
     await backups.reopen(url)
-
-
-def _report(text: str) -> None:
-    print(text, file=sys.stderr)

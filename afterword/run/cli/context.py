@@ -290,6 +290,10 @@ def take_secret(chosen: settings.Settings, packed: bytes) -> None:
         )
 
 
+def report(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
 def new_secret() -> str:
     return secrets.token_hex(SECRET_BYTES)
 

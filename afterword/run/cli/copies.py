@@ -105,8 +105,8 @@ async def _is_behind(url: str) -> bool:
     """Whether there is data, under an older schema."""
     try:
         async with open_session(url) as session:
-            revision = await migrations.current_of(session)
-            is_open = await migrations.reason_closed(session) is None
+            revision = await migrations.current(session.fetchval)
+            is_open = await migrations.reason_closed(session.fetchval) is None
             return (
                 revision is not None
                 and revision < migrations.head()

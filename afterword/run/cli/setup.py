@@ -1,7 +1,6 @@
 """`afterword migrate`, `database`, `setup` and `secret`: what an operator does to the installation itself."""
 
 import asyncio
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -49,15 +48,15 @@ async def move(to: str, /) -> None:
             raise CommandError("The database is the embedded one. To move there, set AFTERWORD_DATABASE_URL to yours.")
         name = f"the embedded database in {chosen.data_dir.absolute()}"
         async with await started(chosen.data_dir, chosen.postgres_bin) as target:
-            await moving.move(chosen.database_url, target.url, target_name=name, report=_report)
+            await moving.move(chosen.database_url, target.url, target_name=name, report=context.report)
         print(f"Moved to {name}. Unset AFTERWORD_DATABASE_URL and start Afterword.")
         return
     name = _name_of(to)
     if chosen.database_url is not None:
-        await moving.move(chosen.database_url, to, target_name=name, report=_report)
+        await moving.move(chosen.database_url, to, target_name=name, report=context.report)
     elif embedded.is_made(chosen.data_dir):
         async with await started(chosen.data_dir, chosen.postgres_bin) as source:
-            await moving.move(source.url, to, target_name=name, report=_report)
+            await moving.move(source.url, to, target_name=name, report=context.report)
         await asyncio.to_thread(_put_aside, chosen.data_dir)
     elif not any((chosen.data_dir / "postgresql").glob(f"{KEPT}-*")):
         raise CommandError(f"There is nothing to move: {chosen.data_dir.absolute()} holds no database.")
@@ -83,7 +82,7 @@ async def upgrade() -> None:
             await started(embedded.folder_of(folder), chosen.postgres_bin) as target,
         ):
             name = f"PostgreSQL {newest.major} beside it (run `afterword database upgrade`)"
-            await moving.move(source.url, target.url, target_name=name, report=_report)
+            await moving.move(source.url, target.url, target_name=name, report=context.report)
         await asyncio.to_thread(embedded.set_ready, folder)
     kept = await asyncio.to_thread(embedded.swap, folder)
     print(f"The database is PostgreSQL {embedded.major_of(folder)} now. Remove {kept} once all is well.")
@@ -105,10 +104,6 @@ def _name_of(url: str) -> str:
     if parts.scheme not in {"postgresql", "postgres"}:
         raise CommandError(f"Write the address as postgresql://user:password@host/database, or `{EMBEDDED}`.")
     return f"the database {parts.path.lstrip('/')} at {host or 'the socket of this machine'}"
-
-
-def _report(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 async def setup(*, organization: OrganizationDomain = None) -> None:

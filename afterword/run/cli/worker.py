@@ -71,7 +71,7 @@ async def _require_schema(url: str, statement_cache_size: int) -> None:
         ):
             if await migrations.is_usable(database):
                 return
-            is_empty = await migrations.current(database) is None
+            is_empty = await migrations.current(database.fetch_value) is None
         what = "The database is empty" if is_empty else "The database's schema is not one that this release works on"
         raise CommandError(f"{what}. Run: afterword migrate")
 

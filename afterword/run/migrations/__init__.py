@@ -8,7 +8,7 @@ that prevents it has `-- needs NNNN` on its first line, and code of an older rev
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +38,9 @@ _INDEX: Final = re.compile(r"create (?:unique )?index concurrently (?:if not exi
 assert WATCH_SECONDS < STATEMENT_LOCK_TIMEOUT_SECONDS < db.LOCK_TIMEOUT_SECONDS  # noqa: S101
 
 
+FetchValue = Callable[..., Awaitable[Any]]  # of a Database, or of a connection of the driver
+
+
 class MigrationError(Exception):
     """The schema could not be migrated to this code's revision; the message names the remedy."""
 
@@ -59,20 +62,17 @@ def head() -> str:
     return _revision_of(_files()[-1])
 
 
-async def current(database: db.Database) -> str | None:
+async def current(fetch_value: FetchValue) -> str | None:
     """The revision that the database has, None when it is empty."""
-    return await _revision(database.fetch_value)
+    if await fetch_value("select to_regclass('alembic_version')::text") is None:
+        return None
+    return await fetch_value("table alembic_version")
 
 
 async def is_usable(database: db.Database) -> bool:
     """True where this code works on the database's schema: its own, or a newer compatible one."""
-    found = await current(database)
+    found = await current(database.fetch_value)
     return found is not None and found >= head() >= await _needed(database.fetch_value)
-
-
-async def current_of(connection: Any) -> str | None:
-    """The revision that a connection of the driver sees, None when the database is empty."""
-    return await _revision(connection.fetchval)
 
 
 async def close(connection: Any, *, reason: str) -> None:
@@ -82,22 +82,14 @@ async def close(connection: Any, *, reason: str) -> None:
 
 async def reopen(connection: Any) -> None:
     """Let releases use the database again, if its schema is one that they work on."""
-    found = await _revision(connection.fetchval) or ""
+    found = await current(connection.fetchval) or ""
     needs = [_NEEDS.match(file.read_text(encoding="utf-8")) for file in _files() if _revision_of(file) <= found]
     last = max((match[1] for match in needs if match is not None), default="")
     await _comment(connection, needs=f"needs {last}" if last else "", reason="")
 
 
-async def reason_closed(connection: Any) -> str | None:
-    """Why no release may use the database, None where they may; of a connection of the driver."""
-    return await _reason_closed(connection.fetchval)
-
-
-async def get_reason_closed(database: db.Database) -> str | None:
-    return await _reason_closed(database.fetch_value)
-
-
-async def _reason_closed(fetch_value: Any) -> str | None:
+async def reason_closed(fetch_value: FetchValue) -> str | None:
+    """Why no release may use the database, None where they may."""
     is_closed = await _needed(fetch_value) == CLOSED
     if not is_closed:
         return None
@@ -171,8 +163,8 @@ async def _migrate(connection: Any, *, url: str, to: str, is_closed: bool, wait_
 
 async def _revision_reached(connection: Any, *, to: str, is_closed: bool) -> str | None:
     """The database's revision, if this code can work on it; None: it is behind."""
-    found, own, needed = await _revision(connection.fetchval), head(), await _needed(connection.fetchval)
-    reason = await reason_closed(connection)
+    found, own, needed = await current(connection.fetchval), head(), await _needed(connection.fetchval)
+    reason = await reason_closed(connection.fetchval)
     if reason is not None and not is_closed:
         raise DatabaseIsClosed(reason)
     if reason is None and needed > own:
@@ -206,13 +198,7 @@ async def _watch(url: str, pid: int, found: list[str]) -> None:
         session.terminate()
 
 
-async def _revision(fetch_value: Any) -> str | None:
-    if await fetch_value("select to_regclass('alembic_version')::text") is None:
-        return None
-    return await fetch_value("table alembic_version")
-
-
-async def _needed(fetch_value: Any) -> str:
+async def _needed(fetch_value: FetchValue) -> str:
     """The oldest revision that is compatible with the schema; empty: any."""
     said = await fetch_value("select obj_description(to_regclass('alembic_version'), 'pg_class')")
     needs = _NEEDED.fullmatch(said or "")
@@ -241,7 +227,7 @@ def _revision_of(file: Path) -> str:
 
 
 async def _upgrade(connection: Any, *, to: str) -> None:
-    found = await _revision(connection.fetchval)
+    found = await current(connection.fetchval)
     for file in _files():
         if _revision_of(file) <= to and (found is None or _revision_of(file) > found):
             await _run(connection, file.read_text(encoding="utf-8"), revision=_revision_of(file))

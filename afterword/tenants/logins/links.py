@@ -60,7 +60,7 @@ async def claim_link(  # any tenant: the link says which
     return _required(row)
 
 
-async def _delete_links(  # any tenant: a login belongs to a person
+async def delete_links(  # any tenant: a login belongs to a person
     db: Database,
     *,
     purpose: str,
@@ -107,7 +107,7 @@ class LinkGone(errors.Gone):
 async def make(db: Database, *, link: Link, now: datetime) -> str:
     """The secret of a new link. Earlier ones for the same purpose of the same person, or organization, stop to work."""
     if link.purpose != "reset":
-        await _delete_links(
+        await delete_links(
             db, purpose=link.purpose, organization_id=link.organization_id, login_id=link.login_id, user_id=link.user_id
         )
     secret = ids.secret()
@@ -165,10 +165,6 @@ async def require_few(db: Database, *, organization_id: str, user_id: str, purpo
     if is_over:
         sentence = "Too many mails with such a link were sent within an hour. Wait an hour."
         raise errors.TooMany(sentence, headers={"Retry-After": str(int(HOUR.total_seconds()))})
-
-
-async def end_resets(db: Database, *, login_id: str) -> None:
-    await _delete_links(db, purpose="reset", login_id=login_id)
 
 
 def _required(row: Row | None) -> Link:

@@ -342,7 +342,7 @@ async def change_password(
     """All sessions but this one end, and links to reset the old password too."""
     await _update_login(db, login_id=login.login_id, changes={"password_hash": password_hash}, now=now)
     await sessions.delete_sessions(db, login_id=login.login_id, but=session_id)
-    await links.end_resets(db, login_id=login.login_id)
+    await links.delete_links(db, purpose="reset", login_id=login.login_id)
     await audit.record_login(db, login_id=login.login_id, action="password_changed", now=now)
 
 

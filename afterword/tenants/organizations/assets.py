@@ -112,31 +112,14 @@ async def _get_total_locked(db: Database, *, organization_id: str) -> tuple[int,
 
 
 async def _insert_asset(
-    db: Database,
-    *,
-    organization_id: str,
-    asset_id: str,
-    title: str | None,
-    picture: "Encoded",
-    content_hash: bytes,
-    now: datetime,
-    by: str | None,
+    db: Database, *, caller: Caller, title: str | None, picture: "Encoded", content_hash: bytes, now: datetime
 ) -> AssetRecord:
     return await db.records(AssetRecord).fetch_one(
         f"""insert into asset (organization_id, asset_id, title, media_type, width, height, bytes, content_hash,
              content, created_time, created_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning {_COLUMNS}""",
-        organization_id,
-        asset_id,
-        title,
-        picture.media_type,
-        picture.width,
-        picture.height,
-        len(picture.content),
-        content_hash,
-        picture.content,
-        now,
-        by,
+        *(caller.organization_id, ids.ordered(now), title, picture.media_type, picture.width, picture.height),
+        *(len(picture.content), content_hash, picture.content, now, caller.actor_id or None),
     )
 
 
@@ -282,16 +265,7 @@ async def keep(db: Database, *, caller: Caller, picture: "Encoded", title: str |
     if count >= ASSETS_MAX or size + len(picture.content) > BYTES_MAX:
         message = f"An organization has at most {ASSETS_MAX:,} pictures of {BYTES_MAX:,} bytes. Delete some first."
         raise errors.Invalid.at("", "too_many", message)
-    return await _insert_asset(
-        db,
-        organization_id=organization_id,
-        asset_id=ids.ordered(now),
-        title=title,
-        picture=picture,
-        content_hash=content_hash,
-        now=now,
-        by=caller.actor_id or None,
-    )
+    return await _insert_asset(db, caller=caller, title=title, picture=picture, content_hash=content_hash, now=now)
 
 
 async def delete(db: Database, *, caller: Caller, asset_id: str, expect: errors.Expect = errors.ANY) -> None:

@@ -84,10 +84,11 @@ async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:
     return [(row["domain"], Plan(**{name: row[name] for name in Plan.__struct_fields__})) for row in rows]
 
 
-async def _claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenant: for operators
-    return await db.records(Plan).fetch_row(
+async def _claim_plan(db: Database, plan_id: str) -> Plan:  # any tenant: for operators
+    found = await db.records(Plan).fetch_row(
         f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id
     )
+    return errors.found(found, "There is no such plan.")
 
 
 async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
@@ -222,7 +223,7 @@ async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: dat
 
     A monthly plan keeps the day of its renewals. `end_time`: its new end; None drops an end in the past.
     """
-    plan = await _claimed(db, plan_id)
+    plan = await _claim_plan(db, plan_id)
     if end_time is not None and end_time <= max(now, plan.start_time):
         raise errors.Invalid.at("/end_time", "out_of_range", "It must end after its start, and in the future.")
     kept = plan.end_time if plan.end_time is not None and plan.end_time > now else None
@@ -231,7 +232,7 @@ async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: dat
 
 async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, now: datetime) -> Plan:
     """Extra credits are used first and survive renewals. Raises NotFound, Invalid."""
-    plan = await _claimed(db, plan_id)
+    plan = await _claim_plan(db, plan_id)
     total = plan.extra_credits + extra_credits
     errors.check(_extra_errors(total))
     return await _write(db, replace(plan, extra_credits=total), now=now)
@@ -239,7 +240,7 @@ async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, n
 
 async def cancel_plan(db: Database, *, plan_id: str, now: datetime) -> Plan:
     """End a plan. Raises NotFound. Answers are still counted: without another plan nothing more is sent."""
-    plan = await _claimed(db, plan_id)
+    plan = await _claim_plan(db, plan_id)
     return await _write(db, replace(plan, state="cancelled"), now=now)
 
 
@@ -253,10 +254,6 @@ async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
         else:
             await _renew(db, plan, now=now)
     return len(due)
-
-
-async def _claimed(db: Database, plan_id: str) -> Plan:
-    return errors.found(await _claim_plan(db, plan_id=plan_id), "There is no such plan.")
 
 
 async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:

@@ -355,16 +355,8 @@ async def update_user(
     """Raises NotFound, Stale, and as `_check` does."""
     if not RIGHTS.isdisjoint(changes):
         await _claim_owners(db, organization_id=caller.organization_id)  # before the user
-    return await nouns.update(
-        USER,
-        db,
-        caller=caller,
-        key=user_id,
-        changes=_normal(changes),
-        site=NO_SITE,
-        now=now,
-        expect=expect,
-    )
+    acting: dict[str, Any] = {"caller": caller, "site": NO_SITE, "now": now}
+    return await nouns.update(USER, db, key=user_id, changes=_normal(changes), expect=expect, **acting)
 
 
 async def remove_user(

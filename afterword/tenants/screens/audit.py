@@ -194,7 +194,7 @@ def sentence_of(words: Texts, entry: Entry) -> str:
         if text is None:
             return words("{actor}: {action}, {thing}.", actor=actor, action=_plain(entry.action), thing=thing)
         return words(text, actor=actor, thing=thing)
-    fields = [_field(words, name) for name in changed[:FIELDS_NAMED_MAX]]
+    fields = [(words(FIELDS[name]) if name in FIELDS else _plain(name)) for name in changed[:FIELDS_NAMED_MAX]]
     if len(changed) > FIELDS_NAMED_MAX:
         fields.append(words("{n} more", n=len(changed) - FIELDS_NAMED_MAX))
     told = {"actor": actor, "field": ", ".join(fields), "thing": thing}
@@ -272,10 +272,6 @@ def _actor(words: Texts, entry: Entry) -> str:
 def _thing(words: Texts, entry: Entry) -> str:
     kind = words(KINDS[entry.thing_kind]) if entry.thing_kind in KINDS else _plain(entry.thing_kind)
     return f"{kind} “{entry.thing_name}”" if entry.thing_name and entry.thing_kind != "organization" else kind
-
-
-def _field(words: Texts, name: str) -> str:
-    return words(FIELDS[name]) if name in FIELDS else _plain(name)
 
 
 def _is_short(value: object) -> bool:

@@ -22,7 +22,7 @@ async def move(source: str, target: str) -> None:
 
 async def reason_closed(url: str) -> str | None:
     async with open_session(url) as session:
-        return await migrations.reason_closed(session)
+        return await migrations.reason_closed(session.fetchval)
 
 
 class TestRefusals:

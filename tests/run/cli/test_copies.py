@@ -32,7 +32,7 @@ class TestBeforeMigration:
             release.add("more", "alter table organization add column more text;")
             assert "The schema is not changed, as the backup" in await refused(behind, tmp_path, "migrate")
         async with open_session(behind) as session:
-            assert before == await migrations.current_of(session)
+            assert before == await migrations.current(session.fetchval)
 
     async def test_made_once(self, behind: str, tmp_path: Path) -> None:
         with newer.release(tmp_path) as release:

@@ -34,7 +34,7 @@ async def test_migrate(empty_database_url: str, tmp_path: Path) -> None:
     """An empty database is brought to this release's schema, and again changes nothing."""
     told = {Operator(empty_database_url, tmp_path).done("migrate") for _ in range(2)}
     async with await db.open_pool(empty_database_url, size_max=1) as pool, db.connection(pool) as database:
-        assert {f"The schema is at {await migrations.current(database)}.\n"} == told
+        assert {f"The schema is at {await migrations.current(database.fetch_value)}.\n"} == told
         assert await migrations.is_usable(database)
 
 

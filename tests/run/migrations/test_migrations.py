@@ -195,11 +195,11 @@ class TestMigrate:
 class TestCurrent:
     async def test_empty(self, empty_database_url: str) -> None:
         async with await db.open_pool(empty_database_url, size_max=1) as pool, db.connection(pool) as database:
-            assert await migrations.current(database) is None
+            assert await migrations.current(database.fetch_value) is None
 
     async def test_migrated(self, pool: db.Pool) -> None:
         async with db.connection(pool) as database:
-            assert migrations.head() == await migrations.current(database)
+            assert migrations.head() == await migrations.current(database.fetch_value)
 
     async def test_usable(self, database_url: str, empty_database_url: str) -> None:
         assert await _is_usable(database_url)
