@@ -204,7 +204,9 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
             (words("Time zone"), view.responder.time_zone or ""),
             (words("Known since"), _date(visit, view.responder.created_time)),
             (words("Erased"), _date(visit, view.responder.anonymized_time)),
-        ],
+        ]
+        if view.responder.is_whole or caller.limit is None
+        else [],
         timeline=rows,
         scores=scores_of(words, rows),
         next_url=address(url, after=next_key) if next_key else "",
@@ -214,9 +216,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
         stoppable=[each for each in addresses if not each["suppressed"]] if may_stop else [],
         stopped=stopped,
         form={name: visit.form.text(name) for name in ("address", "reason", "note")},
-        may_download=not caller.application_ids
-        and caller.limit is None
-        and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
+        may_download=not caller.is_limited and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
     )
 

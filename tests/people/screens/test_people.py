@@ -133,7 +133,7 @@ class TestLimited:
             page = await page_of(client, path)
             assert 1 == page.count("Case opened")
             assert known.address in page
-            for text in (other.canary, other.instance_id, *other.item_ids, "+30694"):
+            for text in (other.canary, other.instance_id, *other.item_ids, "+30694", "Known since", "Language</dt>"):
                 assert text not in page, text
             for text in ("", known.address, CANARY):
                 page = await page_of(client, f"/console/people?q={text}")
