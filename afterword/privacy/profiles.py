@@ -23,6 +23,7 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Criterion, Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
+from afterword.kit.db.columns import has_own, within
 from afterword.kit.nouns.structs import resource_of, shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Download, Routes
@@ -102,8 +103,9 @@ _OF_ITEMS: Final[LiteralString] = f"""select 'item:' || m.item_id as entry_id,
       join queue_item m on m.organization_id = $1 and m.item_id = f.item_id and m.deleted_time is null
       join questionnaire q on q.organization_id = $1 and q.questionnaire_id = m.questionnaire_id
       join pipeline p on p.organization_id = $1 and p.pipeline_id = m.pipeline_id
-    where (not $4::boolean or m.test) and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))"""
-_OF_INSTANCES: Final[LiteralString] = """select e.kind || ':' || i.instance_id as entry_id, e.kind, e.time,
+    where (not $4::boolean or m.test) and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))
+      and {has_own("m.metadata -> 'questionnaire'", "$8")}"""
+_OF_INSTANCES: Final[LiteralString] = f"""select e.kind || ':' || i.instance_id as entry_id, e.kind, e.time,
       q.display_name as title, i.questionnaire_id, i.item_id, i.instance_id, null::text as alert_instance_id,
       i.channel_id, null::text as source,
       case when $7::boolean then coalesce(i.metadata ->> 'transaction_id', i.metadata ->> 'booking_no',
@@ -114,15 +116,17 @@ _OF_INSTANCES: Final[LiteralString] = """select e.kind || ':' || i.instance_id a
       cross join lateral (values ('issued', case when i.item_id is null then i.created_time end),
         ('viewed', i.viewed_time), ('answered', i.submitted_time)) e (kind, time)
     where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null and e.time is not null
-      and (not $4::boolean or i.test) and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))"""
-_OF_CASES: Final[LiteralString] = """select e.kind || ':' || c.alert_instance_id as entry_id, e.kind, e.time,
+      and (not $4::boolean or i.test) and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))
+      and {has_own("i.metadata", "$8")}"""
+_OF_CASES: Final[LiteralString] = f"""select e.kind || ':' || c.alert_instance_id as entry_id, e.kind, e.time,
       a.title, c.questionnaire_id, null::text as item_id, c.instance_id, c.alert_instance_id,
       null::smallint as channel_id, null::text as source, null::text as order_key, null::text as reason,
       null::text as result, false as test
     from alert_instance c join alert a on a.organization_id = c.organization_id and a.alert_id = c.alert_id
       cross join lateral (values ('case_opened', c.created_time), ('case_closed', c.resolved_time)) e (kind, time)
     where c.organization_id = $1 and c.responder_id = $2 and e.time is not null and $6::boolean
-      and not $4::boolean and (cardinality($3::text[]) = 0 or a.application_id = any($3))"""
+      and not $4::boolean and (cardinality($3::text[]) = 0 or a.application_id = any($3))
+      and {within("c.instance_id", "$8")}"""
 _OF_SUPPRESSIONS: Final[LiteralString] = """select 'suppression:' || s.suppression_id as entry_id,
       'suppressed' as kind, s.created_time as time, null::text as title, null::text as questionnaire_id,
       null::text as item_id, null::text as instance_id, null::text as alert_instance_id, s.channel_id,
@@ -136,7 +140,7 @@ async def _count_entries(db: Database, *, organization_id: str, responder_id: st
     return await db.fetch_pairs(
         f"""select e.kind, count(*) as count from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
              union all {_OF_SUPPRESSIONS}) e group by e.kind""",
-        *(organization_id, responder_id, [], False, True, True, False),
+        *(organization_id, responder_id, [], False, True, True, False, None),
     )
 
 
@@ -270,7 +274,7 @@ async def list_entries(db: Database, *, caller: Caller, responder_id: str, is_wh
         f"""select * from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
             union all {_OF_SUPPRESSIONS}) e where true""",
         *(caller.organization_id, responder_id, list(caller.application_ids), caller.test, is_whole),
-        *("Alert Instance.Read" in caller.scopes, "Questionnaire Value.Read" in caller.scopes),
+        *("Alert Instance.Read" in caller.scopes, "Questionnaire Value.Read" in caller.scopes, caller.only),
         page=page,
     )
     entries = rows.map(lambda row: Entry(**row))

@@ -156,6 +156,7 @@ NOTHING: Final = (
     ([], 0), ({}, {}),
 )  # fmt: skip
 GIVEN: Final[Mapping[str, Any]] = {
+    "address_keys": [b"k" * 32],
     "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",
     "kind": "questionnaire", "configuration": {"font": "mono"},
     "metadata_set": {"transaction_id": "9"}, "metadata_removed": ["store_id"],

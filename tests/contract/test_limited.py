@@ -41,6 +41,7 @@ DATA: Final = (
     "code",
     "tag",
     "export_id",
+    "view_id",
 )
 NOTHING: Final = frozenset({404, 410, 422})
 SCREENS: Final = [one for one in console.screens() if not one.is_open and one.path not in {HOME, "/console/logout"}]
@@ -179,6 +180,45 @@ class TestTeeth:
             file = await branches.browsers[branch].get("/console/reports/ready/csat/csv")
             rows = csv.DictReader(file.text.lstrip("\ufeff").splitlines())
             assert is_there == any(int(row["n"] or 0) for row in rows)
+
+    async def test_people(self, branches: Branches) -> None:
+        """Those who answered in the branch are listed and have a page; to the other branch they are unknown."""
+        ours = branches.world.ours.ids
+        path = f"/console/people/{ours['responder_id']}"
+        for branch, is_there in ((HERE, True), (ELSEWHERE, False)):
+            page = await branches.browsers[branch].get("/console/people")
+            assert is_there == (f'href="{path}"' in html.unescape(page.text))
+            assert (200 if is_there else 404) == (await branches.browsers[branch].get(path)).status_code
+            page = await branches.browsers[branch].get("/console/people?q=ann@exam")
+            assert path not in html.unescape(page.text)
+
+    async def test_views(self, branches: Branches) -> None:
+        """Each has views of their own; a shared one of a colleague is neither shown nor removed."""
+        here, elsewhere = branches.browsers[HERE], branches.browsers[ELSEWHERE]
+        shared = {"title": "All of us", "shared": "1"}
+        assert 422 == (await here.post("/console/responses/views?tab=unhappy", data=shared)).status_code
+        house, theirs = branches.world.ours.house, f"{'0' * 21}v"
+        async with db.transaction(branches.world.pool) as database:
+            await database.execute(
+                """insert into response_view (organization_id, view_id, user_id, title, query, shared)
+                   values ($1, $2, $3, 'All of us', 'tab=unhappy', true)""",
+                *(house.organization_id, theirs, house.user_id),
+            )
+        saved = await here.post("/console/responses/views?tab=unhappy", data={"title": "Of Harbour"})
+        assert 303 == saved.status_code
+        page = html.unescape((await here.get("/console/responses")).text)
+        [removal] = re.findall(r'Of Harbour</a><form method="post" action="(/console/responses/views/\w{22})"', page)
+        for browser, is_there in ((here, True), (elsewhere, False)):
+            page = (await browser.get("/console/responses")).text
+            assert is_there == ("Of Harbour" in page)
+            assert "All of us" not in page
+            assert 404 == (await browser.post(f"/console/responses/views/{theirs}")).status_code
+        assert 404 == (await elsewhere.post(removal)).status_code
+        assert 303 == (await here.post(removal)).status_code
+        assert removal not in html.unescape((await here.get("/console/responses")).text)
+        async with db.transaction(branches.world.pool) as database:
+            deleted = "delete from response_view where organization_id = $1 and view_id = $2"
+            await database.execute(deleted, house.organization_id, theirs)
 
     async def test_exports(self, branches: Branches) -> None:
         """A file holds one branch; people with another limit do not find it."""

@@ -22,7 +22,7 @@ from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.db.columns import columns_of, has_own, qualified
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -58,18 +58,30 @@ OF_ORDER_KEY: Final[LiteralString] = f"""m.organization_id = $1 and m.deleted_ti
   and left({_KEY}, 100)"""  # of a queue item; as its index has it
 _COLUMNS: Final = columns_of(ShownResponder, without=("is_whole",))
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
-IS_WHOLE: Final[LiteralString] = """((cardinality(reach.application_ids) = 0 and not reach.test_only) or not exists (
+_IS_ALL: Final[LiteralString] = (
+    "(cardinality(reach.application_ids) = 0 and not reach.test_only and reach.only is null)"
+)
+_OWN: Final[LiteralString] = has_own("i.metadata", "reach.only")
+# Of a limit to some values of metadata, items without an instance count too: they may have changed the person.
+IS_WHOLE: Final[LiteralString] = f"""({_IS_ALL} or (not exists (
   select 1 from questionnaire_instance o
   join questionnaire p on p.organization_id = o.organization_id and p.questionnaire_id = o.questionnaire_id
   where o.organization_id = r.organization_id and o.responder_id = r.responder_id
     and ((reach.test_only and not o.test)
-      or (cardinality(reach.application_ids) > 0 and p.owner_application_id <> all(reach.application_ids)))))"""
-_IS_SEEN: Final[LiteralString] = f"""(cardinality(reach.application_ids) = 0 and not reach.test_only) or exists (
+      or (cardinality(reach.application_ids) > 0 and p.owner_application_id <> all(reach.application_ids))
+      or ({has_own("o.metadata", "reach.only")}) is not true))
+  and (reach.only is null or not exists (
+    select 1 from responder_address d
+    join queue_item m on m.organization_id = d.organization_id and m.address_key = d.address_key
+      and (m.status = 1 or m.status >= 5)
+    where d.organization_id = r.organization_id and d.responder_id = r.responder_id
+      and ({has_own("m.metadata -> 'questionnaire'", "reach.only")}) is not true))))"""
+_IS_SEEN: Final[LiteralString] = f"""{_IS_ALL} or exists (
   select 1 from questionnaire_instance i
   join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
   where i.organization_id = r.organization_id and i.responder_id = r.responder_id and i.deleted_time is null
     and (i.test or not reach.test_only)
-    and (cardinality(reach.application_ids) = 0 or q.owner_application_id = any(reach.application_ids)))
+    and (cardinality(reach.application_ids) = 0 or q.owner_application_id = any(reach.application_ids)) and {_OWN})
   and (not reach.test_only or {IS_WHOLE})"""
 
 
@@ -79,6 +91,7 @@ class Identifier:
     channel_id: int
     identifier: str
     suppressed: bool
+    is_own: bool  # it was written to within the caller's limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +110,15 @@ async def get_responder_record(
     responder_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    only: Sequence[str] | None = None,
+    is_anybody: bool = False,
 ) -> ShownResponder | None:
+    """`is_anybody`: also one whom the caller does not see."""
     return await db.records(_responder).fetch_row(
         f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
-           cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
-           where r.organization_id = $1 and r.responder_id = $2 and ({_IS_SEEN})""",
-        *(organization_id, responder_id, list(application_ids), test_only),
-    )
-
-
-async def _get_is_whole(
-    db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str], test_only: bool
-) -> bool:
-    return await db.fetch_value(
-        f"""select {IS_WHOLE} from responder r
-           cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
-           where r.organization_id = $1 and r.responder_id = $2""",
-        *(organization_id, responder_id, list(application_ids), test_only),
+           cross join (select $3::text[] as application_ids, $4::boolean as test_only, $5::text[] as only) reach
+           where r.organization_id = $1 and r.responder_id = $2 and ($6 or {_IS_SEEN})""",
+        *(organization_id, responder_id, list(application_ids), test_only, only, is_anybody),
     )
 
 
@@ -189,7 +194,8 @@ async def list_responder_records(
                select r.*, true as is_whole from found cross join lateral (
                  select {_COLUMNS} from responder
                  where organization_id = $1 and responder_id = found.responder_id limit 1) r
-               cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
+               cross join (
+                 select $2::text[] as application_ids, $3::boolean as test_only, null::text[] as only) reach
                where ({_IS_SEEN}) and {IS_WHOLE}""",
             *(organization_id, list(application_ids), test_only, list(prefixes), FOUND_MAX),
             " & ".join([organization_id, *(f"{word}:*" for word in words)]) if words else None,
@@ -199,7 +205,8 @@ async def list_responder_records(
     elif application_ids or test_only:
         rows = await db.fetch_list(
             f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
-               cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
+               cross join (
+                 select $2::text[] as application_ids, $3::boolean as test_only, null::text[] as only) reach
                where r.organization_id = $1 and ({_IS_SEEN})""",
             *(organization_id, list(application_ids), test_only),
             page=page,
@@ -213,19 +220,68 @@ async def list_responder_records(
     return rows.map(_responder)
 
 
+_IS_OWN_ADDRESS: Final[LiteralString] = f"""(exists (
+  select from questionnaire_instance i
+    join queue_item m on m.organization_id = i.organization_id and m.item_id = i.item_id
+  where i.organization_id = a.organization_id and i.responder_id = a.responder_id
+    and m.address_key = a.address_key and i.deleted_time is null and {_OWN})
+  or exists (
+  select from queue_item m
+  where m.organization_id = a.organization_id and m.address_key = a.address_key and (m.status = 1 or m.status >= 5)
+    and m.deleted_time is null and {has_own("m.metadata -> 'questionnaire'", "reach.only")}))"""
+
+
+async def list_own(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    only: Sequence[str] | None,
+    instance_ids: Sequence[str],
+    address_keys: Sequence[bytes],
+) -> list[ShownResponder]:
+    """Those of these instances, the newest first, and those with one of these addresses.
+
+    An address finds only whom it was written to within `only`, and whom nobody else asks.
+    """
+    rows = await db.fetch(
+        f"""with found as materialized (
+             select i.responder_id, true as is_own, i.created_time as time from questionnaire_instance i
+               where i.organization_id = $1 and i.instance_id = any($5::text[]) and {has_own("i.metadata", "$4")}
+             union all
+             select a.responder_id, {_IS_OWN_ADDRESS}, null
+               from responder_address a cross join (select $4::text[] as only) reach
+               where a.organization_id = $1 and a.channel_id in (1, 2) and a.address_key = any($6::bytea[]))
+           select {_COLUMNS_R}, {IS_WHOLE} as is_whole
+           from (select responder_id, bool_or(is_own) as is_own, max(time) as time from found group by responder_id) f
+             join responder r on r.organization_id = $1 and r.responder_id = f.responder_id
+             cross join (select $2::text[] as application_ids, $3::boolean as test_only, $4::text[] as only) reach
+           where ({_IS_SEEN}) and (f.is_own or {IS_WHOLE}) order by f.time desc nulls last, r.responder_id""",
+        *(organization_id, list(application_ids), test_only, only, list(instance_ids), list(address_keys)),
+    )
+    return [_responder(row) for row in rows]
+
+
 async def list_identifiers(
-    db: Database, *, organization_id: str, responder_ids: Sequence[str], now: datetime
+    db: Database,
+    *,
+    organization_id: str,
+    responder_ids: Sequence[str],
+    now: datetime,
+    only: Sequence[str] | None = None,
 ) -> list[Identifier]:
     """The addresses of these responders, by channel, the oldest first, with their suppression state."""
     return await db.records(Identifier).fetch(
-        """select a.responder_id, a.channel_id, a.identifier, exists (
+        f"""select a.responder_id, a.channel_id, a.identifier, exists (
              select 1 from suppression s
              where s.organization_id = a.organization_id and s.channel_id = a.channel_id
-               and s.address_key = a.address_key and (s.expires_time is null or s.expires_time > $3)) as suppressed
-           from responder_address a
+               and s.address_key = a.address_key and (s.expires_time is null or s.expires_time > $3)) as suppressed,
+             reach.only is not null and {_IS_OWN_ADDRESS} as is_own
+           from responder_address a cross join (select $4::text[] as only) reach
            where a.organization_id = $1 and a.responder_id = any($2::text[])
            order by a.channel_id, a.created_time, a.address_key""",
-        *(organization_id, list(responder_ids), now),
+        *(organization_id, list(responder_ids), now, only),
     )
 
 
@@ -236,6 +292,7 @@ async def list_figures(
     responder_ids: Sequence[str],
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    only: Sequence[str] | None = None,
 ) -> list[Figures]:
     return await db.records(Figures).fetch(
         f"""select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
@@ -244,9 +301,9 @@ async def list_figures(
            from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = any($2::text[]) and i.deleted_time is null
              and (i.test or not $4)
-             and {OF_APPLICATIONS}
+             and {OF_APPLICATIONS} and {has_own("i.metadata", "$5")}
            group by i.responder_id""",
-        *(organization_id, list(responder_ids), list(application_ids), test_only),
+        *(organization_id, list(responder_ids), list(application_ids), test_only, only),
     )
 
 
@@ -286,7 +343,7 @@ class ResponderView:
 
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
-    found = await get_responder_record(db, **caller.reach, responder_id=responder_id)
+    found = await get_responder_record(db, **caller.reach, only=caller.only, responder_id=responder_id)
     return errors.found(found, NO_RESPONDER)
 
 
@@ -317,14 +374,16 @@ async def views_of(
     if not responder_ids:
         return {}
     identifiers: defaultdict[str, list[Identifier]] = defaultdict(list)
-    for one in await list_identifiers(db, organization_id=caller.organization_id, responder_ids=responder_ids, now=now):
+    for one in await list_identifiers(
+        db, organization_id=caller.organization_id, responder_ids=responder_ids, now=now, only=caller.only
+    ):
         identifiers[one.responder_id].append(one)
-    figures = await list_figures(db, **caller.reach, responder_ids=responder_ids)
+    figures = await list_figures(db, **caller.reach, only=caller.only, responder_ids=responder_ids)
     by_id = {one.responder_id: one for one in figures}
     return {
         one.responder_id: ResponderView(
             one,
-            identifiers[one.responder_id] if one.is_whole else [],
+            [each for each in identifiers[one.responder_id] if one.is_whole or each.is_own],
             by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None, only_tests=False),
         )
         for one in responders
@@ -460,7 +519,8 @@ def words(search: str) -> list[str]:
 
 
 async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
-    return await _get_is_whole(db, **caller.reach, responder_id=responder_id)
+    found = await get_responder_record(db, **caller.reach, only=caller.only, responder_id=responder_id, is_anybody=True)
+    return found is not None and found.is_whole
 
 
 def _others_too() -> errors.Forbidden:

@@ -59,7 +59,7 @@ async def list_responder_values_of_questionnaire(
 ) -> Rows[Row]:
     return await db.fetch_list(
         f"""select {_RESPONDER_VALUES}
-           cross join (select $4::text[] as application_ids, $3::boolean as test_only) reach
+           cross join (select $4::text[] as application_ids, $3::boolean as test_only, null::text[] as only) reach
            where r.organization_id = $1 and exists (
              select 1 from questionnaire_instance i
              where i.organization_id = r.organization_id and i.responder_id = r.responder_id

@@ -483,10 +483,11 @@ async def list_options(
     application_ids: Sequence[str],
     test_only: bool,
     user_id: str | None,
+    with_shared: bool,
     views_max: int,
     held_max: int,
 ) -> ListOptions:
-    """The newest OPTIONS_MAX questionnaires, the user's views and those that others share."""
+    """The newest OPTIONS_MAX questionnaires, the user's views and, `with_shared`, those that others share."""
     rows = await db.fetch(
         f"""(select 'questionnaire' as kind, questionnaire_id as id, display_name as title, null as query,
                null as user_id, null::boolean as shared from questionnaire
@@ -494,11 +495,12 @@ async def list_options(
              order by created_time desc, questionnaire_id limit $5)
             union all
             (select 'view', view_id, title, query, user_id, shared from response_view
-             where organization_id = $1 and (user_id = $4 or shared) order by created_time desc, view_id limit $6)
+             where organization_id = $1 and (user_id = $4 or shared and $8)
+             order by created_time desc, view_id limit $6)
             union all
             select 'held', count(*)::text, null, null, null, null
             from (select {DOUBTFUL} and i.judgement = 'held' limit $7) i""",
-        *(organization_id, list(application_ids), test_only, user_id, OPTIONS_MAX, views_max, held_max),
+        *(organization_id, list(application_ids), test_only, user_id, OPTIONS_MAX, views_max, held_max, with_shared),
     )
     held = next(int(row["id"]) for row in rows if row["kind"] == "held")
     views = [SavedView(*row[1:]) for row in rows if row["kind"] == "view"]

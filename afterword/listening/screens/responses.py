@@ -44,7 +44,12 @@ async def list_responses(visit: Visit) -> Response:
     choice = ResponseFilter.read(visit.query)
     async with visit.read() as db:
         options = await responses.list_options(
-            db, **visit.caller.reach, user_id=visit.caller.user_id, views_max=SHOWN_MAX, held_max=COUNTED_MAX
+            db,
+            **visit.caller.reach,
+            user_id=visit.caller.user_id,
+            with_shared=visit.caller.limit is None,  # their names may tell of other branches
+            views_max=SHOWN_MAX,
+            held_max=COUNTED_MAX,
         )
         values = await list_of(visit, db, choice, questionnaires=options.questionnaires)
     if options.held and visit.may_open(DOUBTFUL):
@@ -54,7 +59,8 @@ async def list_responses(visit: Visit) -> Response:
         "responses.html",
         title=visit.words("Responses"),
         open=None,
-        views=saved_views.shown(visit, options.views, choice) if visit.caller.limit is None else [],
+        views=saved_views.shown(visit, options.views, choice),
+        may_share=visit.caller.limit is None,
         may_tag_many=visit.may_open(TAGGINGS),
         actions=actions_of(visit.words),
         results=[(name, results_url(one_id)) for one_id, name in options.questionnaires.items()][:RESULTS_MAX]
@@ -88,11 +94,9 @@ async def open_response(visit: Visit) -> Response:
             named = [one.tag for one in listed]
         trace, call = await _trace(visit, db, shown.instance), await _call(visit, db, shown.instance)
         person_id, is_anonymous = shown.instance.responder_id, shown.instance.anonymity is not None
-        events, has_more = [], ""
-        if visit.caller.limit is None:  # the story of a person is of all branches
-            events, has_more = await timeline_rows(
-                visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
-            )
+        events, has_more = await timeline_rows(
+            visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
+        )
     note_person(visit, person_id)
     words = visit.words
     return visit.page(

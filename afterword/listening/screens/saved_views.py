@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import Response
 
+from afterword import errors
 from afterword.console.response_list import RESPONSES, ResponseFilter
 from afterword.console.screens import Screens, Undo, Visit
 from afterword.kit.nouns import service as nouns
@@ -17,7 +18,7 @@ VIEWS: Final = f"{RESPONSES}/views"
 ONE: Final = f"{VIEWS}/{{view_id}}"
 
 
-@routes.post(VIEWS, scope="Questionnaire Instance.Read")
+@routes.post(VIEWS, scope="Questionnaire Instance.Read", for_limited="part")
 async def save_view(visit: Visit) -> Response:
     choice = ResponseFilter.read(visit.query)
     columns = {
@@ -30,13 +31,15 @@ async def save_view(visit: Visit) -> Response:
     return visit.did(choice.url(), "view")
 
 
-@routes.post(ONE, scope="Questionnaire Instance.Read")
+@routes.post(ONE, scope="Questionnaire Instance.Read", for_limited="part")
 async def remove_view(visit: Visit) -> Response:
     """Remove it at once; the way back saves it again, as one's own."""
     async with visit.write() as db:
         view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
+        if visit.caller.limit is not None and view.user_id != visit.caller.user_id:
+            raise errors.NotFound("There is no such view.")
         await nouns.delete(VIEW, db, key=view.view_id, **visit.acting)
-    fields = {"title": view.title, "shared": "1" if view.shared else ""}
+    fields = {"title": view.title, "shared": "1" if view.shared and visit.caller.limit is None else ""}
     return visit.did(RESPONSES, "view_removed", Undo(f"{VIEWS}?{view.query}", fields))
 
 

@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.asking.instances import responders
-from afterword.asking.instances.responders import ResponderView
+from afterword.asking.instances.responders import ResponderView, ShownResponder
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires.metadata import DEFINITIONS_MAX, LISTING
 from afterword.console.response_list import BANDS, CHANNELS
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.charts import Point, trend
 from afterword.core.questionnaires.metadata import GLOBAL, name_of
-from afterword.core.wire.lists import Page
+from afterword.core.wire.lists import Page, Rows
 from afterword.kit import db as databases
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
@@ -34,12 +34,15 @@ from afterword.kit.ui.lists import (
     read_key,
 )
 from afterword.kit.web import html
+from afterword.listening.responses import service as responses
+from afterword.listening.responses.service import Filter
 from afterword.people.responders import store as responders_store
 from afterword.people.responders import suppressions
 from afterword.people.responders.store import Responder, Suppression
 from afterword.privacy import profiles
 from afterword.privacy import service as privacy
 from afterword.privacy.profiles import Entry
+from afterword.sending.queue import lists
 
 PEOPLE: Final = "/console/people"
 PROOFS: Final = "/console/settings/erasures"
@@ -77,7 +80,7 @@ ERASED: Final[Mapping[str, Marked]] = {  # by the names of the API
 routes = Screens()
 
 
-@routes.get(PEOPLE, scope="Responder.Read")
+@routes.get(PEOPLE, scope="Responder.Read", for_limited="part")
 async def list_people(visit: Visit) -> Response:
     words = visit.words
     search = visit.query.get("q", "").strip()
@@ -85,7 +88,10 @@ async def list_people(visit: Visit) -> Response:
     is_searched = shortest <= len(search) <= longest
     page = page_of(responders.RESPONDERS, visit.query)
     async with visit.read() as db:
-        found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
+        if visit.caller.limit is None:
+            found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
+        else:
+            found = Rows(await _own(visit, db, search))
         views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
         people = await _people(visit, db, list(views.values()))
         if is_searched:
@@ -96,11 +102,14 @@ async def list_people(visit: Visit) -> Response:
         "persons.html",
         title=words("People"),
         search=search,
+        label=words("Name, address or order key" if visit.caller.limit is None else "Address or order key, in full"),
         list=Listing(
             rows=[] if is_wrong else [_row(visit, views[one.responder_id], people) for one in found.items],
             columns=[Column(text=each) for each in columns],
             empty=words("Enter at least three letters.")
             if is_wrong
+            else words("No one found. Enter the address or the order key in full.")
+            if search and visit.caller.limit is not None
             else words(
                 "No one found. Enter an order key in full; for a name, the first letters of its words are enough."
             )
@@ -111,9 +120,26 @@ async def list_people(visit: Visit) -> Response:
     )
 
 
+async def _own(visit: Visit, db: Database, search: str) -> list[ShownResponder]:
+    """Those whom the search names in full, else those of the newest responses, within the reader's limit."""
+    caller, instance_ids, keys = visit.caller, list[str | None](), list[bytes]()
+    if search:
+        keys = [key for _, key in lists.keys_of(search, secret=visit.site.secret)]
+        if {"Queue.Read", "Questionnaire Value.Read"} <= caller.scopes and search.isprintable():
+            wanted = lists.RequestedItems(external_reference=search, with_order_key=True)
+            items = await lists.list_items(db, caller=caller, wanted=wanted, limit=ROWS)
+            instance_ids = [one.questionnaire_instance_id for one in items.items]
+    elif caller.reads_answers:
+        chosen = Filter(only=caller.only, to_time=visit.now, test=caller.test)
+        newest = await responses.list_responses(db, **caller.part, chosen=chosen, after="", limit=ROWS)
+        instance_ids = [one.instance_id for one in newest]
+    found = [one for one in instance_ids if one]
+    return await responders.list_own(db, **caller.reach, only=caller.only, instance_ids=found, address_keys=keys)
+
+
 async def _people(visit: Visit, db: Database, views: Sequence[ResponderView]) -> dict[str, Responder]:
-    """The records of those whose values are open to the reader, by id."""
-    if "Responder Value.Read" not in visit.caller.scopes:
+    """The records of those whose values are open to the reader, by id: with a limit nobody's, as orders fill them."""
+    if "Responder Value.Read" not in visit.caller.scopes or visit.caller.limit is not None:
         return {}
     keys = [(one.responder.organization_id, one.responder.responder_id) for one in views if one.responder.is_whole]
     return {one.responder_id: one for one in await responders_store.list_responders(db, keys=keys)}
@@ -151,7 +177,7 @@ def _date(visit: Visit, time: datetime | None) -> str:
     return visit.words.date(time, time_zone=visit.zone) if time else ""
 
 
-@routes.get("/console/people/{responder_id}", scope="Responder.Read")
+@routes.get("/console/people/{responder_id}", scope="Responder.Read", for_limited="part")
 async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     words, caller, responder_id = visit.words, visit.caller, visit.id("responder_id")
     async with visit.read() as db:
@@ -178,7 +204,9 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
             (words("Time zone"), view.responder.time_zone or ""),
             (words("Known since"), _date(visit, view.responder.created_time)),
             (words("Erased"), _date(visit, view.responder.anonymized_time)),
-        ],
+        ]
+        if view.responder.is_whole or caller.limit is None
+        else [],
         timeline=rows,
         scores=scores_of(words, rows),
         next_url=address(url, after=next_key) if next_key else "",
@@ -188,7 +216,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
         stoppable=[each for each in addresses if not each["suppressed"]] if may_stop else [],
         stopped=stopped,
         form={name: visit.form.text(name) for name in ("address", "reason", "note")},
-        may_download=not caller.application_ids and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
+        may_download=not caller.is_limited and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
     )
 

@@ -83,6 +83,94 @@ async def test_found_with_the_story(desk: Desk, known: Known, monkeypatch: pytes
     assert 1 <= await desk.value("select count(*) from audit_entry where action = 'searched'")
 
 
+class TestLimited:
+    """Somebody who sees the section Garden, and a person of another one."""
+
+    async def test_one_section(self, desk: Desk) -> None:
+        known, other = await people(desk, [CANARY, "Elsewhere"])
+        await in_section(desk, other.responder_id, "Toys")
+        await limited(desk)
+        path = f"/console/people/{known.responder_id}"
+        async with browser(desk, "manager@demo.example") as client:
+            for text in ("", known.address, known.address.upper(), CANARY, f"order-{CANARY}"):
+                page = await page_of(client, f"/console/people?q={text}")
+                assert [path] == PERSON.findall(page), text
+                assert other.canary not in page
+            for text in ("nobody", CANARY[:4], other.canary, other.address, f"order-{other.canary}", "a%00b"):
+                page = await page_of(client, f"/console/people?q={text}")
+                assert [] == PERSON.findall(page), text
+                assert "No one found." in page
+            assert 404 == (await client.get(f"/console/people/{other.responder_id}")).status_code
+            page = await page_of(client, path)
+            for text in (known.address, "Answered", f"I am {CANARY}", "Case opened", "Planned"):
+                assert text in page, text
+            for text in ("First name", "Erase this person", "Download all data", "Stop messages", "Toys"):
+                assert text not in page, text
+            assert 403 == (await client.get(f"{path}/subject")).status_code
+            for act in ("erasure", "suppression"):
+                assert 403 == (await client.post(f"{path}/{act}")).status_code
+            response = await page_of(client, f"/console/responses/{known.instance_id}")
+            assert f'href="{path}"' in response
+
+    async def test_a_person_of_both(self, desk: Desk) -> None:
+        """Items, answers, cases, counts and addresses of the other section are left out."""
+        known, other = await people(desk, [CANARY, "Elsewhere"])
+        await in_section(desk, other.responder_id, "Toys")
+        await desk.execute(
+            "update questionnaire_instance set responder_id = $1 where responder_id = $2",
+            *(known.responder_id, other.responder_id),
+        )
+        for table in ("alert_instance", "responder_address"):
+            await desk.execute(
+                f"update {table} set responder_id = $1 where responder_id = $2",
+                *(known.responder_id, other.responder_id),
+            )
+        await limited(desk)
+        path = f"/console/people/{known.responder_id}"
+        async with browser(desk) as client:
+            assert 2 == (await page_of(client, path)).count("Case opened")
+        async with browser(desk, "manager@demo.example") as client:
+            page = await page_of(client, path)
+            assert 1 == page.count("Case opened")
+            assert known.address in page
+            for text in (other.canary, other.instance_id, *other.item_ids, "+30694", "Known since", "Language</dt>"):
+                assert text not in page, text
+            for text in ("", known.address, CANARY):
+                page = await page_of(client, f"/console/people?q={text}")
+                assert [path] == PERSON.findall(page), text
+                assert other.canary not in page
+            for text in (other.address, other.canary):
+                assert [] == PERSON.findall(await page_of(client, f"/console/people?q={text}")), text
+            response = await page_of(client, f"/console/responses/{known.instance_id}")
+            assert 1 == response.count("Case opened")
+            assert other.instance_id not in response
+
+
+async def limited(desk: Desk) -> None:
+    office = Office(desk.pool, desk.house.organization_id, desk.house.application_id, "")
+    await office.add_user(EMAIL, role="owner")
+    user_id = await office.add_user("manager@demo.example", role="admin")
+    await desk.execute(
+        "update organization_user set only_where = 'store_section', only_values = '{Garden}' where user_id = $1",
+        user_id,
+    )
+
+
+async def in_section(desk: Desk, responder_id: str, section: str) -> None:
+    """Move everything that a person was asked to another section."""
+    await desk.execute(
+        """update questionnaire_instance set metadata = jsonb_set(metadata, '{store_section}', to_jsonb($2::text))
+           where responder_id = $1""",
+        *(responder_id, section),
+    )
+    await desk.execute(
+        """update queue_item m set metadata = jsonb_set(metadata, '{questionnaire}',
+             coalesce(metadata -> 'questionnaire', '{}') || jsonb_build_object('store_section', $2::text))
+           from responder_address a where a.responder_id = $1 and a.address_key = m.address_key""",
+        *(responder_id, section),
+    )
+
+
 async def test_messages_stop_and_go_again(desk: Desk, known: Known) -> None:
     path = f"/console/people/{known.responder_id}"
     async with browser(desk) as client:
