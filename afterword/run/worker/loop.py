@@ -16,6 +16,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
+from afterword.run.worker import demonstrations
 from afterword.run.worker.deliverer import Deliverer
 from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, wait
 from afterword.run.worker.guard import Guard
@@ -86,6 +87,8 @@ async def run(
                 group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
+                shop = demonstrations.run(pool, database_url=database_url, secret=site.secret, stop=stop)
+                group.create_task(shop)
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))
