@@ -44,7 +44,7 @@ FIELDS_MAX: Final = 1_000
 VALUE_CHARACTERS_MAX: Final = 20_000
 UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
 MB_BYTES: Final = 1_048_576
-LEAVING: Final = frozenset({f"{HOME}/logout", f"{HOME}/switch", f"{HOME}/demonstration/leave"})
+LEAVING: Final = frozenset({f"{HOME}/logout", f"{HOME}/switch"})
 # Open to a person who must set up a second factor first.
 OWN_FACTORS: Final = (
     f"{HOME}/settings/account",
@@ -420,7 +420,7 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
     session, words, url = visit.session, visit.words, ""
     if screen.path in LEAVING:
         return None
-    if session.is_visiting and screen.method == "POST":
+    if session.home and screen.method == "POST":
         raise errors.Forbidden("This is a demo: you can look at everything, and change nothing.")
     if session.networks and not is_inside(visit.address, networks_of(",".join(session.networks))):
         sentence = words(

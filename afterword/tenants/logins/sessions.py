@@ -35,7 +35,7 @@ class Session:
     first_weekday: int
     default_locale: str
     demonstration_time: datetime | None  # when its customers and answers were made up, if they are
-    is_visiting: bool  # it only looks at the made-up shop of the installation, where others look too
+    home: str | None  # organization/user to go back to, while it only looks at the made-up shop
     pause_reason: str | None  # where no account of the organization sends
     mail_kind: str | None  # of the account that its mails leave through; None: it has none yet
     is_of_provider: bool  # the identity provider of the organization opened it
@@ -100,7 +100,8 @@ async def get_session(
              i.login_id is null and coalesce(p.requires_provider and u.role <> 'owner', false) and exists (
                select from identity_provider ip
                where ip.organization_id = s.organization_id and ip.authorization_url is not null) as needs_provider,
-             o.demonstration_time, d.user_id is not null as is_visiting,
+             o.demonstration_time,
+             case when d.user_id is not null then s.home_organization_id || '/' || s.home_user_id end as home,
              (select coalesce(max(a.paused_reason), '') from channel_account a
               where a.organization_id = o.organization_id having bool_and(a.paused_time is not null)) as pause_reason,
              (select a.kind from channel_account a
@@ -133,13 +134,14 @@ async def list_sessions(  # any tenant: a login belongs to a person
 async def _update_session_user(
     db: Database, *, organization_id: str, user_id: str, session_id: str, login_id: str, digest: bytes
 ) -> bool:
-    """Let the session act as another user of the same login, under a new cookie."""
+    """Let the session act as another user of the same login, or as before a look at the made-up shop."""
     return await db.touches(
         """update login_session s set organization_id = $1, user_id = $2, digest = $5,
              home_organization_id = null, home_user_id = null
            where s.session_id = $3 and s.login_id = $4 and exists (
              select from organization_user u where u.organization_id = $1 and u.user_id = $2
-               and u.login_id = $4 and u.active and u.removed_time is null)""",
+               and (u.login_id = $4 or (s.home_organization_id, s.home_user_id) = ($1, $2))
+               and u.active and u.removed_time is null)""",
         *(organization_id, user_id, session_id, login_id, digest),
     )
 
@@ -262,7 +264,7 @@ def caller_of(session: Session) -> Caller:
         organization_id=session.organization_id,
         token_id="",
         user_id=session.user_id,
-        scopes=VISITOR_SCOPES if session.is_visiting else ROLE_SCOPES[session.role],
+        scopes=VISITOR_SCOPES if session.home else ROLE_SCOPES[session.role],
         application_ids=tuple(session.application_ids),
         domain=session.domain,
         time_zone=session.time_zone,
@@ -294,7 +296,7 @@ async def switch(db: Database, *, session: Session, organization_id: str, user_i
 async def update_to_demonstration(  # any tenant: whoever is logged in may look at the made-up shop
     db: Database, *, session: Session
 ) -> str | None:
-    """Look at the made-up shop, until `update_to_home`; returns the new cookie. None: it is not made yet."""
+    """Look at the made-up shop, until it switches; returns the new cookie. None: it is not made yet."""
     cookie = ids.secret()
     is_inside = await db.touches(
         """update login_session s set home_organization_id = s.organization_id, home_user_id = s.user_id,
@@ -303,20 +305,6 @@ async def update_to_demonstration(  # any tenant: whoever is logged in may look 
         *(session.session_id, _digest(cookie)),
     )
     return cookie if is_inside else None
-
-
-async def update_to_home(db: Database, *, session: Session) -> str:  # any tenant: the session says which
-    """Act again as the user as whom the session came; returns the new cookie. Raises NotFound."""
-    cookie = ids.secret()
-    is_back = await db.touches(
-        """update login_session set organization_id = home_organization_id, user_id = home_user_id, digest = $2,
-             home_organization_id = null, home_user_id = null
-           where session_id = $1 and home_user_id is not null""",
-        *(session.session_id, _digest(cookie)),
-    )
-    if not is_back:
-        raise errors.NotFound("There is no demo here.")
-    return cookie
 
 
 async def insert_demonstration(db: Database, *, now: datetime) -> None:  # any tenant: one for the installation

@@ -258,13 +258,6 @@ async def enter_demonstration(visit: Visit) -> Response:
     return _switched(visit, cookie, f"{screens.HOME}?period=90")
 
 
-@routes.post(f"{DEMONSTRATION}/leave", for_limited="free")
-async def leave_demonstration(visit: Visit) -> Response:
-    async with visit.write() as db:
-        cookie = await sessions.update_to_home(db, session=visit.session)
-    return _switched(visit, cookie)
-
-
 def _require_demonstration(visit: Visit) -> None:
     if visit.session.demonstration_time or not visit.site.has_demonstration:
         raise errors.NotFound("There is no demo here.")
