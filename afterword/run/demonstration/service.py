@@ -167,8 +167,15 @@ async def _claim_shared(db: Database) -> bool:  # any tenant: one for the instal
 async def _update_shared(  # any tenant: one for the installation
     db: Database, *, organization_id: str, user_id: str
 ) -> None:
-    await db.execute("update questionnaire set active = false where organization_id = $1", organization_id)
-    await db.execute("update demonstration set organization_id = $1, user_id = $2", organization_id, user_id)
+    """Name the visitor, and switch the questionnaires off."""
+    await db.execute(
+        """with made as (
+             update demonstration d set organization_id = u.organization_id, user_id = u.user_id
+             from organization_user u where u.organization_id = $1 and u.user_id = $2 and d.user_id is null
+             returning d.organization_id)
+           update questionnaire q set active = false from made where q.organization_id = made.organization_id""",
+        *(organization_id, user_id),
+    )
 
 
 async def delete_request(db: Database) -> None:  # any tenant: one for the installation

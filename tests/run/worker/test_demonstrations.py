@@ -196,7 +196,6 @@ class TestVisit:
         )
 
     async def test_no_item_waits(self, inside: Two) -> None:
-        """None that a worker could send, now or later."""
         assert 0 == await inside.value(
             """select count(*) from queue_item join demonstration using (organization_id)
                where dispatched_time is null and reason is null"""
@@ -225,7 +224,7 @@ class TestVisit:
 
 
 def home_of(page: str) -> str:
-    """What the button “Leave the demo” posts."""
+    """The button “Leave the demo” posts this."""
     [home] = re.findall(r'name="user" value="([^"]+)"', html.unescape(page))
     return home
 
