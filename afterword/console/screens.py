@@ -462,6 +462,8 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
     session, words, url = visit.session, visit.words, ""
     if screen.path in LEAVING:
         return None
+    if session.home and screen.method == "POST":
+        raise errors.Forbidden("This is a demo: you can look at everything, and change nothing.")
     if session.networks and not is_inside(visit.address, networks_of(",".join(session.networks))):
         sentence = words(
             "{organization} allows access from its own networks only.", organization=session.organization_name

@@ -86,6 +86,8 @@ class Settings:
     """Command that scans each file of a response from its input: 0 is clean, 1 is harmful; unset: none does."""
     scan_seconds: Seconds = 30.0
     """The scan of a file may take this long."""
+    demonstration: bool = True
+    """Whoever has no answers yet may look at a shop with made-up data, which all organizations share."""
     mcp: bool = False
     """Tools for assistants at /mcp, for tokens of the API; needs the extra “mcp”."""
     backup_to: str = ""

@@ -117,7 +117,8 @@ async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, li
              returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts, m.purpose, m.recipient,
                m.link, m.content, m.locale)
            select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link, t.content,
-             case when u.active or t.purpose = 'answer' then coalesce(t.recipient, u.email) end as email,
+             case when (u.active or t.purpose = 'answer') and d.user_id is null
+               then coalesce(t.recipient, u.email) end as email,
              coalesce(u.locale, t.locale, o.default_locale) as locale, o.display_name as organization_name,
              array(select jsonb_build_array(n.title, n.body, n.link) from notification n
                    where n.organization_id = t.organization_id and n.mail_id = t.mail_id
@@ -127,6 +128,7 @@ async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, li
            from taken t
              join organization o on o.organization_id = t.organization_id
              left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
+             left join demonstration d on d.organization_id = t.organization_id  -- from which no mail leaves
            order by t.due_time""",
         *(now, lease_until, limit, NOTICES_SHOWN_MAX),
     )

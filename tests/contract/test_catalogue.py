@@ -17,11 +17,13 @@ GLOBAL_KEYS = {
     "login_session_session_id_key": "a person ends sessions of all their organizations",
     "custom_domain_held": "a host is looked up by the header of a request, so one organization holds it",
     "public_link_address": "a public link is looked up by the key in its address",
+    "demonstration_pkey": "one made-up shop for all organizations of the installation",
     "login_link_pkey": "a link is looked up before the tenant is known",
 }
 NO_TENANT = {
     "application_type": "a fixed list that belongs to the product",
     "attempt_total": "figures of the whole installation for its operator",
+    "demonstration": "one row: the made-up shop that all organizations may look at",
     "delivery_total": "figures of the whole installation for its operator",
     "login": "a person who may work for several organizations",
     "login_challenge": "answered before the tenant is known",

@@ -492,7 +492,8 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         item=item,
         response=response,
         facts=_facts(visit, item, response) if response else [],
-        may_take=item.resolved_time is None
+        may_take="Alert Instance.Update" in visit.caller.scopes
+        and item.resolved_time is None
         and item.assigned_user_id != visit.caller.user_id
         and visit.caller.user_id in {one.user_id for one in assignees.items},
         script=static.url("console/edit.js"),

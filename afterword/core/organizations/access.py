@@ -42,6 +42,8 @@ ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "agent": frozenset(f"{entity}.Read" for entity in AGENT_ENTITIES) | _EVERYDAY,
     }
 )
+# Of whoever looks at the made-up shop, where people of many organizations meet: nothing is changed or listed of users.
+VISITOR_SCOPES: Final = frozenset(one for one in ROLE_SCOPES["reporting"] if one.endswith(".Read")) - {"User.Read"}
 
 
 ForLimited = Literal["refused", "part", "free"]

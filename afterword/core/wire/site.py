@@ -126,7 +126,7 @@ class Site:
     none: the machine's own. `domains`: read again every few seconds by the process that has the site. `file_folder`
     keeps the files of responses; empty: the database does. `scan_command` looks at each of them; empty: none does.
     `queue_days`: that ended items are kept, 0 for good. `sends_mail`: mails to users leave; else their operator has
-    them.
+    them. `has_demonstration`: there is a made-up shop to look at.
     """
 
     public_url: str
@@ -139,6 +139,7 @@ class Site:
     scan_seconds: float = 30.0
     queue_days: int = 400
     sends_mail: bool = True
+    has_demonstration: bool = True
 
     @property
     def base_url(self) -> str:

@@ -31,7 +31,7 @@ from afterword.listening.responses import comments
 from afterword.listening.responses.rows import ANSWERED
 from afterword.listening.responses.service import Filter
 
-THEMES_MAX: Final = 20
+THEMES_MAX: Final = 50
 THEME_WORDS_MAX: Final = 200
 WORD_CHARACTERS_MAX: Final = 60
 LISTED_CHARACTERS: Final = 200  # of the words in the list of themes

@@ -40,6 +40,7 @@ from afterword.sending.screens.queue_items import (
     item_filter_of,
     reason_text,
 )
+from afterword.tenants.screens.account import DEMONSTRATION
 from afterword.tenants.screens.organization import DOMAIN
 
 COUNT_MAX: Final = 1_000
@@ -252,6 +253,7 @@ async def _overview(visit: Visit) -> Response:
         has_answers=has_answers,
         steps=steps,
         closing_url=welcome.CLOSING,
+        demo_url=DEMONSTRATION if visit.site.has_demonstration and not visit.session.demonstration_time else "",
     )
 
 

@@ -31,7 +31,7 @@ routes = Screens()
 
 @routes.get(PATH)
 async def show_parts(visit: Visit) -> Response:
-    if not visit.session.is_demonstration:
+    if not visit.session.demonstration_time:
         raise errors.NotFound("There is no such page.")
     words = visit.words
     figures = [Figure(metrics.nps(promoters, detractors, 100)) for promoters, detractors in SCORES]

@@ -107,6 +107,7 @@ def site_of(chosen: settings.Settings) -> Site:
         scan_seconds=chosen.scan_seconds,
         queue_days=chosen.queue_retention_days,
         sends_mail=chosen.smtp_url is not None,
+        has_demonstration=chosen.demonstration,
     )
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -29,13 +28,9 @@ from afterword.run.cli import CommandError, context, serve
 from afterword.run.cli.context import open_pool, shell_lines
 from afterword.run.cli.setup import first_owner_url
 from afterword.run.demonstration import service as demonstration
-from afterword.sending.pipelines import starters
 from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations.applications import get_first_application_id
-from afterword.tenants.organizations.service import Organization
 
 DOMAIN: Final = "demo"
-QUESTIONNAIRES: Final = ("after_delivery", "relationship", "support_case")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +62,7 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
     """
     async with db.transaction(pool) as database:
         now = database.clock.now()
-        organization, application_id = await _organization(database, domain, now=now)
-        placed = {
-            name: await starters.start(
-                database,
-                organization_id=organization.organization_id,
-                application_id=application_id,
-                name=name,
-                now=now,
-            )
-            for name in QUESTIONNAIRES
-        }
+        organization, application_id, placed = await demonstration.furnish(database, domain=domain, now=now)
         _, token = await organizations.create_token(
             database,
             organization_id=organization.organization_id,
@@ -98,26 +83,11 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
     )
 
 
-async def _organization(database: db.Database, domain: str, *, now: datetime) -> tuple[Organization, str]:
-    found = await organizations.get_organization_by_domain(database, domain=domain)
-    organization = found or await organizations.create_organization(
-        database, domain=domain, display_name="Demo Shop", postal_address="1 Harbour Street, 12345 Sampletown", now=now
-    )
-    application_id = await get_first_application_id(database, organization_id=organization.organization_id)
-    if application_id is None:
-        application = await organizations.create_application(
-            database, organization_id=organization.organization_id, display_name="Demo Shop", now=now
-        )
-        application_id = application.application_id
-    return organization, application_id
-
-
 RECIPIENT: Final = "ann@example.com"
 COMMENT: Final = "Quick and careful, thank you."
 REQUEST_SECONDS_MAX: Final = 30
 READY_SECONDS_MAX: Final = 60
 SENT_SECONDS_MAX: Final = 30
-MAKE_UP_SECONDS_MAX: Final = 300  # in one transaction, idle while answers are drawn: a busy machine takes long
 PAGES_MAX: Final = 20
 POLL_SECONDS: Final = 0.05
 RESUMPTIONS: Final = {
@@ -169,11 +139,7 @@ Everything stays up until Ctrl-C."""
 @asynccontextmanager
 async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site, str | None], None]:
     async with context.open_context(chosen, join=False, create=True) as opened:
-        limits = dict.fromkeys(("idle_in_transaction_session_timeout", "statement_timeout"), f"{MAKE_UP_SECONDS_MAX}s")
-        opening = db.open_pool(
-            opened.database_url, size_max=1, server_settings=limits, transaction_seconds=MAKE_UP_SECONDS_MAX
-        )
-        async with await opening as pool:
+        async with await demonstration.open_pool(opened.database_url) as pool:
             seeded = await seed(pool, opened.site)
             await _make_up(pool, seeded, opened.site)
         owner_url = await first_owner_url(opened)

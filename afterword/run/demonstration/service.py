@@ -1,6 +1,8 @@
 """Ninety days of a shop with three branches: drawn from a fixed seed, written in one transaction."""
 
+import asyncio
 import random
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,13 +20,18 @@ from afterword.core.organizations.access import installation
 from afterword.core.questionnaires.question_types import SCORES, TYPES
 from afterword.core.questionnaires.questions import Question
 from afterword.core.scheduling.statuses import Item
-from afterword.kit.db import Database
+from afterword.kit import db as databases
+from afterword.kit.db import Database, Pool
 from afterword.kit.nouns import service as nouns
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import rows as responses
 from afterword.listening.responses import themes
+from afterword.sending.pipelines import starters
+from afterword.tenants.organizations import service as organizations
 from afterword.tenants.organizations import users
+from afterword.tenants.organizations.applications import get_first_application_id
+from afterword.tenants.organizations.service import Organization
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -151,6 +158,31 @@ async def _insert_cases(db: Database, *, organization_id: str, alert_id: str, ca
     )
 
 
+async def _claim_shared(db: Database) -> bool:  # any tenant: one for the installation
+    """Lock the shared shop until the end of the transaction; False: none is asked for, or another worker makes it."""
+    row = await db.fetch_row("select from demonstration where user_id is null for update skip locked")
+    return row is not None
+
+
+async def _update_shared(  # any tenant: one for the installation
+    db: Database, *, organization_id: str, user_id: str
+) -> None:
+    """Name the visitor, and switch the questionnaires off."""
+    await db.execute(
+        """with made as (
+             update demonstration d set organization_id = u.organization_id, user_id = u.user_id
+             from organization_user u where u.organization_id = $1 and u.user_id = $2 and d.user_id is null
+             returning d.organization_id)
+           update questionnaire q set active = false from made where q.organization_id = made.organization_id""",
+        *(organization_id, user_id),
+    )
+
+
+async def delete_request(db: Database) -> None:  # any tenant: one for the installation
+    """So that somebody may ask again for the shared shop, which could not be made."""
+    await db.execute("delete from demonstration where user_id is null")
+
+
 async def _settle_statistics(db: Database) -> None:
     """So that the first screens are planned by what is there now."""
     await db.execute(
@@ -158,6 +190,9 @@ async def _settle_statistics(db: Database) -> None:
     )
 
 
+QUESTIONNAIRES: Final = ("after_delivery", "relationship", "support_case")
+VISITOR: Final = "visitor@demo.example"
+SECONDS_MAX: Final = 300  # in one transaction, idle while answers are drawn: a busy machine takes long
 DAYS: Final = 90
 MESSAGES_A_DAY: Final = 110  # fewer on Sundays
 PEOPLE: Final = 3_000
@@ -179,6 +214,12 @@ MOODS: Final = ("happy", "neutral", "unhappy")
 COMMENTED: Final[Mapping[str, float]] = {"happy": 0.45, "neutral": 0.5, "unhappy": 0.8}
 ORDER_FIRST: Final = 104_200
 AGENTS: Final = (("maria@demo.example", "Maria Agathou"), ("ben@demo.example", "Ben Otieno"))
+
+
+async def open_pool(database_url: str) -> Pool:
+    """A connection on which a shop may take long to fill."""
+    limits = dict.fromkeys(("idle_in_transaction_session_timeout", "statement_timeout"), f"{SECONDS_MAX}s")
+    return await databases.open_pool(database_url, size_max=1, server_settings=limits, transaction_seconds=SECONDS_MAX)
 
 
 @dataclass
@@ -215,7 +256,7 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
     )
     await themes.add_ready(db, caller=installation(organization_id), language="en", now=now)
     shop = _Shop([agent.user_id for agent in agents], _words(), random.Random(SEED), now)  # noqa: S311  no secret
-    _draw(shop, sent, secret=secret)
+    await asyncio.to_thread(_draw, shop, sent, secret=secret)
     await _insert_people(db, organization_id=organization_id, people=shop.people, channel_id=CHANNEL_EMAIL)
     await _insert_messages(db, organization_id=organization_id, messages=shop.messages)
     await _insert_answers(db, organization_id=organization_id, answers=shop.answers)
@@ -238,6 +279,45 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
         by=None,
     )
     return len(answered)
+
+
+async def furnish(
+    db: Database, *, domain: str, now: datetime
+) -> tuple[Organization, str, Mapping[str, starters.Started]]:
+    """The shop of this domain with an application and the questionnaires of QUESTIONNAIRES; what is there stays."""
+    organization = await organizations.get_organization_by_domain(
+        db, domain=domain
+    ) or await organizations.create_organization(
+        db, domain=domain, display_name="Demo Shop", postal_address="1 Harbour Street, 12345 Sampletown", now=now
+    )
+    key = organization.organization_id
+    application_id = await get_first_application_id(db, organization_id=key)
+    if application_id is None:
+        application = await organizations.create_application(db, organization_id=key, display_name="Demo Shop", now=now)
+        application_id = application.application_id
+    placed = {
+        name: await starters.start(db, organization_id=key, application_id=application_id, name=name, now=now)
+        for name in QUESTIONNAIRES
+    }
+    return organization, application_id, placed
+
+
+async def make_shared(db: Database, *, secret: bytes, now: datetime) -> bool:
+    """Make the shop that all logins of the installation may look at, if somebody asked and nobody else makes it.
+
+    Its questionnaires are switched off, so that it neither sends nor takes answers.
+    """
+    if not await _claim_shared(db):
+        return False
+    organization, application_id, _ = await furnish(db, domain=f"demo-{secrets.token_hex(6)}", now=now)
+    key = organization.organization_id
+    profile = {"display_name": "Visitor"}
+    visitor = await users.create_user(
+        db, organization_id=key, email=VISITOR, role="reporting", profile=profile, now=now
+    )
+    await fill(db, organization_id=key, application_id=application_id, secret=secret, now=now)
+    await _update_shared(db, organization_id=key, user_id=visitor.user_id)
+    return True
 
 
 _RULE: Final[Mapping[str, Any]] = {

@@ -773,6 +773,15 @@ CREATE TABLE delivery_total (
     CONSTRAINT delivery_total_outcome_check CHECK ((outcome = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text])))
 );
 
+CREATE TABLE demonstration (
+    is_one boolean DEFAULT true NOT NULL,
+    asked_time timestamp with time zone NOT NULL,
+    organization_id text COLLATE pg_catalog."C",
+    user_id text COLLATE pg_catalog."C",
+    CONSTRAINT demonstration_check CHECK (((organization_id IS NULL) = (user_id IS NULL))),
+    CONSTRAINT demonstration_is_one_check CHECK (is_one)
+);
+
 CREATE TABLE domain_rate (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     account_id text NOT NULL COLLATE pg_catalog."C",
@@ -1127,6 +1136,9 @@ CREATE TABLE login_session (
     proven_time timestamp with time zone DEFAULT now() NOT NULL,
     expires_time timestamp with time zone NOT NULL,
     id_token bytea,
+    home_organization_id text COLLATE pg_catalog."C",
+    home_user_id text COLLATE pg_catalog."C",
+    CONSTRAINT login_session_check CHECK (((home_organization_id IS NULL) = (home_user_id IS NULL))),
     CONSTRAINT login_session_device_check CHECK ((length(device) <= 200)),
     CONSTRAINT login_session_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT login_session_id_token_check CHECK ((length(id_token) <= 4000)),
@@ -2349,6 +2361,9 @@ ALTER TABLE ONLY delivery_report
 
 ALTER TABLE ONLY delivery_total
     ADD CONSTRAINT delivery_total_pkey PRIMARY KEY (outcome, shard);
+
+ALTER TABLE ONLY demonstration
+    ADD CONSTRAINT demonstration_pkey PRIMARY KEY (is_one);
 
 ALTER TABLE ONLY domain_rate
     ADD CONSTRAINT domain_rate_pkey PRIMARY KEY (organization_id, account_id, domain);

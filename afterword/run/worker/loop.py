@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +17,9 @@ from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
+from afterword.run.worker import demonstrations
 from afterword.run.worker.deliverer import Deliverer
-from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, wait
+from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, repeat, wait
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
@@ -35,6 +37,7 @@ PLANNER: Final[Mapping[str, str]] = {
 }  # fmt: skip
 STATEMENT_SECONDS_MAX: Final = 10
 BATCHES_MAX: Final = 20  # of one job in a row
+DEMONSTRATION_SECONDS: Final = 3.0
 Channels = Callable[[db.Pool], Mapping[int, Channel]]
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -86,6 +89,8 @@ async def run(
                 group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
+                make = partial(demonstrations.make_next, pool, database_url=database_url, secret=site.secret)
+                group.create_task(repeat(make, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop))
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors, ids
-from afterword.core.organizations.access import ROLE_SCOPES, Caller, limit_of
+from afterword.core.organizations.access import ROLE_SCOPES, VISITOR_SCOPES, Caller, limit_of
 from afterword.kit.db import Database
 from afterword.tenants import audit
 
@@ -33,7 +33,8 @@ class Session:
     time_zone: str
     first_weekday: int
     default_locale: str
-    is_demonstration: bool
+    demonstration_time: datetime | None  # when its customers and answers were made up, if they are
+    home: str | None  # organization/user to go back to, while it only looks at the made-up shop
     pause_reason: str | None  # where no account of the organization sends
     mail_kind: str | None  # of the account that its mails leave through; None: it has none yet
     is_of_provider: bool  # the identity provider of the organization opened it
@@ -98,7 +99,8 @@ async def get_session(
              i.login_id is null and coalesce(p.requires_provider and u.role <> 'owner', false) and exists (
                select from identity_provider ip
                where ip.organization_id = s.organization_id and ip.authorization_url is not null) as needs_provider,
-             o.demonstration_time is not null as is_demonstration,
+             o.demonstration_time,
+             case when d.user_id is not null then s.home_organization_id || '/' || s.home_user_id end as home,
              (select coalesce(max(a.paused_reason), '') from channel_account a
               where a.organization_id = o.organization_id having bool_and(a.paused_time is not null)) as pause_reason,
              (select a.kind from channel_account a
@@ -109,9 +111,11 @@ async def get_session(
              left join login_identity i on i.organization_id = u.organization_id and i.user_id = u.user_id
                and i.login_id = s.login_id
              left join login_policy p on p.organization_id = s.organization_id
+             left join demonstration d on d.organization_id = s.organization_id and d.user_id = s.user_id
+               and s.home_user_id is not null
              join organization o on o.organization_id = s.organization_id
            where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3
-             and (u.login_id = s.login_id or i.login_id is not null)""",
+             and (u.login_id = s.login_id or i.login_id is not null or d.user_id is not null)""",
         *(ids.digest(cookie), now, now - IDLE),
     )
 
@@ -129,12 +133,14 @@ async def list_sessions(  # any tenant: a login belongs to a person
 async def _update_session_user(
     db: Database, *, organization_id: str, user_id: str, session_id: str, login_id: str, digest: bytes
 ) -> bool:
-    """Let the session act as another user of the same login, under a new cookie."""
+    """Let the session act as another user of the same login, or as before a look at the made-up shop."""
     return await db.touches(
-        """update login_session s set organization_id = $1, user_id = $2, digest = $5
+        """update login_session s set organization_id = $1, user_id = $2, digest = $5,
+             home_organization_id = null, home_user_id = null
            where s.session_id = $3 and s.login_id = $4 and exists (
              select from organization_user u where u.organization_id = $1 and u.user_id = $2
-               and u.login_id = $4 and u.active and u.removed_time is null)""",
+               and (u.login_id = $4 or (s.home_organization_id, s.home_user_id) = ($1, $2))
+               and u.active and u.removed_time is null)""",
         *(organization_id, user_id, session_id, login_id, digest),
     )
 
@@ -257,7 +263,7 @@ def caller_of(session: Session) -> Caller:
         organization_id=session.organization_id,
         token_id="",
         user_id=session.user_id,
-        scopes=ROLE_SCOPES[session.role],
+        scopes=VISITOR_SCOPES if session.home else ROLE_SCOPES[session.role],
         application_ids=tuple(session.application_ids),
         domain=session.domain,
         time_zone=session.time_zone,
@@ -284,6 +290,30 @@ async def switch(db: Database, *, session: Session, organization_id: str, user_i
         db, login_id=session.login_id, organization_id=organization_id, action="logged_in", now=now
     )
     return cookie
+
+
+async def update_to_demonstration(  # any tenant: whoever is logged in may look at the made-up shop
+    db: Database, *, session: Session
+) -> str | None:
+    """Look at the made-up shop, until it switches; returns the new cookie. None: it is not made yet."""
+    cookie = ids.secret()
+    is_inside = await db.touches(
+        """update login_session s set home_organization_id = s.organization_id, home_user_id = s.user_id,
+             organization_id = d.organization_id, user_id = d.user_id, digest = $2
+           from demonstration d where s.session_id = $1 and s.home_user_id is null and d.user_id is not null""",
+        *(session.session_id, ids.digest(cookie)),
+    )
+    return cookie if is_inside else None
+
+
+async def insert_demonstration(db: Database, *, now: datetime) -> None:  # any tenant: one for the installation
+    """Let a worker make it, once."""
+    await db.execute("insert into demonstration (asked_time) values ($1) on conflict do nothing", now)
+
+
+async def get_is_demonstration_made(db: Database) -> bool | None:  # any tenant: one for the installation
+    """None: nobody has asked for it, or it failed."""
+    return await db.fetch_value("select user_id is not null from demonstration")
 
 
 async def end(db: Database, *, session: Session, session_id: str, now: datetime) -> None:

@@ -266,7 +266,10 @@ async def get_organization_by_domain(  # any tenant: operators name it
 
 async def list_organizations(db: Database, *, limit: int = 500) -> list[Organization]:  # any tenant: for operators
     return await db.records(Organization).fetch(
-        f"select {_COLUMNS} from organization order by created_time, organization_id limit $1", limit
+        f"""select {_COLUMNS} from organization
+            where not exists (select from demonstration d where d.organization_id = organization.organization_id)
+            order by created_time, organization_id limit $1""",
+        limit,
     )
 
 

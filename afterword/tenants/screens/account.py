@@ -132,6 +132,8 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 
 
 ACCOUNT: Final = "/console/settings/account"
+DEMONSTRATION: Final = "/console/demonstration"
+REFRESH_SECONDS: Final = "3"
 LOGINS_SHOWN: Final = 10
 LOGINS: Final[dict[str, Marked]] = {
     "logged_in": "Logged in",
@@ -209,8 +211,43 @@ async def switch(visit: Visit) -> Response:
     cookie = await visit.change(
         sessions.switch, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
     )
-    response = html.redirect(screens.HOME)
+    return _switched(visit, cookie)
+
+
+@routes.get(DEMONSTRATION, for_limited="free")
+async def demonstration(visit: Visit) -> Response:
+    """The page while the shop is made, and the way in."""
+    _require_demonstration(visit)
+    is_made = await visit.reading(lambda _, db: sessions.get_is_demonstration_made(db))
+    response = visit.page(
+        "demonstration.html", title=visit.words("A shop with made-up data"), is_made=is_made, url=DEMONSTRATION
+    )
+    if is_made is False:
+        response.headers["Refresh"] = REFRESH_SECONDS
+    return response
+
+
+@routes.post(DEMONSTRATION, for_limited="free")
+async def enter_demonstration(visit: Visit) -> Response:
+    """Look at the made-up shop, or let it be made."""
+    _require_demonstration(visit)
+    async with visit.write() as db:
+        cookie = await sessions.update_to_demonstration(db, session=visit.session)
+        if cookie is None:
+            await sessions.insert_demonstration(db, now=visit.now)
+            return html.redirect(DEMONSTRATION)
+    return _switched(visit, cookie, f"{screens.HOME}?period=90")
+
+
+def _require_demonstration(visit: Visit) -> None:
+    if visit.session.demonstration_time or not visit.site.has_demonstration:
+        raise errors.NotFound("There is no demo here.")
+
+
+def _switched(visit: Visit, cookie: str, url: str = screens.HOME) -> Response:
+    response = html.redirect(url)
     visit.set_cookie(response, screens.COOKIE, cookie, seconds=screens.SESSION_SECONDS)
+    visit.set_cookie(response, screens.UNDO_COOKIE, "", seconds=0)
     return response
 
 

@@ -30,7 +30,7 @@ WRITTEN_BY_WORK: Final = {
     "rollup_span", "rollup_wide", "stray_file", "tagging_response", "trial",
 }  # fmt: skip
 ONES_OWN: Final = {"notification_subscription", "notification_watch"}
-OF_THE_INSTALLATION: Final = {"application_type", "backup", "sending_guard"}
+OF_THE_INSTALLATION: Final = {"application_type", "backup", "demonstration", "sending_guard"}
 PUBLISHED_LATER: Final = {"questionnaire_draft"}
 
 
