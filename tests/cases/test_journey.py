@@ -24,7 +24,9 @@ async def arrived(desk: Desk, sink: Sink, address: str) -> Mail:
             for mail in sink.mails:
                 if address in mail.recipients:
                     return mail
-            await desk.execute("update notice_mail set due_time = now() where state = 'waiting' and attempts = 0")
+            await desk.execute(
+                "update notice_mail set due_time = now() - interval '1s' where state = 'waiting' and attempts = 0"
+            )
             await asyncio.sleep(0.05)
 
 

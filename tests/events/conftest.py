@@ -100,7 +100,7 @@ class Desk:
     async def hasten(self) -> None:
         """Make all that waits for its next attempt due now."""
         async with db.connection(self.pool) as database:
-            await database.execute("update delivery set due_time = now() where due_time is not null")
+            await database.execute("update delivery set due_time = now() - interval '1s' where due_time is not null")
             await database.execute("update webhook set resume_time = null")
 
     async def deliveries(self, webhook_id: str) -> list[dict[str, Any]]:

@@ -105,7 +105,7 @@ class TestWork:
         path = f"/q/responder/erasure/{first['erasure_id']}"
         assert "running" == (await desk.ask("GET", path))["state"]
         await desk.execute("drop trigger fail on queue_item")
-        await desk.execute("update erasure set due_time = now() where state = 'running'")
+        await desk.execute("update erasure set due_time = now() - interval '1s' where state = 'running'")
         await desk.work()
         assert "done" == (await desk.ask("GET", path))["state"]
         assert [] == await desk.traces(CANARY)

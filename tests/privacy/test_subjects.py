@@ -17,7 +17,7 @@ class TestSubjects:
         waits = await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
         assert "running" == waits["state"]
         await worker.settle(Sent("250 ok"), *begun)
-        await desk.execute("update erasure set due_time = now()")
+        await desk.execute("update erasure set due_time = now() - interval '1s'")
         await desk.work()
         assert "done" == (await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}"))["state"]
         assert [] == await desk.traces(CANARY)
