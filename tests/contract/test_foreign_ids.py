@@ -47,7 +47,7 @@ OF_OURS: Final = (
     "list_options", "count_newer", "count_facets", "list_closed", "list_batches", "list_captured", "get_seconds",
     "update_seconds", "count_waiting", "update_due_times", "update_sent_times", "list_lists", "get_attention",
     "get_first_steps", "update_first_steps", "list_only_names",
-    "get_has_organization", "list_runs", "get_time_zone", "update_to_frozen",
+    "get_has_organization", "get_owner_email", "list_runs", "get_time_zone", "update_to_frozen",
 )  # fmt: skip
 OF_US_ALONE: Final = {
     **dict.fromkeys(OF_OURS, "asks for ours"),
