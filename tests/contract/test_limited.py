@@ -3,6 +3,7 @@
 import csv
 import html
 import re
+import uuid
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Final
@@ -90,8 +91,8 @@ async def branches(world: World) -> AsyncGenerator[Branches]:
     office = Office(world.pool, house.organization_id, house.application_id, "")
     async with browser_of(world.pool) as here, browser_of(world.pool) as elsewhere:
         browsers = {HERE: here, ELSEWHERE: elsewhere}
-        for number, (branch, browser) in enumerate(browsers.items()):
-            email = f"branch{number}@demo.example"
+        for branch, browser in browsers.items():
+            email = f"{uuid.uuid4().hex}@demo.example"  # the module may begin twice in one process
             user_id = await office.add_user(email, role="admin")
             async with db.transaction(world.pool) as database:
                 await database.execute(

@@ -1,6 +1,7 @@
 """Screens of the console with ids of another organization: as with ids that nobody has, and nothing changes."""
 
 import re
+import uuid
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
@@ -22,7 +23,6 @@ OF_A_LOGIN: Final = frozenset({"passkey_id", "session_id"})  # tests/tenants/scr
 NAMES: Final = re.compile(r"{(\w+)}")
 NO_IDS: Final[Mapping[str, str]] = {"kind": "questionnaire", "locale": "el", "number": "0", "part": "delay"}
 FORM: Final = {"version": "1", "tag": "theirs", "locale": "el", "role": "agent", "body": "Theirs", "title": "Theirs"}
-STRANGER: Final = "stranger@neighbour.example"
 OWNER: Final = "own@demo.example"
 LACKING: Final = frozenset(
     {
@@ -49,10 +49,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def stranger(world: World) -> AsyncGenerator[httpx2.AsyncClient]:
     """The owner of the other organization, logged in."""
-    house = world.theirs.house
-    await Office(world.pool, house.organization_id, house.application_id, "").add_user(STRANGER, role="owner")
+    house, email = world.theirs.house, f"{uuid.uuid4().hex}@neighbour.example"  # the module may begin twice
+    await Office(world.pool, house.organization_id, house.application_id, "").add_user(email, role="owner")
     async with browser_of(world.pool) as browser:
-        await log_in(browser, email=STRANGER)
+        await log_in(browser, email=email)
         yield browser
 
 
