@@ -183,7 +183,7 @@ class TestTeeth:
             assert is_there == any(int(row["n"] or 0) for row in rows)
 
     async def test_people(self, branches: Branches) -> None:
-        """Those who answered in the branch are listed and have a page; to the other branch they are unknown."""
+        """The branch finds who answered there, in the list and by their page; the other branch finds nobody."""
         ours = branches.world.ours.ids
         path = f"/console/people/{ours['responder_id']}"
         for branch, is_there in ((HERE, True), (ELSEWHERE, False)):

@@ -36,7 +36,7 @@ class Edition:
 
     @property
     def key(self) -> dict[str, Any]:
-        """Where its definition is stored."""
+        """The columns that say where its definition is stored."""
         return {name: getattr(self, name) for name in ("organization_id", "questionnaire_id", "version_id", "draft")}
 
 

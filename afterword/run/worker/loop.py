@@ -89,8 +89,9 @@ async def run(
                 group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
-                make = partial(demonstrations.make_next, pool, database_url=database_url, secret=site.secret)
-                group.create_task(repeat(make, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop))
+                if site.has_demonstration:
+                    make = partial(demonstrations.make_next, pool, database_url=database_url, secret=site.secret)
+                    group.create_task(repeat(make, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop))
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))

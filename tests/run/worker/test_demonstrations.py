@@ -162,7 +162,7 @@ class TestVisit:
         assert 303 == (await inside.pan.post("/console/settings/account", data={"display_name": "Pan"})).status_code
 
     async def test_goes_back_to_a_user_of_an_identity_provider(self, inside: Two) -> None:
-        """Whom the login reaches in no other way."""
+        """The login reaches that user in no other way."""
         home = home_of((await inside.pan.get("/console")).text)
         async with db.transaction(inside.pool) as database:
             await database.execute("update organization_user set login_id = null where email = $1", OTHER)
