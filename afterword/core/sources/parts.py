@@ -1,0 +1,70 @@
+"""What all kinds of sources give: a check of the signature, and what happened."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+
+from afterword.core.text.locales import Marked
+
+What = Literal[
+    "order.created",
+    "order.paid",
+    "order.shipped",
+    "order.delivered",
+    "order.cancelled",
+    "order.refunded",
+    "customer.created",
+    "subscription.ended",
+    "ticket.created",
+    "ticket.solved",
+    "ticket.reopened",
+    "other",
+]
+Value = str | int | float | bool
+
+BODY_BYTES_MAX: Final = 1 << 20
+AGE_SECONDS_MAX: Final = 300  # of a signature that has a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """What one call says, in our words. `event_id`: the sender's own, the same when it repeats the call.
+
+    `name`: the sender's own name of the event. `time`: when it happened there, which orders events of one subject.
+    `subject`: the number of the order or ticket as people know it. `values`: what rules may compare, such as total
+    and currency.
+    """
+
+    event_id: str
+    what: What
+    name: str
+    time: datetime | None = None
+    subject: str = ""
+    email: str = ""
+    phone: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    locale: str = ""
+    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
+
+
+class NotSigned(Exception):
+    """The signature is missing, wrong or too old; the text says which, without the secret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceKind:
+    """One system. `headers`: names in small letters. `secret_label`: what its own settings call the secret.
+
+    `verify(secret, headers, body, now, url)` raises NotSigned and compares in constant time. `read(headers, body)`
+    raises Invalid; a call that says nothing of interest, such as a ping, gives none. `whats`: what it can say.
+    """
+
+    name: str
+    label: str
+    secret_label: Marked
+    verify: Callable[[str, Mapping[str, str], bytes, datetime, str], None]
+    read: Callable[[Mapping[str, str], bytes], Sequence[Happening]]
+    whats: tuple[What, ...]
+    values: Mapping[str, Marked] = field(default_factory=dict[str, Marked])  # label of each value
