@@ -104,8 +104,9 @@ docs: setup ## the documentation as a site, in site/, with its list for assistan
 screenshots: setup programs ## the pictures of the documentation, anew; in docs/images
 	REWRITE_SNAPSHOTS=1 $(BIN)/pytest -q tests/browser/test_pictures.py
 
-client: setup ## the generated half of the Python client, anew from the OpenAPI document
+client: setup ## the generated half of both clients, anew from the OpenAPI document
 	$(BIN)/python clients/python/generate.py
+	$(BIN)/python -m clients.typescript.generate
 
 release: setup ## wheels, source archives and their list of packages in dist/, proved where the repository is not
 	$(BIN)/python -m release

@@ -96,7 +96,7 @@ def _segment(text: str) -> str:
 def models(document: Mapping[str, Any]) -> str:
     """The text of models.py."""
     schemas = document["components"]["schemas"]
-    sent = _reachable(schemas, [operation.get("requestBody") for _, _, operation in _operations(document)])
+    sent = reachable(schemas, [operation.get("requestBody") for _, _, operation in operations_of(document)])
     plain = {name: _plain(schema, keep_enums=name in sent) for name, schema in schemas.items()}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "openapi.json"), Path(folder, "models.py")
@@ -117,7 +117,7 @@ def models(document: Mapping[str, Any]) -> str:
 def operations(document: Mapping[str, Any]) -> str:
     """The text of operations.py."""
     families: dict[str, list[str]] = {}
-    for path, method, operation in _operations(document):
+    for path, method, operation in operations_of(document):
         families.setdefault(operation["tags"][0], []).append(_method(path, method, operation, document))
     parts = [OPERATIONS_HEAD]
     for tag, methods in families.items():
@@ -137,7 +137,8 @@ def main() -> None:
     (PACKAGE / "operations.py").write_text(operations(document), encoding="utf-8")
 
 
-def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Path, method and description of each operation that a token may call."""
     for path, item in document["paths"].items():
         for method in METHODS:
             if method in item and item[method].get("security") != []:
@@ -145,12 +146,13 @@ def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping
 
 
 def _method(path: str, method: str, operation: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    parameters = [_resolved(each, document) for each in operation.get("parameters", [])]
+    parameters = [resolved(each, document) for each in operation.get("parameters", [])]
     in_path = [each["name"] for each in parameters if each["in"] == "path"]
     own = [each for each in parameters if each["in"] == "query" and each["name"] not in SHARED]
     shared = {each["name"] for each in parameters if each["in"] == "query"} & SHARED
     body = _body_type(operation)
-    kind, shape = _answer_type(operation, document)
+    schema, shape = answer_of(operation, document)
+    kind = "None" if schema is None else _type_of(schema)
     first = ["self", *(f"{name}: str" for name in in_path)]
     first += [f"body: {body[0]}" + ("" if body[1] else " | None = None")] if body else []
     more = [f"{_python(each['name'])}: {_query_type(each)}" for each in own]
@@ -208,21 +210,22 @@ def _body_option(operation: Mapping[str, Any]) -> str:
     return "body=body" if "application/json" in content else f"file=body, media_type={next(iter(content))!r}"
 
 
-def _answer_type(operation: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[str, str]:
+def answer_of(operation: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
+    """The schema of an answer, of one entry where its shape is `list`; `one` without a schema has no body."""
     for status, answer in operation["responses"].items():
         if not status.startswith("2"):
             continue
-        content = _resolved(answer, document).get("content", {})
+        content = resolved(answer, document).get("content", {})
         if "application/json" not in content:
-            return ("bytes", "file") if content else ("None", "one")
+            return None, "file" if content else "one"
         schema = content["application/json"]["schema"]
         if schema.get("type") == "array":
-            return _type_of(schema["items"]), "list"
+            return schema["items"], "list"
         results = schema.get("properties", {}).get("results")
         if results is not None and "next_cursor" in schema["properties"]:
-            return _type_of(results["items"]), "list"
-        return _type_of(schema), "one"
-    return "None", "one"
+            return results["items"], "list"
+        return schema, "one"
+    return None, "one"
 
 
 def _type_of(schema: Mapping[str, Any]) -> str:
@@ -246,7 +249,8 @@ def _query_type(parameter: Mapping[str, Any]) -> str:
     return kind if parameter.get("required") else f"{kind} | None = None".replace(" | None | None", " | None")
 
 
-def _reachable(schemas: Mapping[str, Any], starts: list[Any]) -> set[str]:
+def reachable(schemas: Mapping[str, Any], starts: list[Any]) -> set[str]:
+    """The names of the schemas that these refer to, directly or not."""
     found: set[str] = set()
     open_ = [*starts]
     while open_:
@@ -281,7 +285,8 @@ def _plain(schema: Any, *, keep_enums: bool) -> Any:
     return kept
 
 
-def _resolved(node: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolved(node: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The node, or what it refers to."""
     if "$ref" not in node:
         return node
     found: Any = document
