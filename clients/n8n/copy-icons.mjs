@@ -1,0 +1,3 @@
+import { cpSync } from "node:fs";
+
+cpSync("icons", "dist/icons", { recursive: true });
