@@ -13,7 +13,7 @@ from afterword.asking.instances import triggers
 from afterword.cases import assignments, rules
 from afterword.cases.resources import Assignment, Ids
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import conditions as core_conditions
 from afterword.kit.db import Database
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
@@ -79,6 +79,15 @@ class Preview:
     owners: Sequence[AlertPreviewOwner] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest `responses`, since `from_time`: the ids of those that match, the newest first."""
+
+    responses: int
+    matching: Sequence[str]
+    from_time: datetime | None
+
+
 @dataclass(slots=True)
 class _Rule:
     organization_id: str
@@ -94,31 +103,50 @@ async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -
     Raises Invalid as saving does.
     """
     await rules.check(db, caller=caller, columns=columns)
+    found = await newest(
+        db,
+        caller=caller,
+        **{name: columns[name] for name in ("application_id", "questionnaire_ids", "trigger", "conditions")},
+    )
+    rule = _Rule(caller.organization_id, columns["application_id"], columns["assigned_user_id"], columns["assignment"])
+    return Preview(
+        responses=found.responses,
+        matched=len(found.matching),
+        from_time=found.from_time,
+        owners=await _owners(db, rule, found.matching[:ASSIGNED_MAX]) if rule.assignment else (),
+    )
+
+
+async def newest(
+    db: Database,
+    *,
+    caller: Caller,
+    application_id: str,
+    questionnaire_ids: Sequence[str],
+    trigger: str,
+    conditions: object,
+) -> Newest:
+    """Try conditions that are valid on the newest responses of these questionnaires (none: of the application)."""
     found = await _list_newest(
         db,
         organization_id=caller.organization_id,
-        application_id=columns["application_id"],
-        questionnaire_ids=columns["questionnaire_ids"],
-        completed_only=columns["trigger"] == "completed",
+        application_id=application_id,
+        questionnaire_ids=questionnaire_ids,
+        completed_only=trigger == "completed",
         test=caller.test,
         limit=RESPONSES_MAX,
         scanned=SCANNED_MAX,
     )
-    node = conditions.read_saved(columns["conditions"])
+    node = core_conditions.read_saved(conditions)
     ids = [instance_id for instance_id, _ in found]
     matching = [] if node else ids
     for begin in range(0, len(found) if node else 0, BATCH):
+        batch = ids[begin : begin + BATCH]
         known = await triggers.list_facts(
-            db, organization_id=caller.organization_id, instance_ids=ids[begin : begin + BATCH], condition=node
+            db, organization_id=caller.organization_id, instance_ids=batch, condition=node
         )
-        matching += [one for one in ids[begin : begin + BATCH] if one in known and conditions.matches(node, known[one])]
-    rule = _Rule(caller.organization_id, columns["application_id"], columns["assigned_user_id"], columns["assignment"])
-    return Preview(
-        responses=len(found),
-        matched=len(matching),
-        from_time=found[-1][1] if found else None,
-        owners=await _owners(db, rule, matching[:ASSIGNED_MAX]) if rule.assignment else (),
-    )
+        matching += [one for one in batch if one in known and core_conditions.matches(node, known[one])]
+    return Newest(len(found), matching, found[-1][1] if found else None)
 
 
 async def _owners(db: Database, rule: _Rule, instance_ids: Sequence[str]) -> list[AlertPreviewOwner]:

@@ -50,6 +50,14 @@ def condition_of(visit: Visit, values: Values, known: Subjects) -> object:
         raise errors.Invalid.at("/document", "invalid_format", visit.words("This is not valid JSON.")) from error
 
 
+def place_of(pointer: str, values: Values) -> str:
+    """The place in the form that a pointer of a request with `conditions` means."""
+    head, *parts = pointer.removeprefix("/").split("/")
+    if head != "conditions":
+        return pointer
+    return "/document" if values.document else f"/{condition_rows.place_of(parts, values.rows)}"
+
+
 def values_of(words: Texts, values: Values, known: Subjects, *, first: Row | None = None) -> dict[str, Any]:
     """The variables of `condition` in conditions.html. `first`: a row to begin with."""
     return {

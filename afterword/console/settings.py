@@ -106,6 +106,9 @@ PAGES: Final = (
         "/console/sending/pipelines", "Pipelines", "How and when a questionnaire is sent", "automation reminder"
     ),
     ConsolePage("/console/sending/pipelines/new", "New pipeline", "Choose how a questionnaire is sent", "create"),
+    ConsolePage(
+        "/console/sending/sequences", "Sequences", "Ask again after a response", "follow-up review google trustpilot"
+    ),
     ConsolePage("/console/sending/lists", "Lists", "Files of people to ask", "csv excel upload import"),
     ConsolePage("/console/sending/lists/new", "Send to a list", "Ask people from a file", "csv excel upload import"),
     ConsolePage("/console/sending/outbox", "Outbox", "Messages stored instead of sent", "test"),

@@ -84,6 +84,7 @@ BLIND: Final = {
     "get_closes",  # the status is of open cases
     "get_has_instances",  # nobody has answered by the link
     "list_uses",  # nothing shows the picture
+    "list_done",  # no response met the sequence
     "list_overlaps",  # nobody was written to by two pipelines
     "get_share",  # a link is known to whoever has it
     "list_pinned_reports",  # nobody pinned one

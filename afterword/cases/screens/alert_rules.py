@@ -281,11 +281,7 @@ def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
             return f"/{head}"
         if head == "assignment":
             return "/candidate_ids" if parts[:1] == ["user_ids"] else "/field"
-        if head != "conditions":
-            return pointer
-        if draft.condition.document:
-            return "/document"
-        return f"/{condition_rows.place_of(parts, draft.condition.rows)}"
+        return conditions.place_of(pointer, draft.condition)
 
     wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
     return errors.Invalid(refusal.detail, errors=wrong)

@@ -46,6 +46,11 @@ TOO_DEEP: Final = (
     "too_deep",
     f"The response is the last of a chain of {DEPTH_MAX + 1}, which sequences do not lengthen.",
 )
+FACTS: Final = ("questionnaire_metadata:", "responder_metadata:")  # in place of what people answered
+FOR_EVERYBODY: Final = (
+    "A sequence of the kind review asks everybody or nobody for a public review: its condition is about metadata, not "
+    "about answers or tags. Several countries and most review sites forbid to ask happy customers alone."
+)
 NO_PIPELINE: Final = ("inactive", "The pipeline was deleted.")
 
 Kind = Literal["manual", "recovery", "review"]
@@ -102,7 +107,10 @@ async def _condition_errors(change: Change[Sequence]) -> list[FieldError]:
     )
     findings = Findings(strict=True)
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
-    conditions.read(change.columns["conditions"], "/conditions", findings, scope)
+    node = conditions.read(change.columns["conditions"], "/conditions", findings, scope)
+    about_facts = all(one.subject.startswith(FACTS) for one in conditions.leaves_of(node))
+    if change.after("kind") == "review" and not about_facts:
+        findings.error("/conditions", "not_allowed", FOR_EVERYBODY)
     return findings.errors
 
 
@@ -256,6 +264,40 @@ def _event(
     }
     of_response = {"questionnaire_id": response.questionnaire_id, "test": response.test}
     return NewEvent.of(rule, f"sequence.{kind}", rule.sequence_id, data, now=now, **of_response)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a sequence did for a response: the item that it made, or `reason` and `result`, why none.
+
+    `item_id`, `recipient` and `status` are None where the item is gone too.
+    """
+
+    seq: int
+    created_time: datetime
+    instance_id: str
+    reason: str | None
+    result: str | None
+    item_id: str | None
+    recipient: str | None
+    status: int | None
+
+
+async def list_done(
+    db: Database, *, organization_id: str, sequence_id: str, before: int | None, limit: int
+) -> list[Done]:
+    """What it did for responses, the newest first, as long as the event log keeps it."""
+    return await db.records(Done).fetch(
+        """select e.seq, e.created_time, e.data ->> 'instance_id' as instance_id, e.data ->> 'reason' as reason,
+             e.data ->> 'result' as result, i.item_id, i.responder_channel_identifier as recipient, i.status
+           from event e
+           left join queue_item i on i.organization_id = e.organization_id and i.item_id = e.data ->> 'item_id'
+             and i.deleted_time is null
+           where e.organization_id = $1 and e.subject_id = $2 and e.type in ('sequence.queued', 'sequence.skipped')
+             and e.seq < coalesce($3, 9223372036854775807)
+           order by e.seq desc limit $4""",
+        *(organization_id, sequence_id, before, limit),
+    )
 
 
 _COLUMNS_S: Final[LiteralString] = qualified(columns_of(Sequence), "s")

@@ -126,6 +126,21 @@ class TestRules:
         response = await chain.post(**body)
         assert (422, expected) == (response.status_code, codes(response))
 
+    @pytest.mark.parametrize("leaf", [{"subject": "question", "operator": "greater", "value": 3},
+                                      {"subject": "tag:vip", "operator": "is_not_empty"}])  # fmt: skip
+    async def test_a_review_asks_everybody_or_nobody(self, chain: Chain, leaf: dict[str, Any]) -> None:
+        """A public review is never asked for by score: the condition is about metadata alone."""
+        if leaf["subject"] == "question":
+            leaf = {**leaf, "subject": f"question:{(await chain.questions())[CSAT]}"}
+        of_store = {"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}
+        refused = await chain.post(kind="review", conditions={"all": [of_store, leaf]})
+        assert (422, [("/conditions", "not_allowed")]) == (refused.status_code, codes(refused))
+        made = await chain.sequence(kind="review", conditions=of_store)
+        path = f"/q/sequence/{made['sequence_id']}"
+        refused = await chain.client.send("PATCH", path, {"conditions": {"not": leaf}})
+        assert (422, [("/conditions", "not_allowed")]) == (refused.status_code, codes(refused))
+        assert of_store == (await chain.client.ok("GET", path))["conditions"]
+
     async def test_ok(self, chain: Chain) -> None:
         question_id = (await chain.questions())[CSAT]
         conditions = {

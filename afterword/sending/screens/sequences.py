@@ -1,0 +1,339 @@
+"""Sequences: a response to one questionnaire leads to a message of another; tried before it is saved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.asking.questionnaires import access, condition_rows, metadata
+from afterword.asking.questionnaires.condition_rows import Subjects, with_named
+from afterword.asking.questionnaires.store import Questionnaire
+from afterword.cases import previews
+from afterword.console import conditions
+from afterword.console.conditions import Values, place_of, with_seen
+from afterword.console.inputs import read_as, same_version
+from afterword.console.removals import removal
+from afterword.console.screens import Marked, Screens, Visit
+from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
+from afterword.core.wire.lists import Page
+from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.nouns.declaration import version_of
+from afterword.kit.ui.lists import Listing, address, page_links, page_of
+from afterword.kit.ui.text import address_text, near_moment
+from afterword.kit.web import html
+from afterword.sending.intake import sequences
+from afterword.sending.intake.sequences import DEPTH_MAX, SEQUENCE, Done, Sequence
+from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines.resources import delay_of
+from afterword.sending.pipelines.store import Pipeline
+from afterword.sending.screens import queue_items
+from afterword.sending.screens.pipelines import LISTED, questionnaires_of, url_of
+from afterword.sending.screens.queue_items import SENDING, STATUS_TEXTS
+
+SEQUENCES: Final = f"{SENDING}/sequences"
+NEW: Final = f"{SEQUENCES}/new"
+ONE: Final = f"{SEQUENCES}/{{sequence_id}}"
+PIPELINES_MAX: Final = 200
+ROWS: Final = 50
+LOOKED_AT_MAX: Final = 100  # of the responses that match, whether they have an address
+LISTING: Final = structs.listing_of(SEQUENCE)
+TRIGGERS: Final[Mapping[str, Marked]] = {
+    "completed": "when a response is completed", "submitted": "at the first answer, and when it is completed",
+}  # fmt: skip
+KINDS: Final[Mapping[str, Marked]] = {
+    "manual": "Ask another questionnaire", "recovery": "Win back an unhappy customer",
+    "review": "Ask everybody for a public review",
+}  # fmt: skip
+REASONS: Final[Mapping[str, Marked]] = {
+    "no_address": "no address for this channel",
+    "questionnaire_not_published": "the questionnaire is not published",
+    "too_deep": "the chain of messages is too long", "inactive": "the pipeline was removed",
+}  # fmt: skip; others are those of messages
+
+routes = Screens()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The form as it is stored, or as somebody typed it."""
+
+    title: str
+    kind: str
+    trigger: str
+    pipeline_id: str
+    is_active: bool
+    condition: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the form of a sequence needs beside it."""
+
+    source: Questionnaire | None
+    pipelines: Mapping[str, Pipeline]
+    names: Mapping[str, str]  # of questionnaires
+    subjects: Subjects
+
+    def name_of(self, pipeline: Pipeline) -> str:
+        return f"{self.names.get(pipeline.questionnaire_id, '')} · {pipeline.title}"
+
+
+@routes.get(SEQUENCES, scope="Sequence.Read")
+async def list_sequences(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await nouns.rows(SEQUENCE, db, **visit.caller.part, page=page_of(LISTING, visit.query))
+        pipelines, names = await _places(visit, db)
+    rows = []
+    for one in found.items:
+        pipeline = pipelines.get(one.pipeline_id)
+        rows.append(
+            {
+                "url": f"{SEQUENCES}/{one.sequence_id}",
+                "title": one.title,
+                "state": "" if one.active else words("Off"),
+                "kind": words(KINDS[one.kind]),
+                "more": words(
+                    "After “{source}”: “{target}”.",
+                    source=names.get(one.from_questionnaire_id, ""),
+                    target=pipeline.title if pipeline else words("a pipeline that was removed"),
+                )
+                + (f" {delay_of(words, pipeline, {})}" if pipeline else ""),
+            }
+        )
+    may_add = "Sequence.Create" in visit.caller.scopes
+    return visit.page(
+        "sequences.html",
+        title=words("Sequences"),
+        new_url=NEW if may_add else "",
+        list=Listing(
+            rows=rows,
+            empty=words("No sequence yet. After a response to one questionnaire, a sequence asks another."),
+            empty_link=(words("New sequence"), NEW) if may_add else None,
+            **page_links(found, visit.query, SEQUENCES),
+        ),
+    )
+
+
+@routes.get(NEW, scope="Sequence.Create")
+async def new_page(visit: Visit) -> Response:
+    return await _show(visit, None)
+
+
+@routes.post(NEW, scope="Sequence.Create")
+async def make(visit: Visit) -> Response:
+    return await _answer(visit, None)
+
+
+@routes.get(ONE, scope="Sequence.Read")
+async def page(visit: Visit) -> Response:
+    return await _show(visit, await visit.row(SEQUENCE))
+
+
+@routes.post(ONE, scope="Sequence.Update")
+async def change(visit: Visit) -> Response:
+    return await _answer(visit, await visit.row(SEQUENCE))
+
+
+@routes.get(f"{ONE}/responses", scope="Sequence.Read")
+async def done_page(visit: Visit) -> Response:
+    """Who got a message by it, and who did not."""
+    words, rule = visit.words, await visit.row(SEQUENCE)
+    visit.caller.require("Queue.Read")
+    before = visit.query.get("before", "")
+    async with visit.read() as db:
+        found = await sequences.list_done(
+            db,
+            organization_id=visit.caller.organization_id,
+            sequence_id=rule.sequence_id,
+            before=int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None,  # noqa: PLR2004
+            limit=ROWS + 1,
+        )
+    here = f"{SEQUENCES}/{rule.sequence_id}"
+    return visit.page(
+        "sequence_responses.html",
+        title=words("Who got a message"),
+        back=(rule.title, here),
+        list=Listing(
+            rows=[_done_row(visit, one) for one in found[:ROWS]],
+            empty=words("Nobody yet. Responses from before the sequence was made do not count."),
+            note=words("What a sequence did is kept for 90 days."),
+            next_url=address(f"{here}/responses", before=found[ROWS - 1].seq) if len(found) > ROWS else "",
+            first_url=f"{here}/responses" if before else "",
+        ),
+    )
+
+
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Sequence.Delete",
+    title="Remove the sequence “{title}”?",
+    sentences=["It asks nobody any more. Messages that wait are sent all the same: cancel them under Sending."],
+    button="Remove the sequence",
+    get=lambda visit: visit.row(SEQUENCE),
+    remove=lambda visit, db: nouns.delete(SEQUENCE, db, key=visit.id("sequence_id"), **visit.acting),
+    to=SEQUENCES,
+)
+
+
+def _done_row(visit: Visit, one: Done) -> dict[str, Any]:
+    words = visit.words
+    known = {**queue_items.REASONS, **REASONS}.get(one.reason or "")
+    status = PUBLIC_ITEM[Item(one.status)] if one.status is not None else None
+    return {
+        "url": f"{SENDING}/{one.item_id}" if one.item_id else f"/console/responses/{one.instance_id}",
+        "text": address_text(words, one.recipient) if one.recipient else words("a person without an address"),
+        "state": words(STATUS_TEXTS[status]) if status is not None else words("Not asked"),
+        "is_off": status is None,
+        "more": words(known) if known else one.result or "",
+        "when": near_moment(words, one.created_time, now=visit.now, zone=visit.zone),
+    }
+
+
+async def _places(visit: Visit, db: Database) -> tuple[dict[str, Pipeline], dict[str, str]]:
+    found = await pipelines_store.list_pipelines(db, **visit.caller.part, page=Page.first(LISTED, limit=PIPELINES_MAX))
+    return {one.pipeline_id: one for one in found.items}, dict(await questionnaires_of(visit, db))
+
+
+async def _around(visit: Visit, db: Database, rule: Sequence | None) -> Around:
+    pipelines, names = await _places(visit, db)
+    source_id = rule.from_questionnaire_id if rule else visit.form.text("from") or visit.query.get("from", "")
+    if not rule and source_id not in names:
+        return Around(None, pipelines, names, {})
+    source = await access.get(db, caller=visit.caller, questionnaire_id=source_id)
+    version = await access.published(db, source)
+    declared = await metadata.declared(
+        db, organization_id=source.organization_id, application_id=source.owner_application_id
+    )
+    definitions = [version.definition] if version else []
+    subjects = condition_rows.subjects_of(visit.words, definitions=definitions, declared=declared)
+    subjects = with_named(subjects, rule.conditions if rule else None)
+    return Around(source, pipelines, names, await with_seen(visit, db, subjects))
+
+
+def _stored(rule: Sequence | None, around: Around) -> Draft:
+    if rule is None:
+        return Draft("", "manual", "completed", "", is_active=True, condition=Values("all", []))
+    condition = conditions.stored(rule.conditions, around.subjects)
+    return Draft(rule.title, rule.kind, rule.trigger, rule.pipeline_id, is_active=rule.active, condition=condition)
+
+
+def _typed(visit: Visit, rule: Sequence | None) -> Draft:
+    form = visit.form
+    return Draft(
+        form.text("title"),
+        rule.kind if rule else form.text("kind"),
+        form.text("trigger"),
+        form.text("pipeline_id"),
+        is_active=form.text("active") == "1",
+        condition=conditions.typed(form),
+    )
+
+
+async def _answer(visit: Visit, rule: Sequence | None) -> Response:
+    """Save the form, or try it on the newest responses."""
+    draft = _typed(visit, rule)
+    try:
+        around = await visit.load(lambda db: _around(visit, db, rule))
+        document = {
+            "title": draft.title,
+            "trigger": draft.trigger,
+            "pipeline_id": draft.pipeline_id,
+            "active": draft.is_active,
+            "conditions": conditions.condition_of(visit, draft.condition, around.subjects),
+        }
+        once = {} if rule else {"kind": draft.kind, "from_questionnaire_id": visit.form.text("from")}
+        kind = structs.update_of(SEQUENCE) if rule else structs.creation_of(SEQUENCE)
+        columns = read_as(kind, {**document, **once}, visit).named()
+        if visit.form.text("then") == "preview" and around.source:
+            async with visit.read() as db:
+                tried = await _tried(visit, db, around, draft, columns["conditions"])
+            return await _show(visit, rule, draft=draft, tried=tried)
+        async with visit.write() as db:
+            if rule is None:
+                key = (await nouns.create(SEQUENCE, db, columns=columns, **visit.acting)).record.sequence_id
+            else:
+                key, expect = rule.sequence_id, same_version(visit)
+                await nouns.update(SEQUENCE, db, key=key, changes=columns, expect=expect, **visit.acting)
+    except (errors.Invalid, errors.Stale) as refusal:
+        if isinstance(refusal, errors.Invalid):
+            wrong = [replace(one, pointer=place_of(one.pointer or "", draft.condition)) for one in refusal.errors]
+            refusal = errors.Invalid(refusal.detail, errors=wrong)
+        return await _show(visit, rule, draft=draft, refusal=refusal)
+    return html.redirect(f"{SEQUENCES}/{key}?done=saved")
+
+
+async def _tried(visit: Visit, db: Database, around: Around, draft: Draft, condition: object) -> list[str]:
+    """How many of the newest responses it would follow, and how many of them have no address on the channel."""
+    words, source, pipeline = visit.words, around.source, around.pipelines.get(draft.pipeline_id)
+    assert source is not None  # noqa: S101
+    found = await previews.newest(
+        db,
+        caller=visit.caller,
+        application_id=source.owner_application_id,
+        questionnaire_ids=[source.questionnaire_id],
+        trigger=draft.trigger,
+        conditions=condition,
+    )
+    if not found.responses:
+        return [words("There is no response yet to try it on.")]
+    text = words.plural(
+        "{matched} of the last {n} response would have matched.",
+        "{matched} of the last {n} responses would have matched.",
+        found.responses,
+    ).replace("{matched}", words.count(len(found.matching)))
+    if pipeline is None or not found.matching:
+        return [text]
+    place = pipeline.pipeline_id, pipeline.channel_id
+    wanted = [(source.organization_id, one, *place) for one in found.matching[:LOOKED_AT_MAX]]
+    reached = await sequences.list_sources(db, wanted=wanted, ancestors_max=DEPTH_MAX)
+    lacking = sum(one.identifier is None for one in reached)
+    of_newest = words.plural(
+        "Of the newest of them, {lacking} of {n} has no address on this channel.",
+        "Of the newest of them, {lacking} of {n} have no address on this channel.",
+        len(reached),
+    )
+    return [text, of_newest.replace("{lacking}", words.count(lacking))]
+
+
+async def _show(
+    visit: Visit,
+    rule: Sequence | None,
+    *,
+    draft: Draft | None = None,
+    refusal: errors.Refusal | None = None,
+    tried: list[str] | None = None,
+) -> Response:
+    words, scopes = visit.words, visit.caller.scopes
+    around = await visit.load(lambda db: _around(visit, db, rule))
+    shown = draft or _stored(rule, around)
+    pipeline = around.pipelines.get(shown.pipeline_id)
+    here = f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
+    return visit.page(
+        "sequence.html",
+        title=rule.title if rule else words("New sequence"),
+        path=here,
+        is_new=rule is None,
+        may_save="Sequence.Update" in scopes if rule else True,
+        draft=shown,
+        source=around.source,
+        sources=list(around.names.items()),
+        pipelines=[("", words("choose…")), *((key, around.name_of(one)) for key, one in around.pipelines.items())],
+        pipeline=pipeline,
+        pipeline_url=url_of(pipeline) if pipeline and visit.may_open(url_of(pipeline)) else "",
+        delay=delay_of(words, pipeline, around.subjects) if pipeline else "",
+        kinds=[(key, words(text)) for key, text in KINDS.items()],
+        triggers=[(key, words(text)) for key, text in TRIGGERS.items()],
+        condition_rows=conditions.values_of(words, shown.condition, around.subjects),
+        version=version_of(rule) if rule else "",
+        tried=tried,
+        done_url=f"{here}/responses" if rule and "Queue.Read" in scopes else "",
+        removal_url=f"{here}/removal" if rule and "Sequence.Delete" in scopes else "",
+        sequence_id=rule.sequence_id if rule else "",
+        refusal=refusal,
+    )
