@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 from afterword.asking import coupons
 from afterword.asking.instances import api as instances_api
 from afterword.asking.instances import pages as instance_pages
-from afterword.asking.instances import spam
+from afterword.asking.instances import reviews, spam
 from afterword.asking.links import domains, kiosks, public_links, widgets
 from afterword.asking.links import pages as link_pages
 from afterword.asking.questionnaires import api as questionnaires_api
@@ -218,6 +218,7 @@ def page_groups() -> list[Pages]:
         assets.page_routes,
         instance_pages.routes,
         call_backs.routes,
+        reviews.routes,
         link_pages.routes,
         widgets.routes,
         kiosks.routes,

@@ -33,16 +33,16 @@ SCORES: Final = {"full quota": 0, "call-back form": 3, "coupon": 9, "button and 
 
 async def addresses_of(shop: Shop, *, locale: str = "en") -> dict[str, str]:
     """The address of each such page, by its name."""
-    ends, anonymous = await _questionnaire(shop, "ends", ENDS), await _questionnaire(shop, "anonymous", ANONYMOUS)
+    ends, anonymous = await questionnaire_of(shop, "ends", ENDS), await questionnaire_of(shop, "anonymous", ANONYMOUS)
     async with db.transaction(shop.pool) as database:
         now, caller = database.clock.now(), installation(shop.organization_id)
         columns = {"key": "thanks", "title": "Ten percent", "low_count": 0}
         made = await service.create(POOL, database, caller=caller, columns=columns, site=shop.site, now=now)
         await add(database, caller=caller, pool_id=made.record.pool_id, codes=[CODE], now=now)
-    await _ended(ends, SCORES["full quota"], locale)  # takes the only place
+    await ended(ends, SCORES["full quota"], locale)  # takes the only place
     kiosk, asking = await link_of(ends, **KIOSK), await link_of(ends, one_response_per="address")
     return {
-        **{name: await _ended(ends, score, locale) for name, score in SCORES.items()},
+        **{name: await ended(ends, score, locale) for name, score in SCORES.items()},
         "anonymous": f"{shop.url}/p/{anonymous.questionnaire_id}?locale={locale}",
         "address confirmation": f"{shop.url}/l/{asking.key}?lang={locale}",
         "leaving a kiosk": f"{shop.url}/l/{kiosk.key}/kiosk/leave",
@@ -61,7 +61,7 @@ async def link_of(shop: Shop, **columns: Any) -> PublicLink:
         )
 
 
-async def _questionnaire(shop: Shop, slug: str, text: str) -> Shop:
+async def questionnaire_of(shop: Shop, slug: str, text: str) -> Shop:
     """The same shop with another questionnaire."""
     async with db.transaction(shop.pool) as database:
         application_id = await database.fetch_value(
@@ -83,7 +83,7 @@ async def _questionnaire(shop: Shop, slug: str, text: str) -> Shop:
     return replace(shop, questionnaire_id=found.questionnaire_id, definition=version.definition)
 
 
-async def _ended(shop: Shop, score: int, locale: str) -> str:
+async def ended(shop: Shop, score: int, locale: str) -> str:
     instance = await shop.issue(locale=locale)
     async with db.transaction(shop.pool) as database:
         context = await answers.lock_context(database, instance_id=instance.instance_id)

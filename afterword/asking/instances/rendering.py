@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypedDict
 
 from starlette.responses import Response
 
-from afterword.asking.instances import views
+from afterword.asking.instances import reviews, views
 from afterword.asking.instances.answer_page import (
     LOCALE_GO,
     AnswerPage,
@@ -261,7 +261,8 @@ def _end(
         links.append(public.Link(filled_address(answer_page, shown.button_url), label, is_main=True))
     if shown.review_url:
         label = filled(answer_page, shown.review_label or "") or t("Write a review")
-        links.append(public.Link(filled_address(answer_page, shown.review_url), label, is_main=not links))
+        told = reviews.address_of(answer_page)
+        links.append(public.Link(filled_address(answer_page, shown.review_url), label, is_main=not links, told=told))
     own = t("Your answers are with {name} now.", name=head.brand)
     if not links and (call_back is None or call_back.said):
         own += " " + t("There is nothing more for you to do.")

@@ -290,6 +290,7 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
     _require_members(findings)
     check_size(prepared, findings)
     flow.check_anonymity(definition, findings)
+    flow.check_reviews(definition, findings)
     flow.warn(definition, findings)
     return findings.found
 
@@ -335,6 +336,7 @@ def _read(
     found, warned = Findings(), Findings()
     definition = core_definition.read(msgspec.json.decode(content), found, declared=declared)
     flow.check_anonymity(definition, warned)
+    flow.check_reviews(definition, warned)
     flow.warn(definition, warned)
     variables.check(definition, declared, warned)
     return definition, found.found, warned.found

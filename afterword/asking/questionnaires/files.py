@@ -169,6 +169,7 @@ def read(text: str, *, give_id: GiveId, default_locale: str | None = None, decla
     members = Members(source.document, "", findings)
     definition = core_definition.read_members(members, give_id=give_id, declared=declared)
     flow.check_anonymity(definition, findings)
+    flow.check_reviews(definition, findings)
     if declared is not None:
         variables.check(definition, declared, findings)
     settings = _read_settings(members, definition)

@@ -69,7 +69,25 @@ ENDINGS: Final[Mapping[str, str]] = {
     "responses_max": "Answers count only once they are mixed, so an anonymous questionnaire cannot have a quota.",
     "call_back": "A person who asks for a call is known; an anonymous questionnaire cannot offer one.",
 }
+FACTS: Final = ("questionnaire_metadata:", "responder_metadata:")  # subjects that no answer changes
 EVERYBODY: Final = 100  # percent
+
+
+REVIEW_FOR_ALL: Final = (
+    "Everybody is asked for a public review, or nobody: where answers decide which ending is shown, each ending has a "
+    "review link, the last one without a condition too, or none has. Several countries and most review sites forbid to "
+    "ask happy customers alone."
+)
+
+
+def check_reviews(definition: Definition, findings: Findings) -> None:
+    """Note review links that only some people would see because of what they answered."""
+    shown = [(number, one) for number, one in enumerate(definition.endings) if one.responses_max is None]
+    linked = [number for number, one in shown if one.review_url]
+    is_for_all = len(linked) == len(shown) and any(one.conditions is None for _, one in shown)
+    subjects = {leaf.subject for _, one in shown for leaf in conditions.leaves_of(one.conditions)}
+    if linked and not is_for_all and any(not one.startswith(FACTS) for one in subjects):
+        findings.error(f"/endings/{linked[0]}/review_url", "exclusive", REVIEW_FOR_ALL)
 
 
 def check_anonymity(definition: Definition, findings: Findings) -> None:

@@ -22,9 +22,12 @@ _PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": "", "
 
 @dataclass(frozen=True, slots=True)
 class Link:
+    """`told`: the address to which the page tells that somebody opened the link."""
+
     url: str
     label: str
     is_main: bool = False
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ def page(
         style_url=static.url("public/afterword.css"),
         controls_url=static.url("public/controls.css"),
         script_url=static.url("public/answer.js"),
+        review_url=static.url("public/review.js"),
         **(_UNPLACED | values),
     )
 

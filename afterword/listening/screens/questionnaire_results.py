@@ -7,6 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.instances.reviews import count_clicks
 from afterword.asking.questionnaires import access
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.periods import PeriodChoice
@@ -15,6 +16,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.core.figures import cells as core_cells
 from afterword.core.figures.rows import Selection
 from afterword.core.questionnaires.question_types import SCORES, TYPES, Question
+from afterword.kit.db import Database
 from afterword.kit.texts import Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.charts import Text, View
@@ -34,7 +36,7 @@ VALUE_CHARACTERS_MAX: Final = 300
 PAGE_DIGITS_MAX: Final = 3
 VALUES: Final = (  # of the template, empty where the results are refused
     "fields", "dates", "before", "is_of_months", "group", "all_url", "score", "of_all", "groups", "drivers",
-    "blocks", "may_read", "next_url", "first_url",
+    "blocks", "may_read", "next_url", "first_url", "reviews",
 )  # fmt: skip
 PARTS: Final = ("nps",)  # whose segments have a colour
 
@@ -63,8 +65,10 @@ async def questionnaire_results(visit: Visit) -> Response:
         except errors.Invalid as wrong:
             refusal = wrong
         else:
+            reviews = await _reviews(visit, db, questionnaire, found)
             shown = {**period.query, "by": found.by, "value": found.value, "page": page or ""}
             values = _values(visit, questionnaire, found, lambda **changed: address(path, {**shown, **changed}), page)
+            values["reviews"] = reviews
     return visit.page(
         "results.html",
         title=words("Results of “{name}”", name=questionnaire.display_name),
@@ -75,6 +79,20 @@ async def questionnaire_results(visit: Visit) -> Response:
         else (words("Responses"), RESPONSES),
         period=period.field(words, PERIODS),
         **values,
+    )
+
+
+async def _reviews(visit: Visit, db: Database, questionnaire: Questionnaire, found: QuestionnaireResults) -> str:
+    """How many people of the period opened the review link of an ending; empty for none, and for one group."""
+    if found.value:
+        return ""
+    count = await count_clicks(
+        db, **questionnaire.key, from_time=found.period.from_time, to_time=found.period.to_time, only=visit.caller.only
+    )
+    return (
+        visit.words.plural("{n} person opened the review link.", "{n} people opened the review link.", count)
+        if count
+        else ""
     )
 
 

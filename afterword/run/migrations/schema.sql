@@ -2017,6 +2017,13 @@ CREATE TABLE retention_run (
     CONSTRAINT retention_run_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text])))
 );
 
+CREATE TABLE review_click (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    instance_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    created_time timestamp with time zone NOT NULL
+);
+
 CREATE TABLE rollup_count (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     questionnaire_id text NOT NULL COLLATE pg_catalog."C",
@@ -2597,6 +2604,9 @@ ALTER TABLE ONLY response_view
 ALTER TABLE ONLY retention_run
     ADD CONSTRAINT retention_run_pkey PRIMARY KEY (organization_id, run_id);
 
+ALTER TABLE ONLY review_click
+    ADD CONSTRAINT review_click_pkey PRIMARY KEY (organization_id, instance_id);
+
 ALTER TABLE ONLY rollup_count
     ADD CONSTRAINT rollup_count_pkey PRIMARY KEY (organization_id, questionnaire_id, dimension, generation, question_id, day, dimension_value);
 
@@ -2982,6 +2992,8 @@ CREATE INDEX retention_run_last ON retention_run USING btree (organization_id, k
 CREATE INDEX retention_run_list ON retention_run USING btree (organization_id, started_time DESC, run_id);
 
 CREATE UNIQUE INDEX retention_run_running ON retention_run USING btree (organization_id, kind) WHERE (state = 'running'::text);
+
+CREATE INDEX review_click_of_questionnaire ON review_click USING btree (organization_id, questionnaire_id, created_time);
 
 CREATE INDEX rollup_dirty_hours ON rollup_dirty USING btree (marked_time) WHERE (dimension = 'hour'::text);
 
@@ -3431,6 +3443,9 @@ ALTER TABLE ONLY response_view
 
 ALTER TABLE ONLY retention_run
     ADD CONSTRAINT retention_run_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY review_click
+    ADD CONSTRAINT review_click_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY rollup_dirty
     ADD CONSTRAINT rollup_dirty_organization_id_questionnaire_id_dimension_fkey FOREIGN KEY (organization_id, questionnaire_id, dimension) REFERENCES rollup_span(organization_id, questionnaire_id, dimension) ON DELETE CASCADE;

@@ -18,7 +18,7 @@ from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import installation
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import conditions, flow
 from afterword.core.questionnaires.conditions import Kind as QuestionKind
 from afterword.core.questionnaires.conditions import Scope
 from afterword.core.reading.findings import Findings
@@ -46,7 +46,6 @@ TOO_DEEP: Final = (
     "too_deep",
     f"The response is the last of a chain of {DEPTH_MAX + 1}, which sequences do not lengthen.",
 )
-FACTS: Final = ("questionnaire_metadata:", "responder_metadata:")  # in place of what people answered
 FOR_EVERYBODY: Final = (
     "A sequence of the kind review asks everybody or nobody for a public review: its condition is about metadata, not "
     "about answers or tags. Several countries and most review sites forbid to ask happy customers alone."
@@ -108,9 +107,9 @@ async def _condition_errors(change: Change[Sequence]) -> list[FieldError]:
     findings = Findings(strict=True)
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
     node = conditions.read(change.columns["conditions"], "/conditions", findings, scope)
-    about_facts = all(one.subject.startswith(FACTS) for one in conditions.leaves_of(node))
+    about_facts = all(one.subject.startswith(flow.FACTS) for one in conditions.leaves_of(node))
     if change.after("kind") == "review" and not about_facts:
-        findings.error("/conditions", "not_allowed", FOR_EVERYBODY)
+        findings.error("/conditions", "exclusive", FOR_EVERYBODY)
     return findings.errors
 
 

@@ -51,7 +51,8 @@ KINDS: Final[Mapping[str, Marked]] = {
 REASONS: Final[Mapping[str, Marked]] = {
     "no_address": "no address for this channel",
     "questionnaire_not_published": "the questionnaire is not published",
-    "too_deep": "the chain of messages is too long", "inactive": "the pipeline was removed",
+    "too_deep": "the chain of messages is too long",
+    "inactive": "the pipeline was removed",
 }  # fmt: skip; others are those of messages
 
 routes = Screens()

@@ -205,3 +205,29 @@ def test_places() -> None:
     assert ("Wonderful", "Great") == found["/endings/1/title"]
     assert ("https://reviews.example/us", "https://r.example/") == found["/endings/1/review_url"]
     assert ([happy.ending_id, others.ending_id], [others.ending_id, happy.ending_id]) == found["/endings"]
+
+
+BY_BRANCH: dict[str, Any] = {
+    **HAPPY,
+    "key": "branch",
+    "conditions": {"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"},
+}
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ([HAPPY, OTHERS], "/endings/0/review_url"),  # the happy ones alone
+        ([HAPPY], "/endings/0/review_url"),  # of the others nobody
+        ([{**HAPPY, "review_url": None}, {**OTHERS, "review_url": "https://r.example/"}], "/endings/1/review_url"),
+        ([BY_BRANCH, HAPPY, OTHERS], "/endings/0/review_url"),
+        ([HAPPY, {**OTHERS, "review_url": "https://r.example/"}], None),
+        ([QUOTA, {**OTHERS, "review_url": "https://r.example/"}], None),  # a quota is no opinion
+        ([BY_BRANCH, OTHERS], None),  # branches without a page on a review site
+        ([{**HAPPY, "review_url": None}, OTHERS], None),
+    ],
+)
+def test_everybody_is_asked_for_a_review_or_nobody(found: list[dict[str, Any]], expected: str | None) -> None:
+    findings = Findings()
+    flow.check_reviews(parsed(*found), findings)
+    assert ([(expected, "exclusive")] if expected else []) == [(one.pointer, one.code) for one in findings.errors]
