@@ -1,0 +1,387 @@
+"""Tables of responses that were given elsewhere: the meaning of each column, and a row as a request. No I/O.
+
+A meaning is a member of the request (`completed_time`, `person.email`, `metadata.questionnaire.store`), or an answer:
+`answer.QUESTION`, with `.row.ROW` of a matrix, `.choice.VALUE` where each choice has a column, `.part.FIELD` of a
+contact, and `.other` for the text beside a choice. Empty: the column is left out.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, Question
+from afterword.core.wire import written
+from afterword.core.wire.written import plain
+
+ASK: Final = "?"
+LEFT_OUT: Final = ""
+CHANNEL: Final = "channel_id"
+CHANNELS: Final = {"email": 1, "sms": 2, "webhook": 3, "1": 1, "2": 2, "3": 3}
+FINISHED: Final = "finished"  # a column that says whether a response is complete
+MEMBERS: Final[Mapping[str, str]] = {
+    "external_id": "response_id responseid response_uuid id uuid token",
+    "started_time": "start_date start_date_utc started started_at startdate landed_at created_at time_started",
+    "completed_time": (
+        "end_date submit_date submit_date_utc submitdate submitted submitted_at completed completed_at recorded_date "
+        "timestamp date_submitted time_completed updated_at"
+    ),
+    FINISHED: "finished is_complete complete",
+    "locale": "language user_language startlanguage locale response_language",
+    "person.email": "recipient_email email_address email e_mail recipient respondent_email",
+    "person.phone_number": "recipient_phone phone phone_number mobile",
+    "person.external_id": "external_data_reference external_reference user_id customer_id contact_id",
+}
+"""The members of a request with the names that other systems give them."""
+TECHNICAL: Final = (
+    "status ip_address ipaddr progress duration duration_in_seconds location_latitude location_longitude lastpage seed "
+    "datestamp refurl distribution_channel network_id ending survey_id survey_version collector_id interviewtime "
+    "questionnaire_id questionnaire_instance_id user_agent device country url"
+)
+"""Columns of others that say nothing of the answers; an address of a network is not brought in."""
+NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
+UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
+IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
+_NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0+)?(?:\s*[-\u2013\u2014:=(].*)?\s*\Z", re.DOTALL)
+_SPLIT: Final = re.compile(r"[;|\n]")
+_DATED: Final = re.compile(r"\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}")
+MONTHS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns of a file, each with the text that its system gave it, if any, and the first rows."""
+
+    names: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def cells(self, place: int) -> list[str]:
+        return [cell for row in self.rows if place < len(row) and (cell := row[place].strip())]
+
+
+def headed(names: Sequence[str], rows: Iterator[Sequence[str]], sample: int) -> tuple[Table, Iterator[Sequence[str]]]:
+    """The table of a file's first rows, and all its rows, without those of Qualtrics that stand below the header."""
+    first = list(islice(rows, sample))
+    labels: dict[str, str] = {}
+    if len(first) > 1 and any(cell.startswith(IMPORT_ID) for cell in first[1]):
+        labels = dict(zip(names, first[0], strict=False))
+        first = first[2:]
+
+    def every() -> Iterator[Sequence[str]]:
+        yield from first
+        yield from rows
+
+    return Table(names, first, labels), every()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names that the columns of a table may have, of one questionnaire."""
+
+    definition: Definition
+    declared: Declared
+
+    @cached_property
+    def questions(self) -> dict[str, "Asked"]:
+        """Each by its key, or by its id where it has none."""
+        asked = (one for one in self.definition.questions() if one.is_answered and one.shape != "files")
+        return {one.key or one.question_id: Asked.of(one) for one in asked}
+
+    def guess(self, table: Table) -> dict[str, str]:
+        """The meaning of each column; ASK where a person has to say it, because nothing or several things fit."""
+        found: dict[str, str] = {}
+        for place, name in enumerate(table.names):
+            fitting = self._fitting(name) or self._fitting(table.labels.get(name, ""))
+            meaning = next(iter(fitting)) if len(fitting) == 1 else ASK
+            is_taken = meaning in found.values() and meaning not in {ASK, LEFT_OUT}
+            empty = not name.strip() or (meaning == ASK and bool(table.rows) and not table.cells(place))
+            found[name] = LEFT_OUT if empty else ASK if is_taken else meaning
+        return found
+
+    def is_meaning(self, meaning: str) -> bool:
+        """Whether a column may have it, as somebody says it."""
+        return meaning == LEFT_OUT or meaning in self._all
+
+    def date_order(self, cells: Iterable[str]) -> str:
+        """The order of `day` and `month` in these, ISO 8601 included; ASK where both are possible in all."""
+        pairs = [(int(match[1]), int(match[2])) for cell in cells if (match := _DATED.match(cell))]
+        if not pairs:
+            return ""
+        days_first, months_first = any(one > MONTHS for one, _ in pairs), any(two > MONTHS for _, two in pairs)
+        return ASK if days_first == months_first else "day" if days_first else "month"
+
+    def document(
+        self, names: Sequence[str], cells: Sequence[str], meanings: Mapping[str, str], orders: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """The row as a request for an import of responses. `orders`: of columns of dates."""
+        request: dict[str, Any] = {}
+        given: dict[str, dict[str, str]] = {}  # of each question, by the rest of the meaning
+        is_complete = True
+        for name, cell in zip(names, cells, strict=False):
+            meaning, text = meanings[name], cell.strip()
+            if not text or not meaning:
+                continue
+            head, *rest = meaning.split(".", 2)
+            if head == "answer":
+                question, _, part = meaning.removeprefix("answer.").partition(".")
+                given.setdefault(question, {})[part] = text
+            elif meaning == FINISHED:
+                is_complete = plain(text) not in NO
+            elif head in {"started_time", "completed_time"}:
+                request[meaning] = _moment(text, orders.get(name, ""), is_utc=bool(UTC.search(name)))
+            elif head == "metadata":
+                request.setdefault("metadata", {}).setdefault(rest[0], {})[rest[1]] = text
+            elif head == "person":
+                request.setdefault("person", {})[rest[0]] = text
+            elif head == CHANNEL:
+                request[CHANNEL] = CHANNELS.get(plain(text), text)
+            else:
+                request[meaning] = written.language(text) or text if meaning == "locale" else text
+        if not is_complete and "completed_time" in request:
+            end = request.pop("completed_time")
+            request.setdefault("started_time", end)
+        request["answers"] = [answer for name, parts in given.items() if (answer := self._answer(name, parts))]
+        return request
+
+    def _answer(self, name: str, parts: Mapping[str, str]) -> dict[str, Any] | None:
+        asked = self.questions[name]
+        value, other = _READERS.get(asked.question.shape, _text)(asked, parts)
+        answer = {"question_id": asked.question.question_id, "value": value}
+        return None if value is None else {**answer, "other_text": other} if other else answer
+
+    @cached_property
+    def _all(self) -> dict[str, None]:
+        """All meanings, in the order in which they are offered."""
+        meanings = [*MEMBERS, CHANNEL, *(meaning for meaning, _ in self._named())]
+        return dict.fromkeys(meanings)
+
+    @cached_property
+    def _names(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """The meanings by the exact name, in any case, and by its letters and digits alone."""
+        exact: dict[str, set[str]] = {}
+        bare: dict[str, set[str]] = {}
+        for meaning, name in self._named():
+            exact.setdefault(name.casefold(), set()).add(meaning)
+            bare.setdefault(plain(name), set()).add(meaning)
+        return exact, bare
+
+    def _fitting(self, name: str) -> set[str]:
+        exact, bare = self._names
+        text = name.strip()
+        if not text:
+            return set()
+        if text in self._all:
+            return {text}
+        found = exact.get(text.casefold()) or bare.get(plain(text))
+        if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
+            found = bare.get(plain(match[1]))
+        return found or _SYSTEMS.get(plain(text), set())
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """Each meaning with each name that a column of it may have."""
+        for kind, members in (("questionnaire", self.declared.questionnaire), ("responder", self.declared.responder)):
+            for one in members.values():
+                for name in (one.name, one.title, f"{kind}.{one.name}"):
+                    yield f"metadata.{kind}.{one.name}", name
+        for name, asked in self.questions.items():
+            question = asked.question
+            texts = [
+                question.display_name,
+                question.plain_title,
+                *(one.title for one in question.translations.values()),
+            ]
+            names = [text for text in (question.question_id, question.key, *texts) if text]
+            for one in names:
+                yield f"answer.{name}", one
+                for meaning, label in _parts(question):
+                    for joined in (f"{one}_{label}", f"{one}[{label}]", f"{one} {label}"):
+                        yield f"answer.{name}.{meaning}", joined
+
+
+def _parts(question: Question) -> Iterator[tuple[str, str]]:
+    translations = question.translations.values()
+    for row in question.rows:
+        labels = (row.label, row.key, row.row_id, *(one.rows.get(row.row_id) for one in translations))
+        yield from ((f"row.{row.key or row.row_id}", label) for label in labels if label)
+    for choice in question.choices if question.shape in {"choices", "ranking"} else ():
+        labels = (choice.label, str(choice.value), *(one.choices.get(choice.value) for one in translations))
+        yield from ((f"choice.{choice.value}", label) for label in labels if label)
+    free = next((plain(choice.label) for choice in question.choices if choice.other), None)
+    if free is not None:  # a column with the name of that choice is its tick or its text, either is understood
+        labels = [label for label in ("other", "text", "other text") if question.shape == "choice" or label != free]
+        yield from (("other", label) for label in labels)
+    if question.shape == "contact":
+        yield from ((f"part.{one}", one) for one in (*CONTACT_FIELDS, *ADDRESS_FIELDS))
+
+
+def _system_names() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {plain(name): {LEFT_OUT} for name in TECHNICAL.split()}
+    for meaning, names in MEMBERS.items():
+        found |= {plain(name): {meaning} for name in names.split()}
+    return found
+
+
+_SYSTEMS: Final = _system_names()
+
+
+def _moment(text: str, order: str, *, is_utc: bool) -> str:
+    found = written.iso(text, order)
+    return f"{found}Z" if is_utc and found[-1:].isdigit() else found
+
+
+Value = tuple[object, str | None]  # an answer, None for none, and the text beside its choice
+Parts = Mapping[str, str]
+
+
+class Asked(NamedTuple):
+    """A question with its labels in all languages, plain, and the choice that opens a text."""
+
+    question: Question
+    labels: frozenset[str]
+    free: int | None
+
+    @classmethod
+    def of(cls, question: Question) -> "Asked":
+        translated = [label for one in question.translations.values() for label in one.choices.values()]
+        labels = frozenset(map(plain, (*(one.label for one in question.choices), *translated)))
+        return cls(question, labels, next((one.value for one in question.choices if one.other), None))
+
+
+def _text(_asked: Asked, parts: Parts) -> Value:
+    return parts.get(""), None
+
+
+def _scale(_asked: Asked, parts: Parts) -> Value:
+    """A whole number, alone or before its label: "9 - very likely"."""
+    text = parts.get("", "")
+    match = _NUMBER.match(text)
+    return (int(match[1]) if match else text or None), None
+
+
+def _decimal(_asked: Asked, parts: Parts) -> Value:
+    text = parts.get("", "").strip()
+    is_thousand = re.fullmatch(r"-?\d{1,3},\d{3}", text) is not None  # or a decimal: nobody knows
+    found = None if is_thousand else written.number(text, "," if "," in text and "." not in text else ".")
+    return (msgspec.json.decode(found) if found else text or None), None
+
+
+def _yes_no(_asked: Asked, parts: Parts) -> Value:
+    text = parts.get("", "")
+    found = {"y": "true", "n": "false"}.get(text.strip().casefold()) or written.boolean(text)
+    return ({"true": True, "false": False}.get(found or "", text) if text else None), None
+
+
+def _day(_asked: Asked, parts: Parts) -> Value:
+    text = parts.get("", "")
+    return (written.iso(text)[: len("2026-12-05")] if text else None), None
+
+
+def _choice(asked: Asked, parts: Parts) -> Value:
+    text, other = parts.get("", ""), parts.get("other")
+    value = _one(asked, text) if text else None
+    if isinstance(value, str) and asked.free is not None and value == text and not _is_label(asked, text):
+        return asked.free, text  # what somebody wrote beside "Other" stands in its place
+    return (asked.free if value is None and other else value), other
+
+
+def _choices(asked: Asked, parts: Parts) -> Value:
+    """A list in one cell, or a column for each choice."""
+    chosen: list[object] = [_one(asked, one) for one in _listed(asked, parts.get("", ""))]
+    other = parts.get("other")
+    for choice in asked.question.choices:
+        cell = parts.get(f"choice.{choice.value}", "").strip()
+        if plain(cell) in NO or cell in NO:
+            continue
+        is_tick = (
+            plain(cell) in {plain(choice.label), plain(str(choice.value)), "1", "y", "x"}
+            or written.boolean(cell) == "true"
+        )
+        if choice.other and not is_tick:
+            other = cell
+        chosen.append(choice.value)
+    unknown = [one for one in chosen if isinstance(one, str) and not _is_label(asked, one)]
+    if asked.free is not None and (other or len(unknown) == 1):
+        chosen = [one for one in chosen if one not in unknown or other]
+        other = other or str(unknown[0])
+        chosen += [] if asked.free in chosen else [asked.free]
+    return ([*dict.fromkeys(chosen)] or None), other
+
+
+def _ranking(asked: Asked, parts: Parts) -> Value:
+    """The best first in one cell, or the place of each choice in a column of its own."""
+    places = {
+        choice.value: int(match[1])
+        for choice in asked.question.choices
+        if (match := _NUMBER.match(parts.get(f"choice.{choice.value}", "")))
+    }
+    ranked: list[object] = [_one(asked, one) for one in _listed(asked, parts.get("", ""))]
+    return (ranked or sorted(places, key=lambda value: places[value]) or None), None
+
+
+def _matrix(asked: Asked, parts: Parts) -> Value:
+    whole: Mapping[str, str] = _json(parts.get("", "{}"), dict)
+    rows = {**whole, **{name.removeprefix("row."): cell for name, cell in parts.items() if name}}
+    return ({name: _one(asked, str(cell)) for name, cell in rows.items()} or None), None
+
+
+def _contact(_asked: Asked, parts: Parts) -> Value:
+    whole: Mapping[str, str] = _json(parts.get("", "{}"), dict)
+    return ({**whole, **{name.removeprefix("part."): cell for name, cell in parts.items() if name}} or None), None
+
+
+def _one(asked: Asked, text: str) -> object:
+    """The label as it stands, or the number of a choice that is none; another text is refused later."""
+    match = None if _is_label(asked, text) else _NUMBER.match(text)
+    return int(match[1]) if match else text
+
+
+def _is_label(asked: Asked, text: str) -> bool:
+    return plain(text) in asked.labels
+
+
+def _listed(asked: Asked, text: str) -> list[str]:
+    """The labels or numbers in one cell: JSON, or separated by semicolons, bars, lines, or commas outside of labels."""
+    if not text.strip() or _is_label(asked, text):
+        return [text.strip()] if text.strip() else []
+    if found := _json(text, list):
+        return [str(one) for one in found]
+    if _SPLIT.search(text):
+        return [one.strip() for one in _SPLIT.split(text) if one.strip()]
+    cells = [one.strip() for one in next(csv.reader([text], skipinitialspace=True)) if one.strip()]
+    joined: list[str] = []
+    while cells:  # a label may have commas
+        widths = range(len(cells), 0, -1)
+        width = next((n for n in widths if _is_label(asked, ", ".join(cells[:n]))), 1)
+        joined.append(", ".join(cells[:width]))
+        cells = cells[width:]
+    return joined
+
+
+def _json(text: str, kind: type[Any]) -> Any:
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        found = None
+    return found if isinstance(found, kind) else kind()
+
+
+_READERS: Final[Mapping[str, Callable[[Asked, Parts], Value]]] = {
+    "scale": _scale,
+    "number": _decimal,
+    "yes_no": _yes_no,
+    "consent": _yes_no,
+    "choice": _choice,
+    "choices": _choices,
+    "ranking": _ranking,
+    "matrix": _matrix,
+    "contact": _contact,
+    "date": _day,
+}  # fmt: skip; others are texts

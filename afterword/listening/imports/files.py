@@ -1,0 +1,195 @@
+"""Files of responses as other systems write them, read as tables: CSV, XLSX, SPSS, JSON. For a thread of its own.
+
+CSV and SPSS are read as they go; workbooks and JSON have bounds.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from afterword import errors
+from afterword.core.wire import tables
+from afterword.core.wire.response_columns import Table, headed
+from afterword.errors import Sentence
+
+HEAD_BYTES: Final = 1_048_576  # by which the encoding and the separator are known
+JSON_BYTES_MAX: Final = 134_217_728
+WORKBOOK_BYTES_MAX: Final = 67_108_864
+COLUMNS_MAX: Final = 2_000
+CELL_CHARACTERS_MAX: Final = 65_536
+SAMPLE_ROWS: Final = 200
+SPSS_ROWS: Final = 5_000  # that are in memory at once
+LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
+SPSS: Final = b"$FL2"
+Rows = Iterator[Sequence[str]]
+
+
+def is_lines_of_json(head: bytes) -> bool:
+    """Whether each line of a file that begins so is a request already, as the API takes them."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text.startswith(b"{"):
+        return False
+    first = text.split(b"\n", 1)[0]
+    try:
+        found = msgspec.json.decode(first)
+    except msgspec.DecodeError:
+        return b"\n" not in head and len(head) == HEAD_BYTES
+    return "answers" in found and not isinstance(found.get("items"), list)
+
+
+def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
+    """The table of the file's first rows, and all its rows; `source` is the open file of the path.
+
+    Raises Invalid, Malformed, TooLarge.
+    """
+    head = source.read(HEAD_BYTES)
+    source.seek(0)
+    if head.startswith(SPSS):
+        return _spss(path)
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["}:
+        names, rows = _json(_bounded(source, JSON_BYTES_MAX))
+    elif head.startswith(tables.BEGINNING):
+        names, rows = _csv(io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), head=b"")
+    else:
+        names, rows = _csv(source, head=head)
+    if len(names) > COLUMNS_MAX:
+        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
+    return headed(names, rows, SAMPLE_ROWS)
+
+
+def _bounded(source: BinaryIO, bytes_max: int) -> bytes:
+    content = source.read(bytes_max + 1)
+    if len(content) > bytes_max:
+        raise errors.TooLarge(Sentence("A file of this kind has at most {n} bytes. Send it as CSV.", n=bytes_max))
+    return content
+
+
+def _csv(source: BinaryIO, *, head: bytes) -> tuple[list[str], Rows]:
+    """`head`: its beginning, from which encoding and separator are known; UTF-8 and commas without it."""
+    whole = head if len(head) < HEAD_BYTES else head[: head.rfind(b"\n") + 1]
+    reading = tables.guess(whole) if whole else tables.Reading(tables.UTF8, ",", has_header=True)
+    encoding = "utf-8-sig" if reading.encoding == tables.UTF8 else reading.encoding
+    records = _records(io.TextIOWrapper(source, encoding, newline=""), reading.separator)
+    header = next(records, None)
+    if header is None:
+        raise errors.Invalid.at("", "required", "The file has no rows.")
+    return _distinct([name.strip() for name in header]), records
+
+
+def _records(text: io.TextIOWrapper, separator: str) -> Rows:
+    """The rows that are not blank, without a first line `sep=;`. Raises Invalid with the row that cannot be read."""
+    csv.field_size_limit(CELL_CHARACTERS_MAX)
+    number = 0
+    try:
+        for number, row in enumerate(csv.reader(text, delimiter=separator), start=1):
+            if any(cell.strip() for cell in row) and not (number == 1 and row[0].casefold().startswith("sep=")):
+                yield row
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise errors.Invalid.at("", "invalid_format", Sentence("Row {n} cannot be read.", n=number + 1)) from error
+    finally:
+        text.detach()  # its owner closes the file
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """No two alike: the second "Why?" is "Why? (2)"."""
+    found: list[str] = []
+    for name in names:
+        number, chosen = 2, name
+        while name and chosen in found:
+            number, chosen = number + 1, f"{name} ({number})"
+        found.append(chosen)
+    return found
+
+
+def _json(content: bytes) -> tuple[list[str], Rows]:
+    """Objects in a list, alone or as a member; of Typeform the answers of each by the names of their questions."""
+    try:
+        document = msgspec.json.decode(content)
+    except msgspec.DecodeError as error:
+        raise errors.Invalid.at("", "invalid_format", "This is not valid JSON.") from error
+    listed = document if isinstance(document, list) else None
+    if isinstance(document, dict):
+        listed = next((document[name] for name in LISTS if isinstance(document.get(name), list)), None)
+    if listed is None or not all(isinstance(one, dict) for one in listed):
+        message = "JSON of responses is a list of objects, or has one as items, data, responses or results."
+        raise errors.Invalid.at("", "wrong_type", message)
+    flat = [dict(_flat(one)) for one in listed]
+    names = [*dict.fromkeys(name for one in flat for name in one)]
+    return names, ([one.get(name, "") for name in names] for one in flat)
+
+
+def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The members with their names; those of `data`, `hidden` and `answers` under their own."""
+    for name, value in row.items():
+        if name == "answers" and isinstance(value, list):
+            yield from (pair for one in value if isinstance(one, dict) and (pair := _answer(one)))
+        elif isinstance(value, dict) and not prefix:
+            bare = name in {"data", "hidden", "answers", "variables"}
+            yield from _flat(value, prefix="" if bare else f"{name}.")
+        else:
+            yield f"{prefix}{name}", _text(value)
+
+
+def _answer(one: Mapping[str, Any]) -> tuple[str, str] | None:
+    """An answer of Typeform: the name of its question, and its value."""
+    question = one.get("field")
+    name = question.get("ref") or question.get("id") if isinstance(question, dict) else None
+    value = one.get(str(one.get("type")))
+    if isinstance(value, dict):
+        value = value.get("labels", value.get("label", value.get("other", value)))
+    return (str(name), _text(value)) if name else None
+
+
+def _text(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return msgspec.json.encode(value).decode()
+
+
+def _spss(path: Path) -> tuple[Table, Rows]:
+    """Labels of values in the place of their numbers, and the labels of variables beside their names."""
+    try:
+        import pyreadstat  # noqa: PLC0415  an extra of its own
+    except ImportError as error:
+        message = "SPSS files need the extra: pip install 'afterword[spss]'."
+        raise errors.Invalid.at("", "unavailable", message) from error
+    try:
+        pieces = pyreadstat.read_file_in_chunks(pyreadstat.read_sav, path, chunksize=SPSS_ROWS, output_format="dict")
+        first, about = next(pieces)
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, StopIteration) as error:
+        raise errors.Invalid.at("", "invalid_format", "This SPSS file cannot be read.") from error
+    names = [*first]
+
+    def every() -> Rows:
+        yield from _columns(first, about.variable_value_labels)
+        for piece, _ in pieces:
+            yield from _columns(piece, about.variable_value_labels)
+
+    rows = every()
+    sample = list(islice(rows, SAMPLE_ROWS))
+    labels = {name: label for name, label in zip(about.column_names, about.column_labels, strict=True) if label}
+    return Table(names, sample, labels), _joined(sample, rows)
+
+
+def _columns(columns: Mapping[str, Sequence[Any]], labels: Mapping[str, Mapping[Any, str]]) -> Iterator[list[str]]:
+    named = [labels.get(name, {}) for name in columns]
+    for row in zip(*columns.values(), strict=True):
+        yield [_cell(cell, texts) for cell, texts in zip(row, named, strict=True)]
+
+
+def _cell(value: Any, texts: Mapping[Any, str]) -> str:
+    if value is None or value != value:  # noqa: PLR0124  not a number
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return texts.get(value) or str(int(value))
+    return texts.get(value) or str(value)
+
+
+def _joined(first: Sequence[Sequence[str]], rows: Rows) -> Rows:
+    yield from first
+    yield from rows

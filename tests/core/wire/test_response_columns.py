@@ -1,0 +1,168 @@
+"""Columns of answers that were given elsewhere: guessed by names, values read by type, nothing guessed that is open."""
+
+from typing import Any
+
+import pytest
+
+from afterword.core.questionnaires import definition
+from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
+from afterword.core.wire.response_columns import ASK, LEFT_OUT, Columns, Table, headed
+from tests.core.questionnaires.test_definition import give_id
+
+CHOICES = [{"value": 1, "label": "Price"}, {"value": 2, "label": "Speed, on time"},
+           {"value": 3, "label": "Other", "other": True}]  # fmt: skip
+QUESTIONS: list[dict[str, Any]] = [
+    {"key": "score", "type": "nps", "title": "Would you recommend us?",
+     "translations": {"el": {"title": "Θα μας συστήνατε;"}}},
+    {"key": "why", "type": "single_choice", "title": "Why?", "choices": CHOICES,
+     "translations": {"el": {"choices": {"1": "Τιμή"}}}},
+    {"key": "liked", "type": "multiple_choice", "title": "What did you like?", "choices": CHOICES},
+    {"key": "order", "type": "ranking", "title": "What matters?", "choices": CHOICES[:2]},
+    {"key": "parts", "type": "matrix", "title": "How was it?", "rows": [{"key": "sq001", "label": "Delivery"},
+     {"key": "sq002", "label": "Parcel"}], "choices": [{"value": 1, "label": "Bad"}, {"value": 2, "label": "Good"}]},
+    {"key": "words", "type": "text", "title": "Anything else?"},
+    {"key": "sum", "type": "number", "title": "How much?", "decimals": 2},
+    {"key": "again", "type": "yes_no", "title": "Would you buy again?"},
+    {"key": "day", "type": "date", "title": "When?"},
+    {"key": "who", "type": "contact", "title": "Who are you?", "contact_fields": ["name", "email"]},
+]  # fmt: skip
+DEFINITION = definition.parse(
+    {"default_locale": "en", "locales": ["en", "el"], "groups": [{"key": "all", "questions": QUESTIONS}]},
+    give_id=give_id,
+)
+DECLARED = Declared(
+    questionnaire={"store": MetadataDefinition(kind="questionnaire", name="store", title="Branch", type="text")},
+    responder={},
+)
+COLUMNS = Columns(DEFINITION, DECLARED)
+IDS = {one.key: one.question_id for one in DEFINITION.questions()}
+
+
+def guessed(*names: str) -> list[str]:
+    return [*COLUMNS.guess(Table(names, [["x"] * len(names)])).values()]
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("Favourite colour", ASK),
+        ("", LEFT_OUT),
+        ("IPAddress", LEFT_OUT),
+        ("score", "answer.score"),
+        (IDS["score"], "answer.score"),
+        ("Would you recommend us?", "answer.score"),
+        ("Θα μας συστήνατε;", "answer.score"),
+        ("Q1. Would you recommend us?", "answer.score"),
+        ("answer.score", "answer.score"),
+        ("liked_2", "answer.liked.choice.2"),
+        ("What did you like? [Price]", "answer.liked.choice.1"),
+        ("liked[other]", "answer.liked.choice.3"),
+        ("why[other]", "answer.why.other"),
+        ("liked_text", "answer.liked.other"),
+        ("parts[SQ001]", "answer.parts.row.sq001"),
+        ("How was it? - Parcel", "answer.parts.row.sq002"),
+        ("who_email", "answer.who.part.email"),
+        ("Branch", "metadata.questionnaire.store"),
+        ("ResponseId", "external_id"),
+        ("StartDate", "started_time"),
+        ("Submit Date (UTC)", "completed_time"),
+        ("RecipientEmail", "person.email"),
+        ("UserLanguage", "locale"),
+    ],
+)
+def test_a_name(name: str, meaning: str) -> None:
+    assert [meaning] == guessed(name)
+
+
+def test_what_is_open_is_asked() -> None:
+    """Two columns of one meaning, and a column without a value is left out."""
+    assert ["answer.score", ASK] == guessed("score", "Would you recommend us?")
+    table = Table(["Notes", "Else"], [["", "x"], [" ", ""]])
+    assert {"Notes": LEFT_OUT, "Else": ASK} == COLUMNS.guess(table)
+    assert (True, True, False) == tuple(map(COLUMNS.is_meaning, ("", "answer.parts.row.sq001", "answer.colour")))
+
+
+def test_rows_below_the_header_of_qualtrics() -> None:
+    rows = [["Would you recommend us?"], ['{"ImportId":"QID1_NPS"}'], ["9"], ["3"]]
+    table, every = headed(["Q7"], iter(rows), 3)
+    assert [["9"], ["3"]] == [*every]
+    assert {"Q7": "answer.score"} == COLUMNS.guess(table)
+    table, every = headed(["Q7"], iter([["9"]]), 3)
+    assert ([["9"]], {}) == ([*every], table.labels)
+
+
+@pytest.mark.parametrize(
+    ("cells", "order"),
+    [(["2026-05-01"], ""), (["05/01/2026"], ASK), (["05/01/2026", "13/01/2026"], "day"),
+     (["05/01/2026", "05/31/2026"], "month"), (["13/01/2026", "05/31/2026"], ASK), ([], "")],
+)  # fmt: skip
+def test_order_of_dates(cells: list[str], order: str) -> None:
+    assert order == COLUMNS.date_order(cells)
+
+
+def answers(**cells: str) -> dict[str, Any]:
+    """The answers of a row, by the keys of their questions, with the text beside a choice as a pair."""
+    meanings = {name: f"answer.{name.replace('__', '.')}" for name in cells}
+    document = COLUMNS.document([*cells], [*cells.values()], meanings, {})
+    keys: dict[Any, Any] = {question_id: key for key, question_id in IDS.items()}
+    found: dict[str, Any] = {}
+    for one in document["answers"]:
+        found[keys[one["question_id"]]] = (one["value"], one["other_text"]) if "other_text" in one else one["value"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ({"score": "9 - very likely"}, {"score": 9}),
+        ({"score": "9.0"}, {"score": 9}),
+        ({"score": "very likely"}, {"score": "very likely"}),  # refused later, not dropped
+        ({"score": " "}, {}),
+        ({"why": "Price"}, {"why": "Price"}),
+        ({"why": "2"}, {"why": 2}),
+        ({"why": "The colour"}, {"why": (3, "The colour")}),
+        ({"why__other": "The colour"}, {"why": (3, "The colour")}),
+        ({"liked": "Price; Speed, on time"}, {"liked": ["Price", "Speed, on time"]}),
+        ({"liked": "Speed, on time, Price"}, {"liked": ["Speed, on time", "Price"]}),
+        ({"liked": '["Price", "The colour"]'}, {"liked": (["Price", 3], "The colour")}),
+        ({"liked": "1,2"}, {"liked": [1, 2]}),
+        ({"liked__choice__1": "Y", "liked__choice__2": "N"}, {"liked": [1]}),
+        ({"liked__choice__1": "Price", "liked__choice__3": "The colour"}, {"liked": ([1, 3], "The colour")}),
+        ({"liked__choice__1": "0", "liked__choice__2": "Not Selected"}, {}),
+        ({"order": "Speed, on time; Price"}, {"order": ["Speed, on time", "Price"]}),
+        ({"order__choice__1": "2", "order__choice__2": "1"}, {"order": [2, 1]}),
+        ({"parts__row__sq001": "Good", "parts__row__sq002": "1"}, {"parts": {"sq001": "Good", "sq002": 1}}),
+        ({"parts": '{"Delivery": "Bad"}'}, {"parts": {"Delivery": "Bad"}}),
+        ({"sum": "1.234,5"}, {"sum": "1.234,5"}),
+        ({"sum": "12,5"}, {"sum": 12.5}),
+        ({"sum": "1,234"}, {"sum": "1,234"}),
+        ({"again": "Yes"}, {"again": True}),
+        ({"again": "N"}, {"again": False}),
+        ({"again": "perhaps"}, {"again": "perhaps"}),
+        ({"day": "31.12.2025"}, {"day": "2025-12-31"}),
+        ({"who__part__name": "Ann", "who__part__email": "ann@example.com"},
+         {"who": {"name": "Ann", "email": "ann@example.com"}}),
+        ({"words": "Quick; and kind"}, {"words": "Quick; and kind"}),
+    ],
+)  # fmt: skip
+def test_a_value(cells: dict[str, str], expected: dict[str, Any]) -> None:
+    assert expected == answers(**cells)
+
+
+def test_a_row() -> None:
+    names = ["ResponseId", "StartDate", "Submit Date (UTC)", "Finished", "UserLanguage", "RecipientEmail", "Branch"]
+    meanings = COLUMNS.guess(Table(names, []))
+    cells = ["R_1", "1/5/2026 10:00", "2026-05-01 08:30:00", "1", "EL", "ann@example.com", "Harbour"]
+    orders = {"StartDate": "day"}
+    expected = {
+        "external_id": "R_1",
+        "started_time": "2026-05-01 10:00",
+        "completed_time": "2026-05-01 08:30:00Z",
+        "locale": "el",
+        "person": {"email": "ann@example.com"},
+        "metadata": {"questionnaire": {"store": "Harbour"}},
+        "answers": [],
+    }
+    assert expected == COLUMNS.document(names, cells, meanings, orders)
+    partial = COLUMNS.document(names, [*cells[:3], "False", *cells[4:]], meanings, orders)
+    assert ("2026-05-01 10:00", None) == (partial["started_time"], partial.get("completed_time"))
