@@ -46,6 +46,7 @@ class Happening:
     first_name: str = ""
     last_name: str = ""
     locale: str = ""
+    is_test: bool = False  # the sender tries it out: shown, but nobody is asked
     values: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
 
@@ -59,6 +60,8 @@ class SourceKind:
 
     `verify(secret, headers, body, now, url)` raises NotSigned and compares in constant time. `read(headers, body)`
     raises Invalid; a call that says nothing of interest, such as a ping, gives none. `whats`: what it can say.
+    `configure(settings)`: the kind as one source has it, whose `verify`, `read` and `values` then count; raises
+    Invalid. A kind with `settings` cannot read without it.
     """
 
     name: str
@@ -68,3 +71,7 @@ class SourceKind:
     read: Callable[[Mapping[str, str], bytes], Sequence[Happening]]
     whats: tuple[What, ...]
     values: Mapping[str, Marked] = field(default_factory=dict[str, Marked])  # label of each value
+    steps: tuple[Marked, ...] = ()  # in that system, so that it calls us
+    template: str = ""  # the body to write there, where that system leaves it to its users
+    settings: Mapping[str, Marked] = field(default_factory=dict[str, Marked])  # label of each; all are texts
+    configure: Callable[[Mapping[str, str]], "SourceKind"] | None = None
