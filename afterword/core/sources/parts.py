@@ -32,8 +32,9 @@ class Happening:
     """What one call says, in our words. `event_id`: the sender's own, the same when it repeats the call.
 
     `name`: the sender's own name of the event. `time`: when it happened there, which orders events of one subject.
-    `subject`: the number of the order or ticket as people know it. `values`: what rules may compare, such as total
-    and currency.
+    `subject`: the number of the order or ticket as people know it. `object_id`: the sender's own id of that, equal in
+    all of its events: a refund often names neither number nor address. `values`: what rules may compare, such as
+    total and currency.
     """
 
     event_id: str
@@ -41,6 +42,7 @@ class Happening:
     name: str
     time: datetime | None = None
     subject: str = ""
+    object_id: str = ""
     email: str = ""
     phone: str = ""
     first_name: str = ""
