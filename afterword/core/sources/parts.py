@@ -1,4 +1,4 @@
-"""What all kinds of sources give: a check of the signature, and what happened."""
+"""The interface of a kind of source: a check of the signature, and a reader of what happened."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,14 +22,40 @@ What = Literal[
     "other",
 ]
 Value = str | int | float | bool
+ORDER_WHATS: Final[tuple[What, ...]] = (
+    "order.created", "order.paid", "order.shipped", "order.delivered", "order.cancelled", "order.refunded",
+)  # fmt: skip
+TICKET_WHATS: Final[tuple[What, ...]] = ("ticket.created", "ticket.solved", "ticket.reopened")
 
 BODY_BYTES_MAX: Final = 1 << 20
 AGE_SECONDS_MAX: Final = 300  # of a signature that has a time
+_LABELS: Final[Mapping[str, Marked]] = {
+    "total": "Order total",
+    "currency": "Currency",
+    "refunded": "Refunded amount",
+    "payment": "Payment method",
+    "country": "Country",
+    "store": "Shop",
+    "channel": "Sales channel",
+    "items": "Number of items",
+    "carrier": "Carrier",
+    "status": "Status",
+    "tags": "Tags",
+    "ticket_subject": "Subject",
+    "group": "Group",
+    "priority": "Priority",
+    "type": "Type",
+    "agent": "Name of the agent",
+    "brand": "Brand",
+}
+SIGNING_SECRET: Final[Marked] = "Signing secret"  # noqa: S105  it says what it is
+CLIENT_SECRET: Final[Marked] = "Client secret"  # noqa: S105
+SHARED_SECRET: Final[Marked] = "Shared secret"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """What one call says, in our words. `event_id`: the sender's own, the same when it repeats the call.
+    """One event in our words. `event_id`: the sender's own, the same when it repeats the call.
 
     `name`: the sender's own name of the event. `time`: when it happened there, which orders events of one subject.
     `subject`: the number of the order or ticket as people know it. `object_id`: the sender's own id of that, equal in
@@ -77,3 +103,8 @@ class SourceKind:
     template: str = ""  # the body to write there, where that system leaves it to its users
     settings: Mapping[str, Marked] = field(default_factory=dict[str, Marked])  # label of each; all are texts
     configure: Callable[[Mapping[str, str]], "SourceKind"] | None = None
+
+
+def labels_of(*names: str) -> Mapping[str, Marked]:
+    """The labels of values that several kinds have."""
+    return {name: _LABELS[name] for name in names}
