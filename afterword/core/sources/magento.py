@@ -66,14 +66,14 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
     whats: list[What] = [_STATES.get(status) or _STATES.get(given.text("state"), "other")]
     if refunded > 0 and "order.refunded" not in whats:
         whats.append("order.refunded")
+    changed = given.text("updated_at")
     found = given.happening(_PATHS, event_id="", what="other", name=f"order {status}".strip())
     return [
         replace(
             found,
             what=what,
-            event_id=f"{order_id} {what} {refunded if what == 'order.refunded' else ''}"
-            if what != "other"
-            else f"{order_id} {status} {given.text('updated_at')}",
+            event_id=f"{order_id} {what}"
+            + {"order.refunded": f" {refunded}", "other": f" {status} {changed}"}.get(what, ""),
             first_name=html.unescape(found.first_name),
             last_name=html.unescape(found.last_name),
         )

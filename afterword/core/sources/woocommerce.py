@@ -63,7 +63,8 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
     return [
         given.happening(
             _PATHS,
-            event_id=f"{number} {what} {refunded or ''}" if what != "other" else f"{number} {topic} {status} {changed}",
+            event_id=f"{number} {what}"
+            + {"order.refunded": f" {refunded}", "other": f" {topic} {status} {changed}"}.get(what, ""),
             what=what,
             name=f"{topic} {status}".strip(),
             values={"refunded": refunded or None, "store": store},

@@ -53,6 +53,14 @@ class TestSignature:
                 SECRET, {"x-hubspot-signature-v3": given, "x-hubspot-request-timestamp": time}, BODY, NOW, URL
             )
 
+    def test_one_character_moved_to_the_time(self) -> None:
+        """Nothing stands between body and time in the signed text; an old request must not pass so."""
+        old = "1790000000000"
+        given = base64_of(f"POST{URL}[]{old}".encode())
+        headers = {"x-hubspot-signature-v3": given, "x-hubspot-request-timestamp": f"]{old}"}
+        with pytest.raises(NotSigned, match="no time"):
+            hubspot.verify(SECRET, headers, b"[", NOW, URL)
+
     def test_older_versions_prove_nothing(self) -> None:
         headers = {"x-hubspot-signature": base64_of(BODY), "x-hubspot-signature-version": "v1"}
         with pytest.raises(NotSigned, match="X-HubSpot-Signature-v3 is missing"):

@@ -103,5 +103,6 @@ def test_saved_again() -> None:
 def test_credit_memo() -> None:
     found = read(Call("magento", {}, changed(REST, total_refunded="10.0000")))
     assert ["order.shipped", "order.refunded"] == [each.what for each in found]
+    assert one(Call("magento", {}, REST)).event_id == found[0].event_id, "it is not shipped a second time"
     assert 10 == found[1].values["refunded"]
     assert 1 == len(read(Call("magento", {}, changed(REST, total_refunded="0.0000"))))
