@@ -88,7 +88,7 @@ def _happening(given: paths.Document, body: bytes) -> Happening:
         what = "ticket.solved" if given.text("propertyValue") else "ticket.reopened"
     return given.happening(
         _PATHS,
-        event_id=f"{number} {own} {given.text('subscriptionId')}" if own else paths.digest_of(body),
+        event_id=f"{number} " + (f"{own} {given.text('subscriptionId')}" if own else paths.digest_of(body)),
         what=what,
         name=f"{name or 'workflow'} {given.text('propertyName')}".strip(),
     )

@@ -94,7 +94,7 @@ class Document:
 
     def time(self, path: str) -> datetime | None:
         for pointer, value in self.at(path):
-            if str(value).startswith("0000-"):  # as MySQL writes no time
+            if is_text(value) and value.startswith("0000-"):  # as MySQL writes no time
                 continue
             if (found := time_of(value)) is not None:
                 return found
