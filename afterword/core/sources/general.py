@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
+import msgspec
+
 from afterword.core.sources import paths, signatures
 from afterword.core.sources.parts import Happening, SourceKind, What
 from afterword.core.text.locales import Marked
@@ -45,14 +47,11 @@ def configure(settings: Mapping[str, str]) -> SourceKind:
     wrong += [error for name, text in single.items() for error in _wrong(name, text)]
     events = _lines("events", given.get("events", ""), wrong)
     values = _lines("values", given.get("values", ""), wrong)
-    for ours in events.values():
-        if ours not in get_args(What):
-            message = Sentence("One of {values} is expected.", values=", ".join(get_args(What)))
-            wrong.append(_error("events", "unknown_value", message))
-    for name, path in values.items():
-        if not _NAME.match(name):
-            wrong.append(_error("values", "invalid_format", "A name has small letters, digits and _, a letter first."))
-        wrong += _wrong("values", path)
+    known = Sentence("One of {values} is expected.", values=", ".join(get_args(What)))
+    wrong += [_error("events", "unknown_value", known) for ours in events.values() if ours not in get_args(What)]
+    named = "A name has small letters, digits and _, a letter first."
+    wrong += [_error("values", "invalid_format", named) for name in values if not _NAME.match(name)]
+    wrong += [error for path in values.values() for error in _wrong("values", path)]
     signed = _SIGNATURE.match(given.get("signature", ""))
     if "signature" in given and not signed:
         message = "A header is expected, such as X-Api-Key, or X-Signature sha256 hex."
@@ -72,17 +71,7 @@ def _reader(
 ) -> Callable[[Mapping[str, str], bytes], Sequence[Happening]]:
     numbers = {name: path for name, path in values.items() if name in NUMBERS}
     rest = {name: path for name, path in values.items() if name not in NUMBERS}
-    chosen = paths.Paths(
-        time=single.get("time", ""),
-        subject=single.get("subject", ""),
-        object_id=single.get("object_id", ""),
-        email=single.get("email", ""),
-        phone=single.get("phone", ""),
-        first_name=single.get("first_name", ""),
-        last_name=single.get("last_name", ""),
-        locale=single.get("locale", ""),
-        numbers=numbers,
-    )
+    chosen = msgspec.convert({**single, "numbers": numbers}, paths.Paths)
 
     def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
         given = paths.document_of(headers, body)
@@ -128,16 +117,12 @@ def _error(name: str, code: str, message: str) -> FieldError:
     return FieldError(code, message, pointer=f"/settings/{name}")
 
 
-def _unset(_headers: Mapping[str, str], _body: bytes) -> Sequence[Happening]:
-    raise Invalid.at("/settings/event", "required", "This is required.")
-
-
 KIND: Final = SourceKind(
     name="general",
     label="Another system",
     secret_label="Secret",  # noqa: S106  a label
     verify=signatures.by_standard,
-    read=_unset,
+    read=_reader({"event": "event"}, {}, {}),
     whats=get_args(What),
     steps=(
         "Let your system POST its events as JSON to this URL.",
