@@ -55,6 +55,9 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/questionnaires/variables.py",
     "core/reading/documents.py",
     "core/reading/structs.py",
+    "core/sources/general.py",
+    "core/sources/paths.py",
+    "core/sources/signatures.py",
     "core/text/placeholders.py",
     "core/wire/site.py",
     "core/wire/imports.py",
@@ -111,7 +114,7 @@ def shown() -> frozenset[str]:
         for path, text in modules.items()
         if not {"console", "screens"}.isdisjoint(path.parts)
         or path in OTHERS
-        or re.search(r"(texts|locales) import .*\bMarked\b|nouns.declaration import .*\bNoun\b", text)
+        or re.search(r"(texts|locales) import .*\bMarked\b|nouns.declaration import .*\bNoun\b|\bSourceKind\b", text)
     ]
     declared = [
         {node.name: marked_parameters(node) for node in tree.body if isinstance(node, DECLARED)} for tree in trees

@@ -6,7 +6,6 @@ certificate, and sees the address of a subscription that asks to be confirmed.
 
 import base64
 import binascii
-import hashlib
 import hmac
 import ipaddress
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.core.messaging.refusals import SUPPRESSING, judge
+from afterword.core.sources import signatures
+from afterword.core.sources.parts import AGE_SECONDS_MAX, NotSigned
 from afterword.kit.transport.mime import (
     CODE_CHARACTERS_MAX,
     KINDS,
@@ -37,10 +38,8 @@ from afterword.kit.transport.mime import (
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-AGE_SECONDS_MAX: Final = 300  # of a signature in our own form, and how far ahead its clock may be
 NOTIFICATION_HOURS_MAX: Final = 24  # of a notification: SNS tries for hours, and repetitions change nothing
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  of every key
-SIGNATURES_MAX: Final = 10
 RSA_BITS_MIN: Final = 2048
 URL_CHARACTERS_MAX: Final = 2000
 
@@ -80,7 +79,10 @@ def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: dat
 
     Raises Unsigned for another signature or one older than five minutes, Unreadable for another form.
     """
-    _check_standard(headers, body, key, now)
+    try:
+        signatures.by_standard(key, headers, body, now, "")
+    except NotSigned as error:
+        raise Unsigned(str(error)) from None
     try:
         entries = _read_entries(body)
     except (msgspec.MsgspecError, RecursionError):
@@ -89,35 +91,6 @@ def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: dat
     if len(entries) > REPORTS_MAX:
         raise Unreadable(f"At most {REPORTS_MAX} reports may be sent at once.")
     return CallbackResult([_report_of(entry, now) for entry in entries])
-
-
-def _check_standard(headers: Mapping[str, str], body: bytes, key: str, now: datetime) -> None:
-    given = headers.get("webhook-id"), headers.get("webhook-timestamp"), headers.get("webhook-signature")
-    message_id, timestamp, signatures = given
-    if not message_id or not timestamp or not signatures:
-        raise Unsigned("The headers webhook-id, webhook-timestamp and webhook-signature are expected.")
-    if (
-        not timestamp.isascii()
-        or not timestamp.isdecimal()
-        or abs(int(timestamp[:12]) - now.timestamp()) > AGE_SECONDS_MAX
-    ):
-        raise Unsigned("The signature is older than five minutes, or its clock is wrong.")
-    signed = f"{message_id}.{timestamp}.".encode("utf-8", "replace") + body
-    expected = base64.b64encode(hmac.digest(_bytes_of(key), signed, hashlib.sha256)).decode()
-    for signature in signatures.split(" ")[:SIGNATURES_MAX]:
-        version, _, text = signature.partition(",")
-        if version == "v1" and hmac.compare_digest(text.encode("utf-8", "replace"), expected.encode()):
-            return
-    raise Unsigned("No signature is made with this endpoint's key.")
-
-
-def _bytes_of(key: str) -> bytes:
-    """Raises ValueError."""
-    text = key.removeprefix(SECRET_PREFIX)
-    try:
-        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    except binascii.Error as error:
-        raise ValueError("This is no key.") from error
 
 
 def _report_of(entry: _Entry, now: datetime) -> Report:

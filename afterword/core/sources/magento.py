@@ -1,0 +1,98 @@
+"""Magento and Adobe Commerce: an order as their REST interface has it, posted by an extension with a shared secret.
+
+Open-source Magento has no webhooks. Those of Adobe Commerce wait for the answer inside the check-out, and its events
+come through Adobe I/O: what forwards these adds the secret. The template is for the free extension Mageplaza Webhook.
+"""
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from afterword.core.reading.documents import is_object
+from afterword.core.sources import paths, signatures
+from afterword.core.sources.parts import ORDER_WHATS, SHARED_SECRET, Happening, SourceKind, What, labels_of
+
+_STATES: Final[Mapping[str, What]] = {
+    "new": "order.created",
+    "pending": "order.created",
+    "pending_payment": "order.created",
+    "processing": "order.paid",
+    "complete": "order.shipped",  # the last state of Magento itself: everything is invoiced and shipped
+    "shipped": "order.shipped",
+    "delivered": "order.delivered",  # a status that shops add
+    "closed": "order.refunded",
+    "canceled": "order.cancelled",
+}
+_ENVELOPES: Final = ("event", "data", "value", "order")  # of Adobe's events and of extensions
+_PATHS: Final = paths.Paths(
+    time="updated_at | created_at",
+    subject="increment_id | entity_id",
+    object_id="entity_id | increment_id",
+    email="customer_email | billing_address.email",
+    phone="telephone | billing_address.telephone",
+    country="country_id | billing_address.country_id",
+    first_name="customer_firstname | billing_address.firstname",
+    last_name="customer_lastname | billing_address.lastname",
+    texts={
+        "currency": "order_currency_code",
+        "payment": "payment.method",
+        "country": "country_id | billing_address.country_id",
+        "store": "store_name | store_id",
+        "status": "status | state",
+    },
+    numbers={"total": "grand_total", "items": "total_qty_ordered", "refunded": "total_refunded"},
+)
+_PLAIN: Final = (
+    "entity_id", "increment_id", "status", "state", "updated_at", "customer_email", "grand_total", "total_refunded",
+    "order_currency_code", "total_qty_ordered", "store_id",
+)  # fmt: skip
+_SENT: Final = {
+    **{name: f"item.{name}" for name in _PLAIN},
+    "customer_firstname": "item.customer_firstname | escape",  # so that a quotation mark does not end the text
+    "customer_lastname": "item.customer_lastname | escape",
+    "telephone": "item.shippingAddress.telephone",
+    "country_id": "item.shippingAddress.country_id",
+}
+
+
+def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
+    given = paths.document_of(headers, body)
+    for name in _ENVELOPES:
+        inner = given.document.get(name) if is_object(given.document) else None
+        given.document = inner if is_object(inner) else given.document
+    order_id = given.text("entity_id | increment_id", is_required=True)
+    status, refunded = given.text("status | state"), given.number("total_refunded") or 0
+    whats: list[What] = [_STATES.get(status) or _STATES.get(given.text("state"), "other")]
+    if refunded > 0 and "order.refunded" not in whats:
+        whats.append("order.refunded")
+    changed = given.text("updated_at")
+    found = given.happening(_PATHS, event_id="", what="other", name=f"order {status}".strip())
+    return [
+        replace(
+            found,
+            what=what,
+            event_id=f"{order_id} {what}"
+            + {"order.refunded": f" {refunded}", "other": f" {status} {changed}"}.get(what, ""),
+            first_name=html.unescape(found.first_name),
+            last_name=html.unescape(found.last_name),
+        )
+        for what in whats
+    ]
+
+
+KIND: Final = SourceKind(
+    name="magento",
+    label="Magento, Adobe Commerce",
+    secret_label=SHARED_SECRET,
+    verify=signatures.by_header(signatures.SECRET_HEADER, "Authorization"),
+    read=read,
+    whats=ORDER_WHATS,
+    values=labels_of(*_PATHS.texts, *_PATHS.numbers),
+    steps=(
+        "Install the extension Mageplaza Webhook in Magento.",
+        "Create a hook of the type Order for all statuses: POST, application/json, this URL and this body.",
+        "Add the header X-Afterword-Secret with this secret to the hook.",
+    ),
+    template="{\n" + ",\n".join(f'  "{name}": "{{{{ {item} }}}}"' for name, item in _SENT.items()) + "\n}\n",
+)

@@ -1,0 +1,79 @@
+"""Shopify: topics of orders, fulfillments and refunds (https://shopify.dev/docs/apps/build/webhooks).
+
+A fulfillment has number and address; a refund, or an event of a fulfillment, has the id of the order alone.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from afterword.core.sources import paths, signatures
+from afterword.core.sources.parts import ORDER_WHATS, SIGNING_SECRET, Happening, SourceKind, What, labels_of
+
+_TOPICS: Final[Mapping[str, What]] = {
+    "orders/create": "order.created",
+    "orders/paid": "order.paid",
+    "orders/fulfilled": "order.shipped",
+    "orders/cancelled": "order.cancelled",
+    "fulfillments/create": "order.shipped",
+    "refunds/create": "order.refunded",
+    "customers/create": "customer.created",
+}
+_PATHS: Final = paths.Paths(
+    time="header:x-shopify-triggered-at | updated_at | created_at",
+    subject="name",
+    object_id="order_id | id",
+    email="email | contact_email | customer.email | destination.email",
+    phone="phone | shipping_address.phone | destination.phone | customer.phone",
+    country="shipping_address.country_code | destination.country_code | billing_address.country_code",
+    first_name="customer.first_name | destination.first_name | shipping_address.first_name | first_name",
+    last_name="customer.last_name | destination.last_name | shipping_address.last_name | last_name",
+    locale="customer_locale",
+    texts={
+        "currency": "currency",
+        "payment": "payment_gateway_names[]",
+        "country": "shipping_address.country_code | destination.country_code | billing_address.country_code",
+        "store": "header:x-shopify-shop-domain",
+        "channel": "source_name",
+        "carrier": "tracking_company",
+        "tags": "tags",
+    },
+    numbers={
+        "total": "current_total_price | total_price",
+        "refunded": "transactions[].amount",
+        "items": "line_items[].quantity",
+    },
+)
+_PART: Final = re.compile(r"(?:\.|-F)\d+\Z")  # #1041.1 and #1041-F1 are fulfillments of #1041
+
+
+def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
+    given = paths.document_of(headers, body)
+    topic = given.text("header:X-Shopify-Topic", is_required=True)
+    status = given.text("shipment_status | status") if topic.startswith("fulfillment") else ""
+    found = given.happening(
+        _PATHS,
+        event_id=given.text("header:x-shopify-webhook-id") or paths.digest_of(topic.encode() + body),
+        what="order.delivered" if status == "delivered" else _TOPICS.get(topic, "other"),
+        name=f"{topic} {status}".strip(),
+        is_test=given.flag("test") or given.flag("header:x-shopify-test"),
+    )
+    return [replace(found, subject=_PART.sub("", found.subject))]
+
+
+KIND: Final = SourceKind(
+    name="shopify",
+    label="Shopify",
+    secret_label=SIGNING_SECRET,
+    verify=signatures.by_hmac("X-Shopify-Hmac-Sha256"),
+    read=read,
+    whats=(*ORDER_WHATS, "customer.created"),
+    values=labels_of(*_PATHS.texts, *_PATHS.numbers),
+    steps=(
+        "In Shopify, open Settings, Notifications, Webhooks.",
+        "Create webhooks in JSON with this URL: Order creation, Order fulfillment, Fulfillment update.",
+        "Create two more for Refund create and Order cancellation.",
+        "Copy the secret that signs your webhooks from that page.",
+    ),
+)

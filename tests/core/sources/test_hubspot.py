@@ -1,0 +1,159 @@
+"""HubSpot: its signature of version 3, a workflow's properties, and an app's events."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from afterword.core.sources import hubspot
+from afterword.core.sources.parts import NotSigned
+from afterword.errors import Invalid
+from tests.core.sources.calls import (
+    HUBSPOT_EVENT,
+    HUBSPOT_WORKFLOW,
+    MILLISECONDS,
+    NOW,
+    SECRET,
+    URL,
+    Call,
+    base64_of,
+    changed,
+    one,
+    read,
+    signed,
+)
+
+BODY = b"[]"
+
+
+class TestSignature:
+    """The first two are those that HubSpot's own clients are tested with."""
+
+    @pytest.mark.parametrize(
+        ("time", "signature"),
+        [
+            ("1693657560000", "K36dawei4A+QBNolUOqo7s91KQDWQ5MXZ/QufNYuk/Y="),
+            ("1700000300000", "RnbPH7+UMKVkbV32P8bz450N4M56aPmcru1+D3kSDtw="),
+        ],
+    )
+    def test_documented(self, time: str, signature: str) -> None:
+        secret, body = "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy", b"{'example_field':'example_value'}"
+        headers = {"x-hubspot-signature-v3": signature, "x-hubspot-request-timestamp": time}
+        now = datetime.fromtimestamp(int(time) / 1000, UTC)
+        hubspot.verify(secret, headers, body, now, "https://www.example.com/webhook_uri")
+        with pytest.raises(NotSigned):
+            hubspot.verify(secret, headers, body, now, "https://www.example.com/webhook_uri/")
+
+    @pytest.mark.parametrize("time", ["abc", "NaN", "", "-1", "1e15"])
+    def test_no_number(self, time: str) -> None:
+        """A time that is no number is refused even where the signature holds: its age is unknown."""
+        given = base64_of(f"POST{URL}".encode() + BODY + time.encode())
+        with pytest.raises(NotSigned, match=r"no time|is missing"):
+            hubspot.verify(
+                SECRET, {"x-hubspot-signature-v3": given, "x-hubspot-request-timestamp": time}, BODY, NOW, URL
+            )
+
+    def test_one_character_moved_to_the_time(self) -> None:
+        """Nothing stands between body and time in the signed text; an old request must not pass so."""
+        old = "1790000000000"
+        given = base64_of(f"POST{URL}[]{old}".encode())
+        headers = {"x-hubspot-signature-v3": given, "x-hubspot-request-timestamp": f"]{old}"}
+        with pytest.raises(NotSigned, match="no time"):
+            hubspot.verify(SECRET, headers, b"[", NOW, URL)
+
+    def test_older_versions_prove_nothing(self) -> None:
+        headers = {"x-hubspot-signature": base64_of(BODY), "x-hubspot-signature-version": "v1"}
+        with pytest.raises(NotSigned, match="X-HubSpot-Signature-v3 is missing"):
+            hubspot.verify(SECRET, headers, BODY, NOW, URL)
+
+    def test_a_wrong_signature_beside_the_secret(self) -> None:
+        headers = {**signed("hubspot", BODY), "x-hubspot-signature-v3": "x", "x-afterword-secret": SECRET}
+        with pytest.raises(NotSigned):
+            hubspot.verify(SECRET, headers, BODY, NOW, URL)
+
+    @pytest.mark.parametrize(
+        ("url", "read_as"),
+        [
+            ("https://a.example/in/k?x=a%3Ab%2fc%40d", "https://a.example/in/k?x=a:b/c@d"),
+            ("https://a.example/in/k?x=a%20b%26c", "https://a.example/in/k?x=a%20b%26c"),
+        ],
+    )
+    def test_decoded_signs(self, url: str, read_as: str) -> None:
+        given = base64_of(f"POST{read_as}".encode() + BODY + MILLISECONDS.encode())
+        headers = {"x-hubspot-signature-v3": given, "x-hubspot-request-timestamp": MILLISECONDS}
+        assert url.partition("?")[0] == read_as.partition("?")[0]
+        hubspot.verify(SECRET, headers, BODY, NOW, url)
+
+    def test_key_of_a_workflow(self) -> None:
+        hubspot.verify(SECRET, {"x-afterword-secret": SECRET}, BODY, NOW, URL)
+        with pytest.raises(NotSigned, match="another one"):
+            hubspot.verify(SECRET, {"x-afterword-secret": "x"}, BODY, NOW, URL)
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ([changed(HUBSPOT_EVENT, objectId=None)], "/objectId"),
+        ([HUBSPOT_EVENT, changed(HUBSPOT_EVENT, occurredAt="x")], "/occurredAt"),
+        (changed(HUBSPOT_WORKFLOW, email=["a"]), "/email"),
+        (["x"], ""),
+    ],
+)
+def test_wrong_shape(document: Any, pointer: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        read(Call("hubspot", {}, document))
+    assert pointer in {each.pointer for each in caught.value.errors}
+
+
+def test_workflow() -> None:
+    found = one(Call("hubspot", {}, HUBSPOT_WORKFLOW))
+    assert ("ticket.solved", "987", "987") == (found.what, found.subject, found.object_id)
+    assert ("eva@example.com", "+4520123456", "Eva", "Holm", "da") == (
+        found.email,
+        found.phone,
+        found.first_name,
+        found.last_name,
+        found.locale,
+    )
+    assert {"ticket_subject": "Late parcel", "status": "4", "priority": "HIGH"} == found.values
+
+
+def test_deal() -> None:
+    deal = {
+        "event": "order.paid",
+        "hs_object_id": 5,
+        "order_number": "A-5",
+        "amount": "120.5",
+        "deal_currency_code": "EUR",
+    }
+    found = one(Call("hubspot", {}, deal))
+    assert ("order.paid", "A-5", "5", 120.5) == (found.what, found.subject, found.object_id, found.values["total"])
+
+
+@pytest.mark.parametrize(
+    ("members", "what"),
+    [
+        ({"subscriptionType": "ticket.creation"}, "ticket.created"),
+        ({"subscriptionType": "contact.creation"}, "customer.created"),
+        ({"subscriptionType": "object.creation", "objectTypeId": "0-5"}, "ticket.created"),
+        ({"subscriptionType": "object.creation", "objectTypeId": "0-2"}, "other"),
+        ({"propertyName": "closed_date", "propertyValue": "1795860000000"}, "ticket.solved"),
+        ({"propertyName": "closed_date", "propertyValue": ""}, "ticket.reopened"),
+        ({"subscriptionType": "ticket.propertyChange", "propertyName": "subject"}, "other"),
+    ],
+)
+def test_events(members: Any, what: str) -> None:
+    found = one(Call("hubspot", {}, [changed(HUBSPOT_EVENT, **members)]))
+    assert (what, "987", "") == (found.what, found.object_id, found.email)
+
+
+def test_many_at_once() -> None:
+    """The id of an event is not unique by itself; a repeated delivery has another attempt number alone."""
+    other = changed(HUBSPOT_EVENT, objectId=988)
+    found = read(Call("hubspot", {}, [HUBSPOT_EVENT, other, changed(HUBSPOT_EVENT, attemptNumber=1)]))
+    ids = [each.event_id for each in found]
+    assert (3, 2, ids[0]) == (len(ids), len(set(ids)), ids[2])
+
+
+def test_no_events() -> None:
+    assert [] == read(Call("hubspot", {}, []))

@@ -1,0 +1,150 @@
+"""Shopify's topics: orders, fulfillments, refunds and customers."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from afterword.errors import Invalid
+from tests.core.sources.calls import SHOPIFY_FULFILLMENT, SHOPIFY_ORDER, Call, changed, one, read
+
+REFUND = {
+    "id": 890088186047892319,
+    "order_id": 820982911946154508,
+    "created_at": "2026-11-25T10:00:00+02:00",
+    "transactions": [{"id": 1, "kind": "refund", "amount": "30.00"}, {"id": 2, "kind": "refund", "amount": "13.75"}],
+}
+EVENT = {
+    "id": 5,
+    "fulfillment_id": 123456,
+    "order_id": 820982911946154508,
+    "status": "delivered",
+    "happened_at": "2026-11-24T10:00:00+02:00",
+    "created_at": "2026-11-24T10:00:00+02:00",
+}
+
+
+def call(topic: str, document: Any, **headers: str) -> Call:
+    return Call("shopify", {"x-shopify-topic": topic, "x-shopify-webhook-id": "w-9", **headers}, document)
+
+
+def test_no_topic() -> None:
+    with pytest.raises(Invalid) as caught:
+        read(Call("shopify", {}, SHOPIFY_ORDER))
+    assert "X-Shopify-Topic" == caught.value.errors[0].header
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "pointer"),
+    [
+        ("email", {"a": 1}, "/email"),
+        ("total_price", "much", "/current_total_price"),
+        ("line_items", {"quantity": 1}, "/line_items"),
+        ("customer", "Maria", "/customer"),
+        ("updated_at", "soon", "/updated_at"),
+    ],
+)
+def test_wrong_shape(member: str, value: Any, pointer: str) -> None:
+    document = changed(
+        SHOPIFY_ORDER, **{member: value, **({"current_total_price": value} if "total" in member else {})}
+    )
+    with pytest.raises(Invalid) as caught:
+        read(call("orders/create", document))
+    assert pointer in {each.pointer for each in caught.value.errors}
+
+
+def test_order() -> None:
+    found = one(call("orders/create", SHOPIFY_ORDER, **{"x-shopify-shop-domain": "bakery.myshopify.com"}))
+    assert ("w-9", "order.created", "orders/create") == (found.event_id, found.what, found.name)
+    assert ("#1041", "820982911946154508") == (found.subject, found.object_id)
+    assert ("maria@example.com", "+306901234567", "el-gr") == (found.email, found.phone, found.locale)
+    assert ("Μαρία", "Παππά") == (found.first_name, found.last_name)
+    assert datetime(2026, 11, 20, 7, 31, tzinfo=UTC) == found.time
+    assert {
+        "total": 73.75,
+        "currency": "EUR",
+        "payment": "shopify_payments, gift_card",
+        "country": "GR",
+        "store": "bakery.myshopify.com",
+        "channel": "web",
+        "items": 3,
+        "tags": "wholesale, first",
+    } == found.values
+
+
+def test_time_of_the_header() -> None:
+    found = one(call("orders/create", SHOPIFY_ORDER, **{"x-shopify-triggered-at": "2026-11-20T08:00:00.123456789Z"}))
+    assert found.time is not None
+    assert (8, 0) == (found.time.hour, found.time.minute)
+
+
+@pytest.mark.parametrize(
+    ("topic", "what"),
+    [
+        ("orders/paid", "order.paid"),
+        ("orders/fulfilled", "order.shipped"),
+        ("orders/cancelled", "order.cancelled"),
+        ("orders/updated", "other"),
+        ("orders/partially_fulfilled", "other"),
+    ],
+)
+def test_topics(topic: str, what: str) -> None:
+    assert what == one(call(topic, SHOPIFY_ORDER)).what
+
+
+@pytest.mark.parametrize(
+    ("topic", "status", "what"),
+    [
+        ("fulfillments/create", None, "order.shipped"),
+        ("fulfillments/update", "delivered", "order.delivered"),
+        ("fulfillments/update", "in_transit", "other"),
+        ("fulfillments/update", None, "other"),
+    ],
+)
+@pytest.mark.parametrize("name", ["#1041.1", "#1041-F1", "#1041.12"])
+def test_fulfillments(topic: str, status: str | None, what: str, name: str) -> None:
+    found = one(call(topic, changed(SHOPIFY_FULFILLMENT, shipment_status=status, name=name)))
+    assert (what, "#1041", "820982911946154508") == (found.what, found.subject, found.object_id)
+    assert ("maria@example.com", "+306901234567", "Maria") == (found.email, found.phone, found.first_name)
+    assert ("ACS", "GR") == (found.values["carrier"], found.values["country"])
+
+
+@pytest.mark.parametrize("topic", ["fulfillment_events/create", "fulfillment_events/update"])
+def test_events_of_fulfillments(topic: str) -> None:
+    found = one(call(topic, EVENT))
+    assert ("order.delivered", "", "", "820982911946154508") == (
+        found.what,
+        found.email,
+        found.subject,
+        found.object_id,
+    )
+    assert "other" == one(call(topic, changed(EVENT, status="out_for_delivery"))).what
+
+
+def test_refund() -> None:
+    found = one(call("refunds/create", REFUND))
+    assert ("order.refunded", "820982911946154508", 43.75) == (found.what, found.object_id, found.values["refunded"])
+
+
+def test_customer() -> None:
+    found = one(call("customers/create", {"id": 7, "email": "maria@example.com", "first_name": "Maria"}))
+    assert ("customer.created", "Maria", "7") == (found.what, found.first_name, found.object_id)
+
+
+def test_without_an_address() -> None:
+    bare = changed(SHOPIFY_ORDER, email="", contact_email=None, customer=None, shipping_address=None)
+    found = one(call("orders/create", bare))
+    assert ("", "", "") == (found.email, found.phone, found.first_name)
+
+
+def test_tried_out() -> None:
+    assert one(call("orders/create", changed(SHOPIFY_ORDER, test=True))).is_test
+    assert one(call("orders/create", SHOPIFY_ORDER, **{"x-shopify-test": "true"})).is_test
+    assert not one(call("orders/create", SHOPIFY_ORDER, **{"x-shopify-test": "false"})).is_test
+
+
+def test_id_of_a_call_without_one() -> None:
+    ids = {
+        one(Call("shopify", {"x-shopify-topic": topic}, SHOPIFY_ORDER)).event_id for topic in ("orders/a", "orders/b")
+    }
+    assert 2 == len(ids)
