@@ -37,4 +37,5 @@ alter table notice_mail add column chat_id text collate "C",
   drop constraint notice_mail_purpose_check,
   add constraint notice_mail_purpose_check check (
     purpose in ('invitation', 'reset', 'address', 'warning', 'digest', 'answer', 'consent', 'card')) not valid;
-create index notice_mail_chat on notice_mail (organization_id, chat_id, due_time) where chat_id is not null;
+create index notice_mail_chat on notice_mail (organization_id, chat_id, due_time)
+  where state = 'waiting' and chat_id is not null;

@@ -2839,7 +2839,7 @@ CREATE INDEX login_session_user ON login_session USING btree (organization_id, u
 
 CREATE UNIQUE INDEX metadata_definition_name ON metadata_definition USING btree (organization_id, (((((((kind || ':'::text) || level) || ':'::text) || COALESCE(application_id, application_type_id, ''::text)) || ':'::text) || name)));
 
-CREATE INDEX notice_mail_chat ON notice_mail USING btree (organization_id, chat_id, due_time) WHERE (chat_id IS NOT NULL);
+CREATE INDEX notice_mail_chat ON notice_mail USING btree (organization_id, chat_id, due_time) WHERE ((state = 'waiting'::text) AND (chat_id IS NOT NULL));
 
 CREATE UNIQUE INDEX notice_mail_digest ON notice_mail USING btree (organization_id, user_id, due_time) WHERE ((state = 'waiting'::text) AND (attempts = 0));
 
