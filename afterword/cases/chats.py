@@ -232,7 +232,9 @@ async def insert_cards(  # any tenant: a batch of events serves many organizatio
     )
 
 
-async def claim(db: Database, *, now: datetime, limit: int) -> list[ChatMessage]:  # any tenant: workers serve all
+async def claim_cards(  # any tenant: workers serve all
+    db: Database, *, now: datetime, limit: int
+) -> list[ChatMessage]:
     """Claim the first due card of each chat: one at a time, in their order. Those of lost workers are released.
 
     A new case waits a moment for the score and the words of its response, which another reader of the log keeps.

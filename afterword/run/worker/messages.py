@@ -182,7 +182,7 @@ class Chats(_Messages[chats.ChatMessage]):
             await self._caller.close()
 
     async def claim_due(self, database: Database, limit: int) -> Sequence[chats.ChatMessage]:
-        return await chats.claim(database, now=database.clock.now(), limit=limit)
+        return await chats.claim_cards(database, now=database.clock.now(), limit=limit)
 
     async def compose(self, database: Database, message: chats.ChatMessage) -> Message:
         composed = await chats.compose(database, message=message, site=self._site, now=database.clock.now())

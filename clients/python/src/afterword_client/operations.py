@@ -3959,8 +3959,8 @@ class Webhooks(Family):
     ) -> Iterator[models.WebhookSample]:
         """Get sample deliveries.
 
-        Up to 3 bodies as a webhook gets them: of the newest events of this type, or else an example. It needs the
-        Read scope of what the event is about. Needs `Webhook.Read`.
+        Up to 3 bodies as a webhook gets them: of the newest events of this type, or else an example. Those of events
+        need the Read scope of what the event is about. Needs `Webhook.Read`.
         """
         return self._transport.pages(
             "/webhook/sample", models.WebhookSample, limit=limit, query={"event_type": event_type}

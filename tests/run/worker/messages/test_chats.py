@@ -261,7 +261,7 @@ class TestFailures:
 
     async def test_lost_worker(self, room: Room) -> None:
         await room.open_case()
-        await room.desk.run(chats_service.claim, now=await room.desk.now(), limit=1)
+        await room.desk.run(chats_service.claim_cards, now=await room.desk.now(), limit=1)
         assert 0 == await room.send()
         await room.desk.execute("update notice_mail set lease_until = now() - interval '1s' where state = 'claimed'")
         assert 1 == await room.send()
