@@ -61,6 +61,9 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {
     # And the titles of metadata, which each process keeps for a moment.
     "/console/cases/{alert_instance_id}": STATEMENTS_MAX + 1,
     "/console/responses/{instance_id}": STATEMENTS_MAX + 1,
+    # And the titles of chats.
+    "/console/settings/alerts/new": STATEMENTS_MAX + 1,
+    "/console/settings/alerts/{alert_id}": STATEMENTS_MAX + 1,
     # The report with the names of its questionnaires, and the logo.
     "/console/reports/saved/{report_id}/preview": STATEMENTS_MAX + 1,
 }
