@@ -4,6 +4,7 @@ from typing import Final
 
 from afterword.cases import (
     assignments,
+    chats,
     escalation,
     figures,
     history,
@@ -194,5 +195,5 @@ routes = Routes(tag="Alerts")
 routes.all = [
     *settings.routes.all, *mailboxes.routes.all, *figures.routes.all, *escalation.routes.all, *previews.routes.all,
     *assignments.routes.all, *rules.routes.all, *instance_routes.all, *statuses.routes.all,
-    *notifications.routes.all,
+    *notifications.routes.all, *chats.routes.all,
 ]  # fmt: skip

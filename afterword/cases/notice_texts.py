@@ -44,7 +44,8 @@ TITLES: Final[Mapping[str, str]] = {
     "export.finished": "An export is finished", "export.failed": "An export failed",
     "plan.low_credits": "Credits are running low", "plan.credits_exhausted": "Credits are used up",
     "plan.renewed": "A plan was renewed", "plan.expired": "A plan has expired",
-    "webhook.disabled": "A webhook was switched off after lasting failure", "user.invited": "A user was invited",
+    "webhook.disabled": "A webhook was switched off after lasting failure",
+    "chat.disabled": "A chat was switched off, because it takes no cards", "user.invited": "A user was invited",
     "user.removed": "A user was removed", "token.created": "A token was created",
     "token.revoked": "A token was revoked", "queue_item.created": "A message was queued",
     "queue_item.updated": "A queued message was changed", "queue_item.waiting": "A message waits",
@@ -74,7 +75,14 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "low": "Severity: low", "normal": "Severity: normal", "high": "Severity: high", "critical": "Severity: critical",
 }  # fmt: skip
 SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
-_NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "token")  # whose name or title says which it is
+_NAMED: Final = (
+    "questionnaire",
+    "pipeline",
+    "plan",
+    "webhook",
+    "chat",
+    "token",
+)  # whose name or title says which it is
 
 
 def notice(

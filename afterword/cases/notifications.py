@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
+from afterword.cases import chats
 from afterword.cases.notice_texts import Subject, notice
 from afterword.core.messaging import notices
 from afterword.core.messaging.notices import Digest as DigestRecord
@@ -322,7 +323,7 @@ class _PendingNotice:
 
 
 async def notify_next(db: Database, *, now: datetime, limit: int) -> int:
-    """Read the next `limit` events of the log and notify users; return the count of events passed.
+    """Read the next `limit` events of the log and notify users and chats; return the count of events passed.
 
     A smaller count than `limit` means that there are no more. Users are not notified of their own changes, of events
     that their role or applications do not allow, or of test data.
@@ -339,6 +340,7 @@ async def _handle(db: Database, read: Sequence[Event], *, now: datetime) -> None
     pending = await _pending_notices(db, fresh) if fresh else []
     if pending:
         await _write(db, pending, now=now)
+    await chats.insert_cards(db, read=fresh, now=now)
 
 
 async def subscription_of(db: Database, *, caller: Caller) -> tuple[Subscription, list[Watch]]:

@@ -11,8 +11,10 @@ from afterword import errors, ids
 from afterword.asking.questionnaires import metadata
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
+from afterword.cases import chats
 from afterword.cases.resources import (
     Assignment,
+    ChatIds,
     ChatUrls,
     DueHours,
     FoldHours,
@@ -42,8 +44,8 @@ UNHAPPY_MAX: Final = {"nps": 6, "csat": 2, "ces": 2}  # the highest answer of an
 EVALUATION_HOURS: Final = 24  # between two looks at the figures of a daily alert
 CONDITIONS: Final = (
     "The conditions are checked against the published questions and the declared metadata; those of trigger "
-    "`schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release: "
-    "`chat_urls` takes only the empty list."
+    "`schedule` compare figures (`metric:…`) and nothing else. `chat_ids` are the chats that get a card about each "
+    "case; `chat_urls` takes only the empty list."
 )
 _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_ids"})
 
@@ -65,6 +67,7 @@ class Alert(Record, kw_only=True):
     due_hours: Annotated[DueHours | None, Editable()] = None
     fold_hours: Annotated[FoldHours, Editable()] = 0
     subscriber_user_ids: Annotated[Ids, Editable(write=unique)] = msgspec.field(default_factory=list[str])
+    chat_ids: Annotated[ChatIds, Editable(write=unique)] = msgspec.field(default_factory=list[str])
     escalation_hours: Annotated[DueHours | None, Editable()] = None
     escalation_severity: Annotated[Severity | None, Editable(holds="fixed")] = None
     escalation_user_id: Annotated[fields.Id | None, Editable()] = None
@@ -78,7 +81,7 @@ class Alert(Record, kw_only=True):
 async def _check(change: Change[Alert]) -> None:
     columns = change.columns
     if columns.pop("chat_urls", None):
-        message = "This release delivers to no chat; leave the list empty."
+        message = "Make a chat of the address, and name it in chat_ids; leave this list empty."
         raise errors.Invalid.at("/chat_urls", "unknown_value", message)
     if change.before is None:
         await check(change.db, caller=change.caller, columns=columns)
@@ -121,6 +124,8 @@ async def _check_columns(
             for name in owners
             if name in changed and columns[name] not in {None, *known}
         ]
+    if "chat_ids" in changed:
+        wrong += await chats.check_ids(db, organization_id=organization_id, chat_ids=columns["chat_ids"])
     if "status_id" in changed:
         application_id = columns["application_id"]
         closes = await get_closes(
@@ -261,6 +266,7 @@ async def for_calls(db: Database, *, organization_id: str, application_id: str, 
         "status_id": core_alerts.STATUS_NEW,
         "fold_hours": 0,
         "subscriber_user_ids": [],
+        "chat_ids": [],
     }
     return found or await nouns.insert(
         ALERT, db, organization_id=organization_id, key=ids.ordered(now), columns=columns, now=now, by=None
@@ -291,6 +297,7 @@ async def for_unhappy(
         "fold_hours": 0,
         "assigned_user_id": caller.user_id,
         "subscriber_user_ids": [caller.user_id] if caller.user_id else [],
+        "chat_ids": [],
     }
     return (await nouns.create(ALERT, db, caller=caller, columns=columns, site=site, now=now)).record
 

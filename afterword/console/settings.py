@@ -73,6 +73,7 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
         "Cases",
         (
             _setting("alerts", "Alerts", "Which answers open a case", "rule detractor trigger"),
+            _setting("chats", "Chats", "Where a team is told of cases", "slack teams google mattermost notify channel"),
             _setting("cases", "Cases", "Working hours, causes, saved texts", "sla reply"),
             _setting("mailbox", "Mailbox", "Where answers of customers arrive", "imap email reply pipe forward bounce"),
             _setting("statuses", "Statuses of cases", "The steps between new and closed", "workflow"),

@@ -1,29 +1,31 @@
 """The event log for clients: reading, expired cursors, retention, and a restore from another cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString, cast
 
 import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core.messaging.notices import read_of
-from afterword.core.messaging.webhooks import check_type
+from afterword.core.messaging.notices import TYPES, read_of
+from afterword.core.messaging.webhooks import TYPE_DEFAULT, check_type
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Column, Page, Rows
 from afterword.core.wire.site import API_PREFIX
 from afterword.errors import FieldError
-from afterword.events.service import COLUMNS, IS_NATIVE, Render
+from afterword.events.service import COLUMNS, IS_NATIVE, Render, body_of
 from afterword.events.service import Event as EventRecord
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import qualified
 from afterword.kit.web import fields, paging
 from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.kit.web.vocabulary import example_of
 
 PASSED_MAX: Final = 20_000  # events that one page of a filtered log reads: matches may be rare
 ANSWERS_MAX: Final = 5_000  # of all completions on one page
+SAMPLES_MAX: Final = 3
 ADOPTION_SECONDS_MAX: Final = 3_600.0
 
 
@@ -123,6 +125,24 @@ async def _get_last(db: Database, *, organization_id: str, page: Page) -> tuple[
         *(organization_id, xid, seq, PASSED_MAX - 1),
     )
     return (row["xid"], row["seq"], row["event_id"]) if row else None
+
+
+async def _list_last_events(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, type_name: str
+) -> list[EventRecord]:
+    """The newest events of a type among the newest of the log, the last one first."""
+    return await db.records(EventRecord).fetch(
+        f"""select {qualified(COLUMNS, "e")} from (
+             select {COLUMNS}, xid from event
+             where organization_id = $1 and xid < pg_snapshot_xmin(pg_current_snapshot())
+             order by xid::text::bigint desc, seq desc limit $5) e
+           left join questionnaire q on q.organization_id = e.organization_id
+             and q.questionnaire_id = e.questionnaire_id
+           where e.type = $4 and (e.test or not $3::boolean) and (cardinality($2::text[]) = 0
+             or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($2))
+           order by e.xid::text::bigint desc, e.seq desc limit $6""",
+        *(organization_id, list(application_ids), test_only, type_name, PASSED_MAX, SAMPLES_MAX),
+    )
 
 
 async def _get_entry(
@@ -346,6 +366,27 @@ class Event(fields.Resource):
     data: dict[str, Any]
 
 
+class SampleQuery(fields.Request):
+    """The type of an event; a webhook without types gets this one too."""
+
+    event_type: fields.Text100 = TYPE_DEFAULT
+
+
+class SampleEvent(fields.Answer):
+    """The event of a delivery."""
+
+    event_id: fields.Id
+    type: str
+    created_time: fields.DateTime
+    organization_id: fields.Id
+
+
+class WebhookSample(fields.Answer):
+    """The body of a delivery: the members of the changed resource beside `event`."""
+
+    event: SampleEvent
+
+
 EVENTS: Final = fields.listing_of(
     Event,
     order=(("xid", "asc"), ("seq", "asc")),
@@ -362,7 +403,8 @@ def event_id_of(cursor: str, *, secret: bytes) -> str:
     return paging.open_entry(cursor, path=LOG, listing=EVENTS, secret=secret)
 
 
-def routes_of(render: Render) -> Routes:
+def routes_of(render: Render, resources: Mapping[str, type[msgspec.Struct]]) -> Routes:
+    """`resources`: what an event shows, by its type or its family, for examples."""
     routes = Routes(tag="Events")
 
     @routes.get(
@@ -412,6 +454,40 @@ def routes_of(render: Render) -> Routes:
             )
             for entry in entries
         ]
+
+    routes.all += _sample_routes(render, resources).all
+    return routes
+
+
+def _sample_routes(render: Render, resources: Mapping[str, type[msgspec.Struct]]) -> Routes:
+    routes = Routes(tag="Webhooks")
+
+    @routes.get(
+        "/webhook/sample",
+        scope="Webhook.Read",
+        answer=WebhookSample,
+        shape="array",
+        query=SampleQuery,
+        summary="Get sample deliveries",
+        description=f"Up to {SAMPLES_MAX} bodies as a webhook gets them: of the newest events of this type, or else an "
+        "example. Those of events need the Read scope of what the event is about.",
+    )
+    async def list_webhook_samples(call: Call[None], db: Database) -> Answer:
+        type_name: str = call.query.event_type if call.query else TYPE_DEFAULT
+        if type_name not in TYPES:
+            message = check_type(type_name) or "Name one type, not a family."
+            raise errors.Invalid.of(FieldError("unknown_value", message, parameter="event_type"))
+        found: list[EventRecord] = []
+        if read_of(type_name) in call.caller.scopes:
+            found = await _list_last_events(db, **call.caller.reach, type_name=type_name)
+        zones = {call.caller.organization_id: call.zone}
+        rendered = await render(db, events=found, site=call.site, zones=zones)
+        bodies = [body_of(one, data, call.zone) for one, data in zip(found, rendered, strict=True)]
+        if not bodies:
+            about = {**example_of(SampleEvent, is_request=False), "type": type_name}
+            resource = resources.get(type_name) or resources[type_name.partition(".")[0]]
+            bodies = [{**example_of(resource, is_request=False), "event": about}]
+        return Answer(cast("Sequence[msgspec.Struct]", bodies))
 
     return routes
 

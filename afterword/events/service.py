@@ -11,6 +11,7 @@ import structlog
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
+from afterword.core.wire.times import format_time
 from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import arrays, columns_of
 
@@ -173,7 +174,7 @@ async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
 _values: Final = itemgetter(*Event.__dataclass_fields__)
 
 
-__all__ = ["Actor", "Event", "NewEvent", "Render", "claim_reader", "handle_next", "read_next", "record"]
+__all__ = ["Actor", "Event", "NewEvent", "Render", "body_of", "claim_reader", "handle_next", "read_next", "record"]
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -186,6 +187,17 @@ class Render(Protocol):
     ) -> list[dict[str, Any]]:
         """One object per event, in order."""
         ...
+
+
+def body_of(event: Event, data: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:
+    """The body that a delivery posts: the members of the resource, and those of its event."""
+    about = {
+        "event_id": event.event_id,
+        "type": event.type,
+        "created_time": format_time(event.created_time, zone=zone),
+        "organization_id": event.organization_id,
+    }
+    return {**data, "event": about}
 
 
 async def record(db: Database, *, events: Sequence[NewEvent]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, LiteralString
 
-from afterword.cases import mailboxes
+from afterword.cases import chats, mailboxes
 from afterword.events.webhooks import seal_context
 from afterword.kit import db as databases
 from afterword.kit import sealing
@@ -35,6 +35,7 @@ CONTEXTS: Final[dict[str, Callable[[str, str], str]]] = {
     "anonymous_pool.sealed": lambda organization_id, version_id: f"anonymous pool:{organization_id}:{version_id}",
     "identity_provider.client_secret": lambda organization_id, _: f"identity:{organization_id}",
     "alert_mailbox.sealed_password": mailboxes.seal_context,
+    "chat.sealed_address": chats.seal_context,
     "login_session.id_token": lambda _, session_id: f"id token:{session_id}",
 }
 _SEALED: Final[LiteralString] = """(
@@ -49,6 +50,7 @@ _SEALED: Final[LiteralString] = """(
       from identity_provider
     union all select 'alert_mailbox.sealed_password', organization_id, organization_id, sealed_password
       from alert_mailbox
+    union all select 'chat.sealed_address', organization_id, chat_id, sealed_address from chat
     union all select 'login_session.id_token', organization_id, session_id, id_token from login_session) s"""
 
 
@@ -94,11 +96,13 @@ async def update_sealed(  # any tenant: the secret is the installation's
            i as (update login_session set id_token = $5 where $1 = 'login_session.id_token'
              and organization_id = $2 and session_id = $3 and id_token = $4 returning 1),
            j as (update alert_mailbox set sealed_password = $5 where $1 = 'alert_mailbox.sealed_password'
-             and organization_id = $2 and sealed_password = $4 returning 1)
+             and organization_id = $2 and sealed_password = $4 returning 1),
+           k as (update chat set sealed_address = $5 where $1 = 'chat.sealed_address'
+             and organization_id = $2 and chat_id = $3 and sealed_address = $4 returning 1)
            select count(*) from (
              select from a union all select from b union all select from c union all select from d
              union all select from e union all select from f union all select from g union all select from h
-             union all select from i union all select from j) found""",
+             union all select from i union all select from j union all select from k) found""",
         *(column, before.organization_id, before.id, before.value, value),
     )
     return bool(count)

@@ -206,7 +206,7 @@ def api_routes() -> list[Routes]:
         shares.routes,
         digests.routes,
         exports_api.routes,
-        log.routes_of(renderings.render),
+        log.routes_of(renderings.render, renderings.RESOURCES),
         webhooks.routes,
         deliveries.routes,
     ]

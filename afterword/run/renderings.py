@@ -18,6 +18,7 @@ from afterword.asking.instances import store as instances_store
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases.alert_instances import store
+from afterword.cases.chats import CHAT, Chat
 from afterword.core.wire.site import Site
 from afterword.events.service import Event
 from afterword.events.webhooks import WEBHOOK, Webhook
@@ -205,6 +206,25 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
     "suppression": _logged(resource_of(SUPPRESSION)), "plan": _row(resource_of(PLAN).of, Plan),
     "user": _row(resource_of(USER).of, User), "token": _token,
-    "webhook": _row(resource_of(WEBHOOK).of, Webhook),
+    "webhook": _row(resource_of(WEBHOOK).of, Webhook), "chat": _row(resource_of(CHAT).of, Chat),
 }  # fmt: skip
 """By the event's type, else by its family. A family that is not here is shown as the log has it."""
+
+
+class CompletedInstance(instances_resources.QuestionnaireInstance):
+    """A completed instance with its answers and metadata."""
+
+    answers: list[instances_resources.ResponseAnswer]
+    metadata: fields.MetadataGroups
+
+
+RESOURCES: Final[Mapping[str, type[msgspec.Struct]]] = {
+    "queue_item": records.QueueItem, "questionnaire_instance": instances_resources.QuestionnaireInstance,
+    "answer": instances_resources.QuestionnaireInstance, "responder": responders.Responder, "tag": tags.Tag,
+    "alert_instance": store.ALERT_INSTANCE, "questionnaire": questionnaires_api.Questionnaire,
+    "pipeline": pipelines_resources.Pipeline, "import": imports_resources.Import, "export": exports_api.Export,
+    "suppression": resource_of(SUPPRESSION), "plan": resource_of(PLAN), "user": resource_of(USER),
+    "token": tokens_api.Token, "webhook": resource_of(WEBHOOK), "chat": resource_of(CHAT),
+    "sequence": fields.Answer, "questionnaire_instance.completed": CompletedInstance,
+}  # fmt: skip
+"""The Structs of what they show, by type or family; the data of a sequence have none."""

@@ -28,17 +28,23 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mail:
+class Claimed:
+    """A message that one worker has, until its lease ends."""
+
+    organization_id: str
+    mail_id: str
+    epoch: int
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail(Claimed):
     """A claimed mail with its content. `email` is None for a user who is not active any more.
 
     With a `purpose` (invitation, reset, address, answer) it carries a sealed `link` in place of notices, and for
     `digest` and `consent` the `content` of a digest of figures.
     """
 
-    organization_id: str
-    mail_id: str
-    epoch: int
-    attempts: int
     email: str | None
     locale: str
     organization_name: str
@@ -94,13 +100,14 @@ async def _insert_mail(
     address_key: bytes | None = None,
     link: bytes | None = None,
     content: dict[str, Any] | None = None,
+    chat_id: str | None = None,
 ) -> None:
     """Insert a mail with a link or a digest, which nothing joins."""
     await db.execute(
         """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient,
-             locale, address_key, link, content)
-           values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10)""",
-        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link, content),
+             locale, address_key, link, content, chat_id)
+           values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11)""",
+        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link, content, chat_id),
     )
 
 
@@ -109,7 +116,8 @@ async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, li
     rows = await db.fetch(
         """with due as materialized (
              select organization_id, mail_id from notice_mail
-             where state = 'waiting' and due_time <= $1 order by due_time limit $3 for update skip locked),
+             where state = 'waiting' and due_time <= $1 and chat_id is null
+             order by due_time limit $3 for update skip locked),
            taken as (
              update notice_mail m
              set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
@@ -136,7 +144,7 @@ async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, li
 
 
 async def _settle_mail(  # any tenant: the mail names its own
-    db: Database, *, mail: Mail, state: str, due_time: datetime | None, error: str | None, now: datetime
+    db: Database, *, mail: Claimed, state: str, due_time: datetime | None, error: str | None, now: datetime
 ) -> None:
     """Record the outcome of a claimed mail, `waiting` until `due_time`, unless the lease was lost."""
     await db.execute(
@@ -377,8 +385,9 @@ async def schedule_digest(
     now: datetime,
     recipient: str | None = None,
     purpose: Literal["digest", "consent"] = "digest",
+    chat_id: str | None = None,
 ) -> None:
-    """Mail figures, or the question whether `recipient` wants them; without it to the user."""
+    """Mail figures, or the question whether `recipient` wants them; without it to the user, or into a chat."""
     await _insert_mail(
         db,
         organization_id=organization_id,
@@ -387,6 +396,7 @@ async def schedule_digest(
         purpose=purpose,
         recipient=recipient,
         content=dict(content),
+        chat_id=chat_id,
         now=now,
     )
 
@@ -397,17 +407,31 @@ def link_context(mail_id: str) -> str:
 
 async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
     """Claim due mails for `LEASE_SECONDS`, after those of lost workers were released."""
-    await _reap_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
+    await reap(db, now=now, limit=limit)
     return await _claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
 
 
-async def settle(db: Database, *, mail: Mail, outcome: Outcome, reason: str, now: datetime, jitter: float) -> None:
-    """Record the outcome of a mail, with the reason of a failure; `retry` waits longer each time."""
+async def reap(db: Database, *, now: datetime, limit: int) -> None:
+    """Release mails and cards of lost workers."""
+    await _reap_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
+
+
+async def settle(
+    db: Database,
+    *,
+    mail: Claimed,
+    outcome: Outcome,
+    reason: str,
+    now: datetime,
+    jitter: float,
+    after: timedelta = timedelta(0),
+) -> None:
+    """Record the outcome of a mail, with the reason of a failure; `retry` waits longer each time, at least `after`."""
     state, due_time = "waiting" if outcome == "retry" else outcome, None
     if outcome == "retry":
         if retries.is_used_up(mail.attempts, attempts_max=ATTEMPTS_MAX):
             state = "failed"
         else:
-            due_time = now + retries.backoff(mail.attempts, jitter=jitter)
+            due_time = now + max(retries.backoff(mail.attempts, jitter=jitter), after)
     error = None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX]
     await _settle_mail(db, mail=mail, state=state, due_time=due_time, error=error, now=now)

@@ -33,6 +33,7 @@ from tests.asking.screens import test_coupons, test_domain, test_links
 from tests.browser import belongings
 from tests.browser.conftest import SECRET, House, email_of
 from tests.browser.test_pages import WCAG
+from tests.cases.screens import test_chats
 from tests.cases.screens import test_statuses as test_case_statuses
 from tests.conftest import note_statements
 from tests.events.screens import test_webhooks
@@ -60,6 +61,9 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {
     # And the titles of metadata, which each process keeps for a moment.
     "/console/cases/{alert_instance_id}": STATEMENTS_MAX + 1,
     "/console/responses/{instance_id}": STATEMENTS_MAX + 1,
+    # And the titles of chats.
+    "/console/settings/alerts/new": STATEMENTS_MAX + 1,
+    "/console/settings/alerts/{alert_id}": STATEMENTS_MAX + 1,
     # The report with the names of its questionnaires, and the logo.
     "/console/reports/saved/{report_id}/preview": STATEMENTS_MAX + 1,
 }
@@ -146,6 +150,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
         ("statuses/new", test_case_statuses.FORM),
         ("suppressions", test_contact_policy.SUPPRESSION),
         ("webhooks/new", test_webhooks.FORM),
+        ("chats/new", test_chats.FORM),
         ("coupons/new", test_coupons.FORM),
         ("organization/domain", test_domain.FORM),
         ("retention/holds/new", {"reason": "Suit 4/26"}),

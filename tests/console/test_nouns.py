@@ -9,7 +9,7 @@ import pytest
 
 from afterword.kit.nouns.declaration import Noun
 from tests.asking.screens import test_coupons
-from tests.cases.screens import test_statuses
+from tests.cases.screens import test_chats, test_statuses
 from tests.events.screens import test_webhooks
 from tests.kit.nouns.declared import all_nouns
 from tests.privacy.screens import test_retention
@@ -21,6 +21,7 @@ WITH_SCREENS: Final = tuple(noun for noun in all_nouns() if noun.screens)
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_status": test_statuses.FORM,
     "application": test_organization.SHOP,
+    "chat": test_chats.FORM,
     "coupon_pool": test_coupons.FORM,
     "legal_hold": test_retention.FORM,
     "response_theme": {"title": "Parking", "words": 'parking\n"car"'},
@@ -29,6 +30,7 @@ FORMS: Final[Mapping[str, Mapping[str, str]]] = {
 WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "alert_status": test_statuses.WRONG,
     "application": test_organization.WRONG,
+    "chat": test_chats.WRONG,
     "coupon_pool": test_coupons.WRONG,
     "legal_hold": test_retention.WRONG,
     "response_theme": (("title", ""), ("words", ""), ("words", "parking\npa")),

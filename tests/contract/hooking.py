@@ -9,7 +9,7 @@ from tests.contract.wire import Wire
 
 
 async def hooking(pool: db.Pool, wire: Wire, *, token: str) -> tuple[dict[str, str], dict[str, str]]:
-    """A webhook, a delivery to it and its event, and a webhook that was deleted, by the names of their ids."""
+    """A webhook, a delivery to it and its event, a chat, and a webhook that was deleted, by the names of their ids."""
     made: list[str] = []
     for title in ("Shop", "Gone"):
         document = {"title": title, "target_url": "https://example.com/hook", "event_types": ["questionnaire.*"]}
@@ -22,7 +22,9 @@ async def hooking(pool: db.Pool, wire: Wire, *, token: str) -> tuple[dict[str, s
     delivery = (await wire.done("GET", f"{path}/delivery?limit=1", token=token))["results"][0]
     await wire.done("DELETE", f"/v3.2/webhook/{made[1]}", token=token)
     ids = {name: delivery[name] for name in ("webhook_id", "delivery_id", "event_id")}
-    return ids, {"webhook_id": made[1]}
+    document = {"title": "Desk", "kind": "webhook", "address": "https://chat.invalid/hook"}
+    chat = await wire.done("POST", "/v3.2/chat", token=token, document=document)
+    return ids | {"chat_id": chat["chat_id"]}, {"webhook_id": made[1]}
 
 
 def arguments() -> dict[str, Any]:

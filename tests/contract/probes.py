@@ -40,6 +40,7 @@ MADE: Final[Mapping[str, Callable[[Tenant], object]]] = {
     "instance_ids": lambda tenant: [tenant.ids["instance_id"]],
 }  # fmt: skip
 BESIDES: Final[Mapping[str, Mapping[str, object]]] = {
+    "ChatRequest": {"kind": "webhook", "address": "https://chat.invalid/hook"},
     "PipelineRequest": {"message_subject": "Well?", "message_body": "Tell us."},  # e-mail needs them
     "InboundRequest": {"adapter": "standard"},
     "ProviderRequest": {"kind": "smtp", "settings": {"host": "smtp.shop.example"}},

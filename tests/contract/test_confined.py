@@ -58,11 +58,14 @@ SHARED: Final = {
     "account_id",
     "user_ids",
     "subscriber_user_ids",
+    "chat_ids",
+    "chat_id",
 }  # of the organization
 # Things of the whole organization, which its lists may name too.
 OF_ALL: Final = {
     "organization_id", "user_id", "assigned_user_id", "escalation_user_id", "plan_id", "library_name", "asset_id",
     "metadata_id", "responder_metadata_id", "pool_id", "pool_key", "status_id", "template_id", "theme_id",
+    "chat_id",
 }  # fmt: skip
 FORBIDDEN: Final = (403, "forbidden")
 INVALID: Final = (422, "invalid")

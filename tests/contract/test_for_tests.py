@@ -18,6 +18,7 @@ SETTINGS: Final = {
     "visual_id", "pipeline_id", "template_pipeline_id", "sequence_id", "metadata_id", "responder_metadata_id",
     "link_id", "link_key", "pool_id", "pool_key", "account_id", "inbound_id", "alert_id", "status_id", "template_id",
     "report_id", "share_id", "permission", "theme_id",
+    "chat_id",
     "view_id", "digest_id",  # the user's own
 }  # fmt: skip
 # Settings that such tokens change, what is their user's own, and what makes or reads tests. All others are refused.

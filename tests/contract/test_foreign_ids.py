@@ -56,6 +56,7 @@ OF_US_ALONE: Final = {
     "get_identity_login": "a subject is the provider's word",
     "get_member_by_subject": "a subject is the provider's word",
     "get_member_by_email": "an address is the provider's word",
+    "list_titles": "asks for ours",
     "count_answered": "counts none for a foreign link",
     "count_places": "counts none for a foreign quota",
     "count_other_organizations": "whether ours is alone on the installation",
@@ -80,6 +81,7 @@ BLIND: Final = {
     "get_reminder_number",  # the item is an invitation
     "list_items_of_import",  # the import's item was not made by it
     "get_asset_by_hash",  # of other bytes
+    "list_last_events",  # there is none of this type
     "get_last",  # fewer events than a page may pass
     "get_closes",  # the status is of open cases
     "get_has_instances",  # nobody has answered by the link

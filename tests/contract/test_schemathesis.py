@@ -145,6 +145,8 @@ GOOD: Final[Mapping[str, object]] = {
     "filter": None,
     "chat_urls": [],
     "subscriber_user_ids": [],
+    "chat_ids": [],
+    "chat_id": None,
     "watches": [{"entity": "questionnaire", "entity_id": "{questionnaire_id}"}],
     "spec": {"questionnaire_ids": ["{questionnaire_id}"], "metrics": [{"metric": "response"}], "last_days": 7},
 }

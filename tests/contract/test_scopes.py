@@ -64,6 +64,7 @@ OTHERWISE: Final = {  # where the table of operations says so
     "POST /alert/instance/{alert_instance_id}/comment": "Alert Instance.Update",
     "DELETE /alert/instance/{alert_instance_id}/comment/{comment_id}": "Alert Instance.Update",
     "POST /q/responder/{responder_id}/erasure": "Responder.Delete",
+    "POST /chat/{chat_id}/test": "Webhook.Update",
     "POST /webhook/{webhook_id}/secret": "Webhook.Update",
     "POST /provider/{account_id}/pause": "Provider.Update",
     "POST /provider/{account_id}/test": "Provider.Update",

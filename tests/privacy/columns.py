@@ -258,6 +258,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
               "only_values": AUTHORED, "scopes": FIXED, "selector": OURS,
               "title": AUTHORED, "verifier_digest": OURS},
     "trial": {"locale": FIXED, "outcome": FIXED, "state": FIXED},
+    "chat": {"host": ACCOUNT, "problem": OURS, "sealed_address": SEALED, **of_noun("chat")},
     "webhook": {"previous_secret": SEALED, "secret": SEALED, **of_noun("webhook")},
 }  # fmt: skip
 """By table and column: why no person can stand in it. Ids (`*_id`, `*_ids`, `*_by`) tell nothing and are left out."""

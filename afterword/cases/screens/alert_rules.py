@@ -11,7 +11,7 @@ from afterword.asking.questionnaires import access, condition_rows, metadata
 from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Subject, Subjects, sentence_of, with_named
-from afterword.cases import assignments, escalation, previews, rules
+from afterword.cases import assignments, chats, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
 from afterword.cases.screens.cases import SEVERITIES
 from afterword.cases.screens.figures import with_load
@@ -121,13 +121,13 @@ LABELS: Final[Mapping[str, Marked]] = {
     "title": "Title", "description": "Description", "questionnaire_ids": "Questionnaires", "trigger": "Checked",
     "conditions": "Conditions", "severity": "Severity", "status_id": "Status", "assigned_user_id": "Case owner",
     "due_hours": "Due in business hours", "fold_hours": "Hours in which a repeat is added to the open case",
-    "subscriber_user_ids": "Who is notified", "active": "The alert is on", "assignment": "Owner by a field",
+    "subscriber_user_ids": "Who is notified", "chat_ids": "Chats that get a card",
+    "active": "The alert is on", "assignment": "Owner by a field",
     "escalation_hours": "After business hours", "escalation_severity": "Raise the severity to",
     "escalation_user_id": "New owner",
 }  # fmt: skip
-TEXTS: Final = tuple(
-    name for name in LABELS if name not in {"questionnaire_ids", "subscriber_user_ids", "conditions", "assignment"}
-)
+LISTS: Final = ("questionnaire_ids", "subscriber_user_ids", "chat_ids")
+TEXTS: Final = tuple(name for name in LABELS if name not in {*LISTS, "conditions", "assignment"})
 NEW: Final[Mapping[str, Any]] = {"trigger": "completed", "severity": "normal", "status_id": 1, "active": True}
 Options = Sequence[tuple[str, str]]
 
@@ -137,6 +137,7 @@ class Draft:
     texts: Mapping[str, str]
     questionnaire_ids: Sequence[str]
     subscriber_user_ids: Sequence[str]
+    chat_ids: Sequence[str]
     condition: Values
     assignment: AssignmentDraft
 
@@ -149,6 +150,7 @@ class Choices:
     users: Options
     loaded: Options
     statuses: Options
+    chats: Options
     subjects: Subjects
 
     @property
@@ -191,6 +193,7 @@ async def choices_of(
         users=[(user_id, name) for user_id, name, _ in named],
         loaded=[(user_id, with_load(visit.words, name, count)) for user_id, name, count in named],
         statuses=[(str(each.status_id), title_of(visit.words, each.status_id, each.title)) for each in statuses],
+        chats=await chats.list_titles(db, organization_id=organization_id),
         subjects=subjects,
     )
 
@@ -230,6 +233,7 @@ def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
         texts={name: _text(values[name]) for name in TEXTS},
         questionnaire_ids=values["questionnaire_ids"] or (),
         subscriber_user_ids=values["subscriber_user_ids"] or (),
+        chat_ids=values["chat_ids"] or (),
         condition=conditions.stored(values["conditions"], subjects),
         assignment=stored_assignment(values["assignment"], subjects),
     )
@@ -240,6 +244,7 @@ def typed_draft(form: Form) -> Draft:
         texts={name: form.text(name) for name in TEXTS},
         questionnaire_ids=form.all("questionnaire_ids")[:LISTED_MAX],
         subscriber_user_ids=form.all("subscriber_user_ids")[:LISTED_MAX],
+        chat_ids=form.all("chat_ids")[:LISTED_MAX],
         condition=conditions.typed(form),
         assignment=typed_assignment(form),
     )
@@ -259,8 +264,7 @@ def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]
         "title": texts["title"],
         "fold_hours": texts["fold_hours"] or 0,
         "active": texts["active"] == "1",
-        "questionnaire_ids": list(draft.questionnaire_ids),
-        "subscriber_user_ids": list(draft.subscriber_user_ids),
+        **{name: list(getattr(draft, name)) for name in LISTS},
         "conditions": condition,
         "assignment": assignment_of(draft.assignment, subjects),
     }
@@ -277,7 +281,7 @@ def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
 
     def place(pointer: str) -> str:
         head, *parts = pointer.removeprefix("/").split("/")
-        if head in {"questionnaire_ids", "subscriber_user_ids"}:
+        if head in LISTS:
             return f"/{head}"
         if head == "assignment":
             return "/candidate_ids" if parts[:1] == ["user_ids"] else "/field"
@@ -293,6 +297,7 @@ def differences(visit: Visit, rule: Alert, columns: Mapping[str, Any], choices: 
     named = {
         **{name: dict(choices.users) for name in ("assigned_user_id", "escalation_user_id", "subscriber_user_ids")},
         "questionnaire_ids": dict(choices.questionnaires),
+        "chat_ids": dict(choices.chats),
         "status_id": dict(choices.statuses),
         **{
             name: {key: words(text) for key, text in SEVERITIES.items()} for name in ("severity", "escalation_severity")

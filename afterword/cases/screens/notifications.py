@@ -89,7 +89,7 @@ DIGESTS: Final[Mapping[str, Marked]] = {
 }
 GROUPS: Final[Mapping[Marked, tuple[str, ...]]] = {
     "Cases": ("alert_instance",), "Questionnaires and pipelines": ("questionnaire", "pipeline"),
-    "Files": ("import", "export"), "Credits, webhooks and tokens": ("plan", "webhook", "token"),
+    "Files": ("import", "export"), "Credits, webhooks and tokens": ("plan", "webhook", "chat", "token"),
     "People and roles": ("user",), "Each message": ("queue_item", "sequence", "suppression"),
     "Each response": ("questionnaire_instance", "answer", "tag"), "Each customer": ("responder",),
 }  # fmt: skip

@@ -15,7 +15,7 @@ AGE_DAYS_MAX: Final = 3  # no notices of older events: a reader that starts anew
 KEPT_DAYS: Final = 90
 MAILED_DEFAULT: Final = (
     "alert_instance.created", "alert_instance.mentioned", "alert_instance.answered",
-    "alert_instance.overdue", "alert_instance.escalated", "plan.", "webhook.disabled",
+    "alert_instance.overdue", "alert_instance.escalated", "plan.", "webhook.disabled", "chat.disabled",
 )  # fmt: skip
 
 Digest = Literal["none", "daily", "weekly"]
@@ -58,6 +58,7 @@ FEW: Final[Mapping[str, tuple[str, ...]]] = {
     "export": ("finished", "failed"),
     "plan": ("low_credits", "credits_exhausted", "renewed", "expired"),
     "webhook": ("disabled",),
+    "chat": ("disabled",),
     "user": ("invited", "removed"),
     "token": ("created", "revoked"),
 }
@@ -70,7 +71,7 @@ ENTITIES: Final[Mapping[str, str]] = {
     "queue_item": "Queue", "questionnaire_instance": "Questionnaire Instance", "answer": "Questionnaire Instance",
     "responder": "Responder", "suppression": "Suppression", "tag": "Tag", "alert_instance": "Alert Instance",
     "questionnaire": "Questionnaire", "pipeline": "Pipeline", "import": "Queue", "export": "Questionnaire Export",
-    "plan": "Plan", "webhook": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
+    "plan": "Plan", "webhook": "Webhook", "chat": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
 }  # fmt: skip
 assert ENTITIES.keys() == {*MASS, *FEW}  # noqa: S101
 

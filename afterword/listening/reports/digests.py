@@ -12,6 +12,7 @@ import structlog
 from msgspec import Meta
 
 from afterword import errors
+from afterword.cases import chats
 from afterword.core.answers import suspicion
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Frequency
@@ -50,13 +51,14 @@ Recipient = Annotated[
     fields.Text320 | None, Meta(description="Another address. It is asked first by a mail; null: the user's own.")
 ]
 HasComments = Annotated[bool, Meta(description="With the best and the worst comment; of the overview alone.")]
+ChatId = Annotated[fields.Id | None, Meta(description="The chat that gets it, in place of a mail.")]
 ReportId = Annotated[fields.Id | None, Meta(description="The saved report; null: the overview.")]
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class ReportDigest(OwnRecord, kw_only=True):
-    """A report that is mailed to the token's user with the figures that the user may see at that time."""
+    """A report that is mailed to the token's user, or sent to a chat, with the figures that the user may see then."""
 
     digest_id: fields.Id
     user_id: Annotated[str, Hidden()]
@@ -66,6 +68,7 @@ class ReportDigest(OwnRecord, kw_only=True):
     hour: Annotated[Hour, Editable(shown=Hour)] = 8
     locale: Annotated[str, Editable(wire=MailLocale, shown=str, holds="fixed")] = "en"
     recipient: Annotated[Recipient, Editable(holds="account")] = None
+    chat_id: Annotated[ChatId, Editable(shown=ChatId)] = None
     comments: Annotated[HasComments, Editable(shown=HasComments)] = False
     confirmed_time: datetime | None
     due_time: datetime
@@ -99,10 +102,23 @@ async def _check(change: Change[ReportDigest]) -> None:
         caller.require("Questionnaire Instance.Read")
         if columns["report_id"] is not None:
             raise errors.Invalid.at("/comments", "unknown_value", "Only the overview is mailed with comments.")
+    if columns.get("chat_id") is not None:
+        await _check_chat(change)
     recipient = await _recipient(change, caller.user_id)
     when = {name: columns[name] for name in ("frequency", "day", "hour")}
     due_time = periods.next_due(change.now, **when, zone=times.zone_of(caller.time_zone))
     columns |= {"user_id": caller.user_id, "recipient": recipient, "due_time": change.now if recipient else due_time}
+
+
+async def _check_chat(change: Change[ReportDigest]) -> None:
+    """Raise Invalid beside an address, and for a caller with a part of the data: a chat is of all who read it."""
+    if change.columns["recipient"] is not None:
+        raise errors.Invalid.at("/chat_id", "unknown_value", "Name either a chat or an address.")
+    caller, chat_id = change.caller, change.columns["chat_id"]
+    if caller.is_limited or await chats.check_ids(
+        change.db, organization_id=caller.organization_id, chat_ids=[chat_id]
+    ):
+        raise errors.Invalid.at("/chat_id", "unknown_id", "There is no such chat.")
 
 
 async def _recipient(change: Change[ReportDigest], user_id: str) -> str | None:
@@ -245,6 +261,7 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
                         content=await write(db, caller, digest),
                         recipient=digest.recipient,
                         purpose="consent" if digest.is_asked else "digest",
+                        chat_id=digest.chat_id,
                         now=now + timedelta(microseconds=number),  # one mail of a user at a time
                     )
         except Exception:  # of one digest
@@ -256,7 +273,8 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
 async def _reader(db: Database, digest: ReportDigest, organization: Organization) -> Caller | None:
     """The user with the rights and the limit of this moment; None for one without an address or reports."""
     user = await users.get_user(db, organization_id=digest.organization_id, user_id=digest.user_id)
-    if user is None or not user.active or user.email is None or "Report.Read" not in ROLE_SCOPES[user.role]:
+    is_reached = user is not None and (user.email is not None or digest.chat_id is not None)
+    if user is None or not user.active or not is_reached or "Report.Read" not in ROLE_SCOPES[user.role]:
         return None
     return Caller(
         organization_id=digest.organization_id,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.cases import chats
 from afterword.cases.alert_instances import store as cases
 from afterword.console.screens import DOMAIN, HOME, LANGUAGES, Guest, Screens, Visit
 from afterword.core.figures import periods
@@ -280,6 +281,7 @@ async def create_mail(visit: Visit) -> Response:
         "hour": int(hour) if hour in map(str, range(24)) else HOUR_DEFAULT,
         "locale": locale if locale in LANGUAGES else visit.words.language,
         "recipient": visit.form.text("recipient").strip() or None,
+        "chat_id": visit.form.text("chat_id") or None,
         "comments": bool(visit.form.text("comments")),
     }
     async with visit.write() as db:
@@ -357,6 +359,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
     words = visit.words
     async with visit.read() as db:
         found = await digests.digests_of(db, caller=visit.caller)
+        rooms = await chats.list_titles(db, organization_id=visit.caller.organization_id)
         saved = await nouns.rows(
             REPORT, db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
         )
@@ -366,7 +369,9 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         "digests.html",
         title=words("Reports by mail"),
         refusal=refusal,
-        mails=[_row(visit, one, titles) for one in found],
+        mails=[_row(visit, one, titles, dict(rooms)) for one in found],
+        chats=[("", words("None: by e-mail")), *rooms] if rooms and not visit.caller.is_limited else [],
+        chat_id=form.text("chat_id"),
         reports=[
             (OVERVIEW, words("Overview")),
             *((one.report_id, one.title) for one in saved.items if not one.has_texts),
@@ -385,7 +390,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
     )
 
 
-def _row(visit: Visit, one: ReportDigest, titles: dict[str, str]) -> dict[str, Any]:
+def _row(visit: Visit, one: ReportDigest, titles: dict[str, str], rooms: dict[str, str]) -> dict[str, Any]:
     words = visit.words
     named = words("Overview") if one.report_id is None else titles.get(one.report_id, words("A report"))
     when = dict(_whens(words))[f"{one.frequency} {one.day}"]
@@ -395,7 +400,7 @@ def _row(visit: Visit, one: ReportDigest, titles: dict[str, str]) -> dict[str, A
         "url": reports.SAVED.replace("{report_id}", one.report_id) if one.report_id else "/console",
         "when": words("{when} at {hour}:00, next {moment}.", when=when, hour=one.hour, moment=moment),
         "action": f"{MAILS}/{one.digest_id}",
-        "recipient": one.recipient or "",
+        "recipient": one.recipient or rooms.get(one.chat_id or "", ""),
         "is_asked": one.is_asked,
     }
 

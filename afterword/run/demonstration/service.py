@@ -323,7 +323,7 @@ async def make_shared(db: Database, *, secret: bytes, now: datetime) -> bool:
 _RULE: Final[Mapping[str, Any]] = {
     "title": "An unhappy customer", "description": "Somebody gave a low score: answer within two days.",
     "trigger": "completed", "severity": "normal", "active": True, "status_id": NEW, "assigned_user_id": None,
-    "due_hours": CASE_HOURS, "fold_hours": 0, "subscriber_user_ids": [],
+    "due_hours": CASE_HOURS, "fold_hours": 0, "subscriber_user_ids": [], "chat_ids": [],
 }  # fmt: skip
 
 

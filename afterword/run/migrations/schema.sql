@@ -204,6 +204,8 @@ CREATE TABLE alert (
     escalation_severity text,
     escalation_user_id text COLLATE pg_catalog."C",
     assignment jsonb,
+    chat_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT alert_chat_ids_check CHECK ((cardinality(chat_ids) <= 10)),
     CONSTRAINT alert_check CHECK (((trigger <> 'schedule'::text) OR (conditions IS NOT NULL))),
     CONSTRAINT alert_description_check CHECK ((length(description) <= 2000)),
     CONSTRAINT alert_due_hours_check CHECK (((due_hours >= 1) AND (due_hours <= 720))),
@@ -622,6 +624,34 @@ END))),
     CONSTRAINT channel_account_settings_check CHECK ((length(settings) <= 100000)),
     CONSTRAINT channel_account_slots_max_check CHECK (((slots_max >= 1) AND (slots_max <= 200))),
     CONSTRAINT channel_account_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+);
+
+CREATE TABLE chat (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    chat_id text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    host text NOT NULL COLLATE pg_catalog."C",
+    sealed_address bytea NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    comments boolean DEFAULT true NOT NULL,
+    locale text NOT NULL COLLATE pg_catalog."C",
+    sent_time timestamp with time zone,
+    problem text,
+    failing_since timestamp with time zone,
+    disabled_time timestamp with time zone,
+    resume_time timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text,
+    updated_by text,
+    CONSTRAINT chat_host_check CHECK (((length(host) >= 1) AND (length(host) <= 260))),
+    CONSTRAINT chat_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40))),
+    CONSTRAINT chat_locale_check CHECK (((length(locale) >= 2) AND (length(locale) <= 35))),
+    CONSTRAINT chat_problem_check CHECK ((length(problem) <= 500)),
+    CONSTRAINT chat_sealed_address_check CHECK ((length(sealed_address) <= 4000)),
+    CONSTRAINT chat_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
 );
 
 CREATE TABLE contact (
@@ -1188,6 +1218,7 @@ CREATE TABLE notice_mail (
     content jsonb,
     locale text,
     address_key bytea,
+    chat_id text COLLATE pg_catalog."C",
     CONSTRAINT notice_mail_check CHECK (((state = 'claimed'::text) = (lease_until IS NOT NULL))),
     CONSTRAINT notice_mail_check1 CHECK (((state = ANY (ARRAY['sent'::text, 'failed'::text])) = (finished_time IS NOT NULL))),
     CONSTRAINT notice_mail_content_check CHECK ((length((content)::text) <= 100000)),
@@ -1864,6 +1895,8 @@ CREATE TABLE report_digest (
     recipient text,
     confirmed_time timestamp with time zone,
     comments boolean DEFAULT false NOT NULL,
+    chat_id text COLLATE pg_catalog."C",
+    CONSTRAINT report_digest_chat_check CHECK (((chat_id IS NULL) OR (recipient IS NULL))),
     CONSTRAINT report_digest_check CHECK (((day >= 1) AND (day <=
 CASE frequency
     WHEN 'weekly'::text THEN 7
@@ -2339,6 +2372,9 @@ ALTER TABLE ONLY backup
 ALTER TABLE ONLY channel_account
     ADD CONSTRAINT channel_account_pkey PRIMARY KEY (organization_id, account_id);
 
+ALTER TABLE ONLY chat
+    ADD CONSTRAINT chat_pkey PRIMARY KEY (organization_id, chat_id);
+
 ALTER TABLE ONLY contact
     ADD CONSTRAINT contact_pkey PRIMARY KEY (organization_id, address_key);
 
@@ -2463,7 +2499,7 @@ ALTER TABLE ONLY notice_mail
     ADD CONSTRAINT notice_mail_pkey PRIMARY KEY (organization_id, mail_id);
 
 ALTER TABLE notice_mail
-    ADD CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text, 'answer'::text, 'consent'::text]))) NOT VALID;
+    ADD CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text, 'answer'::text, 'consent'::text, 'card'::text]))) NOT VALID;
 
 ALTER TABLE ONLY notification
     ADD CONSTRAINT notification_organization_id_user_id_event_id_key UNIQUE (organization_id, user_id, event_id);
@@ -2813,6 +2849,8 @@ CREATE INDEX login_session_user ON login_session USING btree (organization_id, u
 
 CREATE UNIQUE INDEX metadata_definition_name ON metadata_definition USING btree (organization_id, (((((((kind || ':'::text) || level) || ':'::text) || COALESCE(application_id, application_type_id, ''::text)) || ':'::text) || name)));
 
+CREATE INDEX notice_mail_chat ON notice_mail USING btree (organization_id, chat_id, due_time) WHERE ((state = 'waiting'::text) AND (chat_id IS NOT NULL));
+
 CREATE UNIQUE INDEX notice_mail_digest ON notice_mail USING btree (organization_id, user_id, due_time) WHERE ((state = 'waiting'::text) AND (attempts = 0));
 
 CREATE INDEX notice_mail_due ON notice_mail USING btree (due_time) WHERE (state = 'waiting'::text);
@@ -2951,6 +2989,8 @@ CREATE INDEX queue_list_newest ON queue_list USING btree (organization_id, creat
 
 CREATE INDEX queue_list_old ON queue_list USING btree (created_time);
 
+CREATE INDEX report_digest_chat ON report_digest USING btree (organization_id, chat_id) WHERE (chat_id IS NOT NULL);
+
 CREATE INDEX report_digest_due ON report_digest USING btree (due_time);
 
 CREATE INDEX report_digest_report ON report_digest USING btree (organization_id, report_id);
@@ -3046,6 +3086,8 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON application FOR EACH RO
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON asset FOR EACH ROW EXECUTE FUNCTION write_audit_entry('asset', 'asset_id', 'content content_hash');
 
 CREATE TRIGGER audit AFTER UPDATE ON channel_account FOR EACH ROW WHEN (((old.version <> new.version) OR (old.paused_time IS DISTINCT FROM new.paused_time) OR (old.is_default <> new.is_default) OR (old.rate_ceiling IS DISTINCT FROM new.rate_ceiling))) EXECUTE FUNCTION write_audit_entry('provider', 'account_id', 'settings');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF title, kind, host, sealed_address, active, comments, locale ON chat FOR EACH ROW EXECUTE FUNCTION write_audit_entry('chat', 'chat_id', 'sealed_address sent_time problem failing_since disabled_time resume_time');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON contact_policy FOR EACH ROW EXECUTE FUNCTION write_audit_entry('contact_policy', 'organization_id', '');
 
@@ -3198,6 +3240,9 @@ ALTER TABLE ONLY attempt
 ALTER TABLE ONLY channel_account
     ADD CONSTRAINT channel_account_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
+ALTER TABLE ONLY chat
+    ADD CONSTRAINT chat_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
 ALTER TABLE ONLY contact_policy
     ADD CONSTRAINT contact_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
@@ -3299,6 +3344,9 @@ ALTER TABLE ONLY metadata_definition
 
 ALTER TABLE ONLY metadata_definition
     ADD CONSTRAINT metadata_definition_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY notice_mail
+    ADD CONSTRAINT notice_mail_chat_fkey FOREIGN KEY (organization_id, chat_id) REFERENCES chat(organization_id, chat_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY notice_mail
     ADD CONSTRAINT notice_mail_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
@@ -3404,6 +3452,9 @@ ALTER TABLE ONLY queue_list
 
 ALTER TABLE ONLY queue_list
     ADD CONSTRAINT queue_list_organization_id_pipeline_id_questionnaire_id_fkey FOREIGN KEY (organization_id, pipeline_id, questionnaire_id) REFERENCES pipeline(organization_id, pipeline_id, questionnaire_id);
+
+ALTER TABLE ONLY report_digest
+    ADD CONSTRAINT report_digest_chat_fkey FOREIGN KEY (organization_id, chat_id) REFERENCES chat(organization_id, chat_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY report_digest
     ADD CONSTRAINT report_digest_organization_id_report_id_fkey FOREIGN KEY (organization_id, report_id) REFERENCES custom_report(organization_id, report_id) ON DELETE CASCADE;

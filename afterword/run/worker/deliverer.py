@@ -6,8 +6,8 @@ It has slots of its own: a target that hangs holds two of them, and nothing of w
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
-from typing import Any, Final
+from datetime import datetime
+from typing import Final
 
 import msgspec
 import structlog
@@ -18,8 +18,9 @@ from afterword.core.messaging.webhooks import Reply
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.events import sending
+from afterword.events import service as events
 from afterword.events.sending import Delivery, LaneKey
-from afterword.events.service import Event, Render
+from afterword.events.service import Render
 from afterword.events.webhooks import seal_context
 from afterword.kit import db, sealing
 from afterword.kit.db import Pool
@@ -142,7 +143,7 @@ class Deliverer(Flights[Delivery]):
         async with db.connection(self._pool) as database:
             zones = {event.organization_id: zone}
             (data,) = await self._render(database, events=[event], site=self._site, zones=zones)
-        return msgspec.json.encode(body_of(event, data, zone))
+        return msgspec.json.encode(events.body_of(event, data, zone))
 
     async def _call(self, delivery: Delivery, content: bytes) -> Reply:
         started, now = time.monotonic(), self._pool.clock.now()
@@ -184,17 +185,6 @@ class Deliverer(Flights[Delivery]):
                 await asyncio.sleep(tries * jitter())
             else:
                 return
-
-
-def body_of(event: Event, data: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:
-    """The posted body: the members of the resource, and those of its event."""
-    about = {
-        "event_id": event.event_id,
-        "type": event.type,
-        "created_time": times.format_time(event.created_time, zone=zone),
-        "organization_id": event.organization_id,
-    }
-    return {**data, "event": about}
 
 
 def _refused(status: int) -> str | None:

@@ -24,7 +24,7 @@ from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
-from afterword.run.worker.messages import CaseMessages, Notices, TestMessages
+from afterword.run.worker.messages import CaseMessages, Chats, Notices, TestMessages
 from afterword.run.worker.sender import Sender
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from afterword.sending.queue import outbox, retention
@@ -99,6 +99,7 @@ async def run(
                 group.create_task(test_messages.run(stop))
                 group.create_task(DomainChecks(pool=pool, site=site).run(stop))
                 group.create_task(Mailboxes(pool=pool, site=site).run(stop))
+                group.create_task(Chats(pool=pool, site=site, caller=Caller(allowed=site.networks)).run(stop))
                 replies = CaseMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(replies.run(stop))
                 if EMAIL in defaults:

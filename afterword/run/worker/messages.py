@@ -11,11 +11,12 @@ from typing import ClassVar, Final, TypeVar
 import structlog
 
 from afterword import errors
-from afterword.cases import mailboxes, messages
+from afterword.cases import chats, mailboxes, messages
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.db import Database, Pool
+from afterword.kit.transport import http
 from afterword.kit.transport.base import (
     EMAIL,
     LINK,
@@ -162,6 +163,44 @@ class Notices(_Messages[mails.Mail]):
 
     def address_of(self, mail: mails.Mail) -> str:
         return mail.email or ""
+
+
+class Chats(_Messages[chats.ChatMessage]):
+    name = "chats"
+    slots = 20
+    poll_seconds = 1.0
+    send_seconds_max = 2 * chats.SECONDS_MAX
+
+    def __init__(self, *, pool: Pool, site: Site, caller: http.Caller) -> None:
+        super().__init__(pool=pool, site=site, mail_from="")
+        self._caller = caller
+
+    async def run(self, stop: asyncio.Event) -> None:
+        try:
+            await super().run(stop)
+        finally:
+            await self._caller.close()
+
+    async def claim_due(self, database: Database, limit: int) -> Sequence[chats.ChatMessage]:
+        return await chats.claim_cards(database, now=database.clock.now(), limit=limit)
+
+    async def compose(self, database: Database, message: chats.ChatMessage) -> Message:
+        composed = await chats.compose(database, message=message, site=self._site, now=database.clock.now())
+        if composed is None:
+            raise _NothingToSendError("The case is gone.")
+        return composed
+
+    async def send(self, _message: chats.ChatMessage, composed: Message, _begin: Begin) -> Outcome:
+        return await chats.send(self._caller, composed)
+
+    async def settle(
+        self, database: Database, message: chats.ChatMessage, composed: Message | None, outcome: Outcome
+    ) -> None:
+        now, is_composed = database.clock.now(), composed is not None
+        await chats.settle(database, message=message, composed=is_composed, outcome=outcome, now=now, jitter=jitter())
+
+    def address_of(self, _message: chats.ChatMessage) -> str:
+        return ""
 
 
 class _AccountMessages(_Messages[Claimed]):

@@ -1,33 +1,33 @@
 -- alert: get
-select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.chat_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from alert t
 where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.alert_id = $3;
 
 -- alert: get_locked
-select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.chat_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from alert t
 where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.alert_id = $3 for no key update of t;
 
 -- alert: list
-select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.chat_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from alert t
 where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
 
 -- alert: insert
-insert into alert as t (organization_id, alert_id, application_id, title, description, questionnaire_ids, trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours, subscriber_user_ids, escalation_hours, escalation_severity, escalation_user_id, assignment,
+insert into alert as t (organization_id, alert_id, application_id, title, description, questionnaire_ids, trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours, subscriber_user_ids, chat_ids, escalation_hours, escalation_severity, escalation_user_id, assignment,
   created_time, updated_time, created_by, updated_by)
-select $1, $2, s.application_id, s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids, s.escalation_hours, s.escalation_severity, s.escalation_user_id, s.assignment, $4, $4, $5, $5
+select $1, $2, s.application_id, s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids, s.chat_ids, s.escalation_hours, s.escalation_severity, s.escalation_user_id, s.assignment, $4, $4, $5, $5
 from jsonb_populate_record(null::alert, $3::jsonb) s
-returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.chat_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- alert: update
 update alert t
-set title = s.title, description = s.description, questionnaire_ids = s.questionnaire_ids, trigger = s.trigger, conditions = s.conditions, severity = s.severity, active = s.active, status_id = s.status_id, assigned_user_id = s.assigned_user_id, due_hours = s.due_hours, fold_hours = s.fold_hours, subscriber_user_ids = s.subscriber_user_ids, escalation_hours = s.escalation_hours, escalation_severity = s.escalation_severity, escalation_user_id = s.escalation_user_id, assignment = s.assignment,
+set title = s.title, description = s.description, questionnaire_ids = s.questionnaire_ids, trigger = s.trigger, conditions = s.conditions, severity = s.severity, active = s.active, status_id = s.status_id, assigned_user_id = s.assigned_user_id, due_hours = s.due_hours, fold_hours = s.fold_hours, subscriber_user_ids = s.subscriber_user_ids, chat_ids = s.chat_ids, escalation_hours = s.escalation_hours, escalation_severity = s.escalation_severity, escalation_user_id = s.escalation_user_id, assignment = s.assignment,
   version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
 from alert o, jsonb_populate_record(o, $3::jsonb) s
 where t.organization_id = $1 and t.alert_id = $2 and o.organization_id = $1 and o.alert_id = $2 and t.deleted_time is null
-  and (t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment) is distinct from (s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids, s.escalation_hours, s.escalation_severity, s.escalation_user_id, s.assignment)
-returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+  and (t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.chat_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment) is distinct from (s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids, s.chat_ids, s.escalation_hours, s.escalation_severity, s.escalation_user_id, s.assignment)
+returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.chat_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- alert: delete
 delete from alert t where t.organization_id = $1 and t.alert_id = $2;
@@ -144,6 +144,46 @@ returning t.application_id, t.application_type_id, t.display_name, t.description
 
 -- application: delete
 delete from application t where t.organization_id = $1 and t.application_id = $2;
+
+-- chat: get
+select t.chat_id, t.title, t.kind, t.host, t.comments, t.locale, t.active, t.sent_time, t.problem, t.failing_since, t.disabled_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from chat t
+where t.organization_id = $1 and cardinality($2::text[]) = 0 and not $3::boolean and t.chat_id = $4;
+
+-- chat: get_locked
+select t.chat_id, t.title, t.kind, t.host, t.comments, t.locale, t.active, t.sent_time, t.problem, t.failing_since, t.disabled_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from chat t
+where t.organization_id = $1 and cardinality($2::text[]) = 0 and not $3::boolean and t.chat_id = $4 for no key update of t;
+
+-- chat: list
+select t.chat_id, t.title, t.kind, t.host, t.comments, t.locale, t.active, t.sent_time, t.problem, t.failing_since, t.disabled_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from chat t
+where t.organization_id = $1 and cardinality($2::text[]) = 0 and not $3::boolean;
+
+-- chat: count
+select count(*) from chat t where t.organization_id = $1;
+
+-- chat: insert
+insert into chat as t (organization_id, chat_id, title, kind, comments, locale, active, host, sealed_address,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.kind, s.comments, s.locale, s.active, s.host, s.sealed_address, $4, $4, $5, $5
+from jsonb_populate_record(null::chat, $3::jsonb) s
+returning t.chat_id, t.title, t.kind, t.host, t.comments, t.locale, t.active, t.sent_time, t.problem, t.failing_since, t.disabled_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- chat: update
+update chat t
+set title = s.title, comments = s.comments, locale = s.locale, active = s.active, host = s.host, sealed_address = s.sealed_address,
+  disabled_time = case when s.active then null else t.disabled_time end,
+  failing_since = case when s.active and not t.active then null else t.failing_since end,
+  resume_time = case when s.active and not t.active then null else t.resume_time end,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from chat o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.chat_id = $2 and o.organization_id = $1 and o.chat_id = $2
+  and (t.title, t.comments, t.locale, t.active, t.host, t.sealed_address) is distinct from (s.title, s.comments, s.locale, s.active, s.host, s.sealed_address)
+returning t.chat_id, t.title, t.kind, t.host, t.comments, t.locale, t.active, t.sent_time, t.problem, t.failing_since, t.disabled_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- chat: delete
+delete from chat t where t.organization_id = $1 and t.chat_id = $2;
 
 -- contact_policy: get
 select o.organization_id, t.enabled, t.enabled_time, t.invitations_max, t.window_days, t.response_window_days, t.per_channel, t.count_reminders, t.if_exceeded, t.quiet_start_time, t.quiet_end_time, t.holiday_country, t.holidays, coalesce(t.version, 0) as version, coalesce(t.updated_time, o.created_time) as updated_time, t.updated_by
@@ -562,26 +602,26 @@ returning t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameter
 delete from public_link t where t.organization_id = $1 and t.link_id = $2;
 
 -- report_digest: get
-select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
+select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.chat_id, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2 and t.digest_id = $3;
 
 -- report_digest: get_locked
-select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
+select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.chat_id, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2 and t.digest_id = $3 for no key update of t;
 
 -- report_digest: list
-select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
+select t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.chat_id, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time
 from report_digest t
 where t.organization_id = $1 and t.user_id = $2;
 
 -- report_digest: insert
-insert into report_digest as t (organization_id, digest_id, frequency, day, report_id, hour, locale, recipient, comments, user_id, due_time,
+insert into report_digest as t (organization_id, digest_id, frequency, day, report_id, hour, locale, recipient, chat_id, comments, user_id, due_time,
   created_time)
-select $1, $2, s.frequency, s.day, s.report_id, s.hour, s.locale, s.recipient, s.comments, s.user_id, s.due_time, $4
+select $1, $2, s.frequency, s.day, s.report_id, s.hour, s.locale, s.recipient, s.chat_id, s.comments, s.user_id, s.due_time, $4
 from jsonb_populate_record(null::report_digest, $3::jsonb) s
-returning t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time;
+returning t.digest_id, t.user_id, t.report_id, t.frequency, t.day, t.hour, t.locale, t.recipient, t.chat_id, t.comments, t.confirmed_time, t.due_time, t.sent_time, t.organization_id, t.created_time;
 
 -- report_digest: delete
 delete from report_digest t where t.organization_id = $1 and t.digest_id = $2;

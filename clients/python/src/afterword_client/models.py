@@ -429,6 +429,52 @@ class Change(Struct, kw_only=True):
     real: bool
 
 
+class Chat(Struct, kw_only=True):
+    """
+    A chat that is told of cases and gets reports. Its address is a secret: stored sealed, and shown to nobody.
+    """
+
+    chat_id: str
+    title: str
+    kind: str
+    host: str
+    comments: bool
+    locale: str
+    active: bool
+    sent_time: datetime | None
+    problem: str | None
+    disabled_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class ChatRequest(Struct, kw_only=True):
+    """
+    A new chat. `address` is the incoming webhook that it gives, at a host of its `kind`.
+    """
+
+    title: str
+    kind: Literal["google_chat", "mattermost", "slack", "teams", "webhook"]
+    address: str | None | UnsetType = UNSET
+    comments: bool | UnsetType = True
+    locale: Literal["de", "el", "en", "es", "fr", "it"] | UnsetType = "en"
+    active: bool | UnsetType = True
+
+
+class ChatUpdate(Struct, kw_only=True):
+    """
+    Changes of a chat; `active` true switches one on again that failures switched off.
+    """
+
+    title: str | UnsetType = UNSET
+    address: str | None | UnsetType = UNSET
+    comments: bool | UnsetType = UNSET
+    locale: Literal["de", "el", "en", "es", "fr", "it"] | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
 class Choice(Struct, kw_only=True):
     """
     One choice of a question; `other` adds a text field, `exclusive` excludes all other choices.
@@ -1939,7 +1985,7 @@ class Reminder(Struct, kw_only=True):
 
 class ReportDigest(Struct, kw_only=True):
     """
-    A report that is mailed to the token's user with the figures that the user may see at that time.
+    A report that is mailed to the token's user, or sent to a chat, with the figures that the user may see then.
     """
 
     digest_id: str
@@ -1949,6 +1995,7 @@ class ReportDigest(Struct, kw_only=True):
     hour: int
     locale: str
     recipient: str | None
+    chat_id: str | None
     comments: bool
     confirmed_time: datetime | None
     due_time: datetime
@@ -1967,6 +2014,7 @@ class ReportDigestRequest(Struct, kw_only=True):
     hour: int | UnsetType = 8
     locale: Literal["de", "el", "en", "es", "fr", "it"] | UnsetType = "en"
     recipient: str | None | UnsetType = UNSET
+    chat_id: str | None | UnsetType = UNSET
     comments: bool | UnsetType = False
 
 
@@ -2340,6 +2388,17 @@ class RotationRequest(Struct, kw_only=True):
     """
 
     overlap_hours: int | UnsetType = 24
+
+
+class SampleEvent(Struct, kw_only=True):
+    """
+    The event of a delivery.
+    """
+
+    event_id: str
+    type: str
+    created_time: datetime
+    organization_id: str
 
 
 class SavedText(Struct, kw_only=True):
@@ -2933,6 +2992,14 @@ class WebhookRequest(Struct, kw_only=True):
     questionnaire_id: str | None | UnsetType = UNSET
     application_id: str | None | UnsetType = UNSET
     event_types: list[str] | UnsetType = UNSET
+
+
+class WebhookSample(Struct, kw_only=True):
+    """
+    The body of a delivery: the members of the changed resource beside `event`.
+    """
+
+    event: SampleEvent
 
 
 class WebhookUpdate(Struct, kw_only=True):
@@ -3832,6 +3899,7 @@ class Alert(Struct, kw_only=True):
     due_hours: int | None
     fold_hours: int
     subscriber_user_ids: list[str]
+    chat_ids: list[str]
     escalation_hours: int | None
     escalation_severity: str | None
     escalation_user_id: str | None
@@ -3876,6 +3944,7 @@ class AlertRequest(Struct, kw_only=True):
     due_hours: int | None | UnsetType = UNSET
     fold_hours: int | UnsetType = 0
     subscriber_user_ids: list[str] | UnsetType = UNSET
+    chat_ids: list[str] | UnsetType = UNSET
     escalation_hours: int | None | UnsetType = UNSET
     escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
     escalation_user_id: str | None | UnsetType = UNSET
@@ -3900,6 +3969,7 @@ class AlertUpdate(Struct, kw_only=True):
     due_hours: int | None | UnsetType = UNSET
     fold_hours: int | UnsetType = UNSET
     subscriber_user_ids: list[str] | UnsetType = UNSET
+    chat_ids: list[str] | UnsetType = UNSET
     escalation_hours: int | None | UnsetType = UNSET
     escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
     escalation_user_id: str | None | UnsetType = UNSET

@@ -3367,8 +3367,8 @@ class Alerts(Family):
         """Create new alert.
 
         The conditions are checked against the published questions and the declared metadata; those of trigger
-        `schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release:
-        `chat_urls` takes only the empty list. Needs `Alert.Create`.
+        `schedule` compare figures (`metric:…`) and nothing else. `chat_ids` are the chats that get a card about each
+        case; `chat_urls` takes only the empty list. Needs `Alert.Create`.
         """
         return self._transport.request("POST", "/alert", body=body, idempotency_key=idempotency_key).read(models.Alert)
 
@@ -3385,8 +3385,8 @@ class Alerts(Family):
         """Update Alert.
 
         The conditions are checked against the published questions and the declared metadata; those of trigger
-        `schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release:
-        `chat_urls` takes only the empty list. Needs `Alert.Update`.
+        `schedule` compare figures (`metric:…`) and nothing else. `chat_ids` are the chats that get a card about each
+        case; `chat_urls` takes only the empty list. Needs `Alert.Update`.
         """
         return self._transport.request("PATCH", f"/alert/{_segment(alert_id)}", body=body, if_match=if_match).read(
             models.Alert
@@ -3501,6 +3501,63 @@ class Notifications(Family):
         """
         return self._transport.request("PUT", "/notification/subscription", body=body, if_match=if_match).read(
             models.NotificationSubscription
+        )
+
+
+class Chats(Family):
+    """Chats."""
+
+    def list_chats(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Chat]:
+        """Get all chats.
+
+        Needs `Webhook.Read`.
+        """
+        return self._transport.pages(
+            "/chat", models.Chat, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_chat(self, body: models.ChatRequest, *, idempotency_key: str | None = None) -> models.Chat:
+        """Create new chat.
+
+        At most 50 an organization. Alerts name the chats that they tell in `chat_ids`. Needs `Webhook.Create`.
+        """
+        return self._transport.request("POST", "/chat", body=body, idempotency_key=idempotency_key).read(models.Chat)
+
+    def get_chat(self, chat_id: str) -> models.Chat:
+        """Get Chat.
+
+        Needs `Webhook.Read`.
+        """
+        return self._transport.request("GET", f"/chat/{_segment(chat_id)}").read(models.Chat)
+
+    def update_chat(
+        self, chat_id: str, body: models.ChatUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Chat:
+        """Update Chat.
+
+        Without `address`, or with null, the address stays as it is. Needs `Webhook.Update`.
+        """
+        return self._transport.request("PATCH", f"/chat/{_segment(chat_id)}", body=body, if_match=if_match).read(
+            models.Chat
+        )
+
+    def delete_chat(self, chat_id: str, *, if_match: str | None = None) -> None:
+        """Delete Chat.
+
+        Cards that wait for it are never sent. Its digests are removed, and alerts tell it no more. Needs
+        `Webhook.Delete`.
+        """
+        self._transport.request("DELETE", f"/chat/{_segment(chat_id)}", if_match=if_match)
+
+    def test_chat(self, chat_id: str, *, idempotency_key: str | None = None) -> models.Chat:
+        """Send a test card to a chat.
+
+        At once. `problem` is null where the chat took it, else it says what failed. Needs `Webhook.Update`.
+        """
+        return self._transport.request("POST", f"/chat/{_segment(chat_id)}/test", idempotency_key=idempotency_key).read(
+            models.Chat
         )
 
 
@@ -3897,6 +3954,18 @@ class Events(Family):
 class Webhooks(Family):
     """Webhooks."""
 
+    def list_webhook_samples(
+        self, *, event_type: str | None = None, limit: int = 100
+    ) -> Iterator[models.WebhookSample]:
+        """Get sample deliveries.
+
+        Up to 3 bodies as a webhook gets them: of the newest events of this type, or else an example. Those of events
+        need the Read scope of what the event is about. Needs `Webhook.Read`.
+        """
+        return self._transport.pages(
+            "/webhook/sample", models.WebhookSample, limit=limit, query={"event_type": event_type}
+        )
+
     def list_webhooks(
         self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
     ) -> Iterator[models.Webhook]:
@@ -4040,6 +4109,7 @@ class Operations:
         self.alerts = Alerts(transport)
         self.alert_statuses = AlertStatuses(transport)
         self.notifications = Notifications(transport)
+        self.chats = Chats(transport)
         self.reports = Reports(transport)
         self.questionnaire_exports = QuestionnaireExports(transport)
         self.events = Events(transport)

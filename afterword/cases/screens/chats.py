@@ -1,0 +1,86 @@
+"""Chats: a new one by its kind, and the page of one with its test."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.cases import chats
+from afterword.cases.chats import CHAT, KIND_NAMES, Chat
+from afterword.console.inputs import Options, document_of, filled, read_as
+from afterword.console.nouns import inputs_of, screens_of
+from afterword.console.screens import LANGUAGES, Visit
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import structs
+from afterword.kit.texts import Marked, own_name
+from afterword.kit.web import html
+
+CHATS: Final = "/console/settings/chats"
+NEW: Final = f"{CHATS}/new"
+ONE: Final = f"{CHATS}/{{chat_id}}"
+STEPS: Final[Mapping[str, Marked]] = {
+    "slack": "In Slack, make an app with Incoming Webhooks, add it to a channel, and copy its webhook URL.",
+    "teams": "In Teams, open Workflows of a channel, choose the template for webhook requests, and copy its URL.",
+    "google_chat": "In the space, open Apps and integrations, add a webhook, and copy its link.",
+    "mattermost": "In Mattermost, open Integrations, add an incoming webhook for a channel, and copy its URL.",
+    "webhook": "Each card arrives as JSON, by POST.",
+}
+INPUTS: Final = inputs_of(CHAT)
+
+
+async def _options(_visit: Visit, _row: Chat | None) -> Options:
+    return {"locale": [(one, own_name(one)) for one in LANGUAGES]}
+
+
+routes = screens_of(CHAT, without=("new",), options=_options)
+
+
+@routes.post(NEW, scope="Webhook.Create", proof=True, again=(errors.Invalid,))
+async def make_chat(visit: Visit) -> Response:
+    request = read_as(structs.creation_of(CHAT), document_of(visit.form, INPUTS), visit)
+    async with visit.write() as db:
+        made = await nouns.create(CHAT, db, columns=request.named(), **visit.acting)
+    return html.redirect(f"{CHATS}/{made.record.chat_id}?done=saved")
+
+
+@routes.get(NEW, scope="Webhook.Create", proof=True)
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    visit.caller.require_all()
+    creation: Any = structs.creation_of(CHAT)
+    blank = creation(title="", kind="slack", locale=visit.words.language)
+    values: dict[str, Any] = filled(
+        visit, INPUTS, blank, version="", refusal=refusal, options=await _options(visit, None)
+    )
+    return visit.page(
+        "chat_new.html",
+        title=visit.words("New chat"),
+        action=NEW,
+        back=CHATS,
+        kinds=[(kind, visit.words(name), visit.words(STEPS[kind])) for kind, name in KIND_NAMES],
+        kind=visit.form.text("kind") or "slack",
+        **values,
+    )
+
+
+@routes.get(ONE, scope="Webhook.Read")
+async def chat_page(visit: Visit) -> Response:
+    words, chat = visit.words, await visit.row(CHAT)
+    sent = words.moment(chat.sent_time, time_zone=visit.zone) if chat.sent_time else words("never")
+    return visit.page(
+        "chat.html",
+        title=chat.title,
+        chat=chat,
+        here=f"{CHATS}/{chat.chat_id}",
+        facts=[
+            (words("Kind"), words(dict(KIND_NAMES)[chat.kind])),
+            (words("Address"), chat.host),
+            (words("Last card"), sent),
+        ],
+    )
+
+
+@routes.post(f"{ONE}/test", scope="Webhook.Update", proof=True)
+async def test_chat(visit: Visit) -> Response:
+    chat = await chats.send_test(visit.pool, caller=visit.caller, chat_id=visit.id("chat_id"), site=visit.site)
+    return html.redirect(f"{CHATS}/{chat.chat_id}{'' if chat.problem else '?done=card_taken'}")
