@@ -31,6 +31,7 @@ export interface Alert {
   due_hours: number | null;
   fold_hours: number;
   subscriber_user_ids: Array<string>;
+  chat_ids: Array<string>;
   escalation_hours: number | null;
   escalation_severity: Open<"critical" | "high" | "low" | "normal"> | null;
   escalation_user_id: string | null;
@@ -251,6 +252,7 @@ export interface AlertRequest {
   due_hours?: number | null;
   fold_hours?: number;
   subscriber_user_ids?: Array<string>;
+  chat_ids?: Array<string>;
   escalation_hours?: number | null;
   escalation_severity?: "critical" | "high" | "low" | "normal" | null;
   escalation_user_id?: string | null;
@@ -334,6 +336,7 @@ export interface AlertUpdate {
   due_hours?: number | null;
   fold_hours?: number;
   subscriber_user_ids?: Array<string>;
+  chat_ids?: Array<string>;
   escalation_hours?: number | null;
   escalation_severity?: "critical" | "high" | "low" | "normal" | null;
   escalation_user_id?: string | null;
@@ -547,6 +550,43 @@ export interface Change {
   p: number | null;
   method: string;
   real: boolean;
+}
+
+/** A chat that is told of cases and gets reports. Its address is a secret: stored sealed, and shown to nobody. */
+export interface Chat {
+  chat_id: string;
+  title: string;
+  kind: string;
+  host: string;
+  comments: boolean;
+  locale: string;
+  active: boolean;
+  sent_time: string | null;
+  problem: string | null;
+  disabled_time: string | null;
+  created_time: string;
+  updated_time: string;
+  created_by: string | null;
+  updated_by: string | null;
+}
+
+/** A new chat. `address` is the incoming webhook that it gives, at a host of its `kind`. */
+export interface ChatRequest {
+  title: string;
+  kind: "google_chat" | "mattermost" | "slack" | "teams" | "webhook";
+  address?: string | null;
+  comments?: boolean;
+  locale?: "de" | "el" | "en" | "es" | "fr" | "it";
+  active?: boolean;
+}
+
+/** Changes of a chat; `active` true switches one on again that failures switched off. */
+export interface ChatUpdate {
+  title?: string;
+  address?: string | null;
+  comments?: boolean;
+  locale?: "de" | "el" | "en" | "es" | "fr" | "it";
+  active?: boolean;
 }
 
 /** The result of one rule. */
@@ -2146,7 +2186,7 @@ export interface Reminder {
   messages?: Record<string, MessageTexts>;
 }
 
-/** A report that is mailed to the token's user with the figures that the user may see at that time. */
+/** A report that is mailed to the token's user, or sent to a chat, with the figures that the user may see then. */
 export interface ReportDigest {
   digest_id: string;
   report_id: string | null;
@@ -2155,6 +2195,7 @@ export interface ReportDigest {
   hour: number;
   locale: string;
   recipient: string | null;
+  chat_id: string | null;
   comments: boolean;
   confirmed_time: string | null;
   due_time: string;
@@ -2170,6 +2211,7 @@ export interface ReportDigestRequest {
   hour?: number;
   locale?: "de" | "el" | "en" | "es" | "fr" | "it";
   recipient?: string | null;
+  chat_id?: string | null;
   comments?: boolean;
 }
 
@@ -2538,6 +2580,14 @@ export interface RetentionUpdate {
 /** The hours for which the old token stays valid beside the new one. */
 export interface RotationRequest {
   overlap_hours?: number;
+}
+
+/** The event of a delivery. */
+export interface SampleEvent {
+  event_id: string;
+  type: string;
+  created_time: string;
+  organization_id: string;
 }
 
 /** A text for replies and comments; its variables stand in braces. */
@@ -3094,6 +3144,11 @@ export interface WebhookRequest {
   questionnaire_id?: string | null;
   application_id?: string | null;
   event_types?: Array<string>;
+}
+
+/** The body of a delivery: the members of the changed resource beside `event`. */
+export interface WebhookSample {
+  event: SampleEvent;
 }
 
 /** Changes of an endpoint; `active` true switches one on again that failures switched off. */

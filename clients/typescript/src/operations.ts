@@ -1363,7 +1363,7 @@ export class Alerts extends Family {
     return this.transport.pages(`/alert`, options);
   }
 
-  /** Create new alert. The conditions are checked against the published questions and the declared metadata; those of trigger `schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release: `chat_urls` takes only the empty list. Needs `Alert.Create`. */
+  /** Create new alert. The conditions are checked against the published questions and the declared metadata; those of trigger `schedule` compare figures (`metric:…`) and nothing else. `chat_ids` are the chats that get a card about each case; `chat_urls` takes only the empty list. Needs `Alert.Create`. */
   createAlert(body: models.AlertRequest, options: { idempotencyKey?: string } = {}): Promise<models.Alert> {
     return this.transport.send("POST", `/alert`, options, body);
   }
@@ -1373,7 +1373,7 @@ export class Alerts extends Family {
     return this.transport.send("GET", `/alert/${segment(alertId)}`);
   }
 
-  /** Update Alert. The conditions are checked against the published questions and the declared metadata; those of trigger `schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release: `chat_urls` takes only the empty list. Needs `Alert.Update`. */
+  /** Update Alert. The conditions are checked against the published questions and the declared metadata; those of trigger `schedule` compare figures (`metric:…`) and nothing else. `chat_ids` are the chats that get a card about each case; `chat_urls` takes only the empty list. Needs `Alert.Update`. */
   updateAlert(alertId: string, body?: models.AlertUpdate, options: { ifMatch?: string } = {}): Promise<models.Alert> {
     return this.transport.send("PATCH", `/alert/${segment(alertId)}`, options, body);
   }
@@ -1432,6 +1432,39 @@ export class Notifications extends Family {
   /** Replace Notification Subscription. All of it. A type that is not named is notified on the web, and by mail only new alert instances, plans, disabled webhooks. Types of single messages, responses and people (queue_item, questionnaire_instance, answer, responder, suppression, tag) are notified only if named. Needs `Notification.Update`. */
   replaceSubscription(body?: models.NotificationSubscriptionRequest, options: { ifMatch?: string } = {}): Promise<models.NotificationSubscription> {
     return this.transport.send("PUT", `/notification/subscription`, options, body);
+  }
+}
+
+/** Chats. */
+export class Chats extends Family {
+  /** Get all chats. Needs `Webhook.Read`. */
+  listChats(options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.Chat> {
+    return this.transport.pages(`/chat`, options);
+  }
+
+  /** Create new chat. At most 50 an organization. Alerts name the chats that they tell in `chat_ids`. Needs `Webhook.Create`. */
+  createChat(body: models.ChatRequest, options: { idempotencyKey?: string } = {}): Promise<models.Chat> {
+    return this.transport.send("POST", `/chat`, options, body);
+  }
+
+  /** Get Chat. Needs `Webhook.Read`. */
+  getChat(chatId: string): Promise<models.Chat> {
+    return this.transport.send("GET", `/chat/${segment(chatId)}`);
+  }
+
+  /** Update Chat. Without `address`, or with null, the address stays as it is. Needs `Webhook.Update`. */
+  updateChat(chatId: string, body?: models.ChatUpdate, options: { ifMatch?: string } = {}): Promise<models.Chat> {
+    return this.transport.send("PATCH", `/chat/${segment(chatId)}`, options, body);
+  }
+
+  /** Delete Chat. Cards that wait for it are never sent. Its digests are removed, and alerts tell it no more. Needs `Webhook.Delete`. */
+  deleteChat(chatId: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.transport.send("DELETE", `/chat/${segment(chatId)}`, options);
+  }
+
+  /** Send a test card to a chat. At once. `problem` is null where the chat took it, else it says what failed. Needs `Webhook.Update`. */
+  testChat(chatId: string, options: { idempotencyKey?: string } = {}): Promise<models.Chat> {
+    return this.transport.send("POST", `/chat/${segment(chatId)}/test`, options);
   }
 }
 
@@ -1581,6 +1614,11 @@ export class Events extends Family {
 
 /** Webhooks. */
 export class Webhooks extends Family {
+  /** Get sample deliveries. Up to 3 bodies as a webhook gets them: of the newest events of this type, or else an example. Those of events need the Read scope of what the event is about. Needs `Webhook.Read`. */
+  listWebhookSamples(options: { event_type?: string; limit?: number } = {}): AsyncGenerator<models.WebhookSample> {
+    return this.transport.pages(`/webhook/sample`, options);
+  }
+
   /** Get all webhooks. Needs `Webhook.Read`. */
   listWebhooks(options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.Webhook> {
     return this.transport.pages(`/webhook`, options);
@@ -1666,6 +1704,7 @@ export class Operations {
   readonly alerts: Alerts;
   readonly alertStatuses: AlertStatuses;
   readonly notifications: Notifications;
+  readonly chats: Chats;
   readonly reports: Reports;
   readonly questionnaireExports: QuestionnaireExports;
   readonly events: Events;
@@ -1704,6 +1743,7 @@ export class Operations {
     this.alerts = new Alerts(transport);
     this.alertStatuses = new AlertStatuses(transport);
     this.notifications = new Notifications(transport);
+    this.chats = new Chats(transport);
     this.reports = new Reports(transport);
     this.questionnaireExports = new QuestionnaireExports(transport);
     this.events = new Events(transport);
