@@ -31,8 +31,9 @@ class ResponseImportRequest(fields.Request):
 
 
 class ResponseImportUpdate(fields.Request):
-    """The end of an import."""
+    """The name of an import, and its end."""
 
+    title: fields.Text200 | UnsetType = UNSET
     state: Annotated[Literal["done"], Meta(description="It takes no more rows.")] | UnsetType = UNSET
 
 
@@ -103,11 +104,12 @@ async def get_response_import(call: Call[None], db: Database) -> Answer:
     scope="Questionnaire Instance.Update",
     body=ResponseImportUpdate,
     answer=ResponseImport,
-    summary="Finish an import of responses",
+    summary="Rename or finish an import of responses",
 )
 async def finish_response_import(call: Call[ResponseImportUpdate], db: Database) -> Answer:
-    changing = {"expect": call.expect, "is_finished": call.body.state is not UNSET, "now": call.now}
-    return Answer(record=await service.update(db, caller=call.caller, **call.ids, **changing))
+    title, is_finished = call.body.title, call.body.state is not UNSET
+    changes = {"title": None if title is UNSET else title, "is_finished": is_finished, "expect": call.expect}
+    return Answer(record=await service.update(db, caller=call.caller, **call.ids, **changes, now=call.now))
 
 
 @routes.delete(

@@ -471,6 +471,7 @@ async def update(
     *,
     caller: Caller,
     response_import_id: str,
+    title: str | None = None,
     is_finished: bool = True,
     expect: errors.Expect = errors.ANY,
     now: datetime,
@@ -478,6 +479,8 @@ async def update(
     """Let it take no more rows; again it does nothing. Raises NotFound, and what `expect` raises of the version."""
     found = await get(db, caller=caller, response_import_id=response_import_id, is_locked=True)
     expect(found.version)
+    if title is not None and title != found.title:
+        found = await store.update_import(db, job=found, title=title, now=now)
     if not is_finished or found.state != "open":
         return found
     return await _end(db, job=found, state="done", actor=Actor.of(caller), now=now)

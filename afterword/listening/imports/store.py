@@ -120,18 +120,20 @@ async def update_import(  # any tenant: the import names its own
     job: ResponseImportRecord,
     counts: Mapping[str, int] = MappingProxyType({}),
     state: State | None = None,
+    title: str | None = None,
     now: datetime,
 ) -> ResponseImportRecord:
-    """Add to its counts of rows that were created, unchanged, failed, removed; and give it another state."""
+    """Add to its counts of rows that were created, unchanged, failed, removed; and give it another state and title."""
     return await db.records(ResponseImportRecord).fetch_one(
-        f"""update response_import set state = coalesce($3, state), rows_read = rows_read + $5 + $6 + $7,
-             rows_created = rows_created + $5, rows_unchanged = rows_unchanged + $6, rows_failed = rows_failed + $7,
-             rows_removed = rows_removed + $8,
+        f"""update response_import set state = coalesce($3, state), title = coalesce($9, title),
+             rows_read = rows_read + $5 + $6 + $7, rows_created = rows_created + $5,
+             rows_unchanged = rows_unchanged + $6, rows_failed = rows_failed + $7, rows_removed = rows_removed + $8,
              finished_time = case when $3 is null then finished_time else coalesce(finished_time, $4) end,
              updated_time = $4, version = version + 1
            where organization_id = $1 and response_import_id = $2 returning {_COLUMNS}""",
         *(job.organization_id, job.response_import_id, state, now),
         *(counts.get(name, 0) for name in ("created", "unchanged", "failed", "removed")),
+        title,
     )
 
 

@@ -72,6 +72,8 @@ class TestRequests:
         response_import_id = await opened(house)
         query = f"?response_import_id={response_import_id}"
         await bring(house, past(), query=query)
+        named = await house.send("PATCH", f"{IMPORTS}/{response_import_id}", {"title": "Before"})
+        assert ("open", "Before") == (named.json()["state"], named.json()["title"])
         done = await house.send("PATCH", f"{IMPORTS}/{response_import_id}", {"state": "done"})
         assert ("done", 1) == (done.json()["state"], done.json()["rows_created"])
         again = await house.send("PATCH", f"{IMPORTS}/{response_import_id}", {"state": "done"})

@@ -2254,9 +2254,10 @@ class ResponseImportRequest(Struct, kw_only=True):
 
 class ResponseImportUpdate(Struct, kw_only=True):
     """
-    The end of an import.
+    The name of an import, and its end.
     """
 
+    title: str | UnsetType = UNSET
     state: Literal["done"] | UnsetType = UNSET
 
 

@@ -2118,7 +2118,7 @@ class Responses(Family):
     def finish_response_import(
         self, response_import_id: str, body: models.ResponseImportUpdate | None = None, *, if_match: str | None = None
     ) -> models.ResponseImport:
-        """Finish an import of responses.
+        """Rename or finish an import of responses.
 
         Needs `Questionnaire Instance.Update`.
         """
