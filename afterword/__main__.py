@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "token": ("organizations:token_app", "Tokens for the API."),
     "plan": ("organizations:plan_app", "Plans and credits of organizations."),
     "questionnaire": ("questionnaires:app", "Questionnaires as files."),
+    "responses": ("responses:app", "Responses that people gave elsewhere."),
     "queue": ("accounts:queue_app", "Items of unknown outcome, and imports that failed."),
     "account": ("accounts:app", "Provider accounts to send through."),
     "resume": ("accounts:resume_all", "Send again through all paused accounts, after you have mended their login."),

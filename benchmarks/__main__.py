@@ -25,6 +25,7 @@ from benchmarks import (
     record,
     report,
     requests,
+    responses,
     rest,
     rivals,
 )
@@ -47,7 +48,7 @@ PARTS: Final = (
     "page",
     "machine",
 )
-LONG: Final = ("claims", "lateness", "million", "console")  # minutes each: `make bench-long`
+LONG: Final = ("claims", "lateness", "million", "console", "responses")  # minutes each: `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
 AGAINST: Final = "against"  # and the path of another checkout, and parts of `against.PARTS`: this one beside that one
@@ -116,6 +117,9 @@ async def _long(parts: Collection[str], chosen: argparse.Namespace) -> Found:
     if "console" in parts:
         async with stage(chosen.folder) as ground, web(ground) as (_, port):
             found["console"] = _told(await console.pages(ground, port, responses=chosen.responses))
+    if "responses" in parts:
+        async with stage() as ground:
+            found["responses"] = _told(await responses.bring_and_copy(ground, rows=chosen.imported))
     if "rivals" in parts:
         async with stage() as ground:
             found["rivals"] = _told(await rivals.compare(ground, rounds=chosen.rounds))
@@ -181,6 +185,9 @@ def main() -> None:
     )
     parser.add_argument("--items", type=int, default=engine.MILLION, help="how many the part `million` sends")
     parser.add_argument("--responses", type=int, default=console.RESPONSES, help="how many `console` lists")
+    parser.add_argument(
+        "--imported", type=int, default=responses.ROWS, help="how many responses the part `responses` brings"
+    )
     parser.add_argument("--folder", type=Path, help="where `console` keeps its responses for the next time")
     parser.add_argument("--future", type=int, default=claims.FUTURE_MANY, help="how many rows `claims` puts off")
     parser.add_argument("--record", action="store_true", help="write results.md with what these parts find anew")

@@ -36,6 +36,9 @@ EXPLANATION = """\
 - **`copy` of the same rows**: binary, from memory, over one connection, into the queue's own table with its keys and
   indexes. A batch comes as JSON over HTTP; each row is checked, its address normalised and hashed, its time decided,
   and an event written with it.
+- **`copy` of the imported rows**: the same, of the four tables that an import writes: people, instances, ten answers
+  each, and rows of the search. The import reads lines of JSON, checks each answer, finds or makes the person, and marks
+  the days that are counted again, a thousand responses in a transaction.
 - **aiosmtplib, a ready message**: the client library alone, the same bytes over as many connections to the same
   server, which takes everything and keeps nothing.
 - **raw SQL over the same rows**: promoters, detractors and answers of each local day of a year, in one statement as

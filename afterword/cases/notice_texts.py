@@ -42,6 +42,8 @@ TITLES: Final[Mapping[str, str]] = {
     "pipeline.resumed": "A pipeline was resumed", "pipeline.deleted": "A pipeline was deleted",
     "import.finished": "An import is finished", "import.failed": "An import failed",
     "export.finished": "An export is finished", "export.failed": "An export failed",
+    "response_import.finished": "Responses were imported",
+    "response_import.removed": "Imported responses were removed",
     "plan.low_credits": "Credits are running low", "plan.credits_exhausted": "Credits are used up",
     "plan.renewed": "A plan was renewed", "plan.expired": "A plan has expired",
     "webhook.disabled": "A webhook was switched off after lasting failure",

@@ -65,6 +65,7 @@ class ResponseFilter(PeriodFilter):
     tag: str = parameter(TAG_CHARACTERS_MAX)
     channel: str = one_of(str(channel or OF_LINK) for channel in CHANNELS)
     link_id: str = parameter(name="link")
+    imported: str = parameter(read=lambda value: "1" if value else "")
     search: str = parameter(search_words.QUERY_CHARACTERS_MAX)
     word: str = parameter(search_words.WORD_CHARACTERS_MAX)
     theme_id: str = parameter(name="theme")
@@ -143,6 +144,7 @@ class ResponseFilter(PeriodFilter):
             score_kind=self.score or None,
             channel_id=int(self.channel) if self.channel else None,
             link_id=self.link_id or None,
+            imported=True if self.imported else None,
             search=responses.search_of(visit.caller, self.words, self.word, either),
             is_of_theme=bool(self.theme_id) and not self.marked,
             user_id=visit.caller.user_id,
@@ -210,6 +212,7 @@ async def list_of(
         "views_url": choice.url("views"),
         "is_filtered": choice.url() != RESPONSES,
         "test_url": choice.url(test="1"),
+        "imported_url": choice.url(imported="1", period=str(PERIODS[-1])),  # most are old
         "newer": newer,
         "newer_url": choice.url(),
         "is_most_newer": newer >= NEWER_MAX,
@@ -256,6 +259,7 @@ def chips_of(
             ("tag", words("Tag: {tag}", tag=choice.tag)),
             ("channel", words(channel) if channel else ""),
             ("link_id", words("By one public link")),
+            ("imported", words("Imported")),
             (
                 "condition",
                 words.plural(

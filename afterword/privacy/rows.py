@@ -282,7 +282,8 @@ async def _update_instances(
                            where m.key = any($3::text[])),
              metadata_times = (select coalesce(jsonb_object_agg(m.key, m.value), '{}')
                                from jsonb_each(i.metadata_times) m where m.key = any($3)),
-             reference_id = null, short_code = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
+             reference_id = null, external_id = null,
+             short_code = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
              editable = false, valid_days = least(case i.valid_days when 0 then 3650 else i.valid_days end,
                greatest(1, floor(extract(epoch from now() - coalesce(i.sent_time, i.created_time)) / 86400))::integer),
              version = i.version + 1, updated_time = greatest(i.updated_time, now())

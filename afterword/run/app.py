@@ -32,10 +32,11 @@ from afterword.kit.web.reference import Reference
 from afterword.kit.web.routing import Pages, Router
 from afterword.kit.web.runner import Operation, OperationContext
 from afterword.listening.exports import api as exports_api
+from afterword.listening.imports import api as response_imports_api
 from afterword.listening.reports import api as reports_api
 from afterword.listening.reports import digests, invitations, overview, shares
 from afterword.listening.responses import api as responses_api
-from afterword.listening.responses import taggings, themes, views
+from afterword.listening.responses import taggings, themes
 from afterword.listening.search import api as search_api
 from afterword.listening.search import question_uses, recent_values
 from afterword.people.responders import pages as responder_pages
@@ -172,7 +173,7 @@ def api_routes() -> list[Routes]:
         spam.routes,
         themes.routes,
         taggings.routes,
-        views.routes,
+        response_imports_api.routes,
         queue_api.routes,
         batches.routes,
         imports_api.routes,

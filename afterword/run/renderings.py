@@ -27,6 +27,7 @@ from afterword.kit.nouns.structs import resource_of
 from afterword.kit.web import fields
 from afterword.listening.exports import api as exports_api
 from afterword.listening.exports import store as exports_store
+from afterword.listening.imports import api as response_imports_api
 from afterword.people.responders.suppressions import SUPPRESSION
 from afterword.sending.intake.imports import service as imports_resources
 from afterword.sending.pipelines import resources as pipelines_resources
@@ -203,6 +204,7 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "questionnaire_instance.completed": _completed, "answer": _instance, "responder": _responder,
     "tag": _row(tags.Tag.of, tags.TagRecord), "alert_instance": _case, "alert_instance.mentioned": _mentioned,
     "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _logged(imports_resources.Import),
+    "response_import": _logged(response_imports_api.ResponseImport),
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
     "suppression": _logged(resource_of(SUPPRESSION)), "plan": _row(resource_of(PLAN).of, Plan),
     "user": _row(resource_of(USER).of, User), "token": _token,

@@ -96,3 +96,18 @@ def test_excerpt_begins_before_what_was_searched_for() -> None:
     assert shown[2][0].endswith("…")
     assert [("Short", False)] == response_list.excerpt("Short", ())
     assert [] == response_list.excerpt("", ())
+
+
+async def test_imported(shop: House) -> None:
+    """The list leads to those that were given elsewhere, and a chip leads back; each says where it began."""
+    row = {"external_id": "R-1", "completed_time": "2024-05-01T10:00:00Z", "answers": {NPS: 9}}
+    made = await shop.send("POST", f"/q/questionnaire/{shop.questionnaire_id}/response", [row])
+    instance_id = made.json()["results"][0]["instance_id"]
+    async with browser_of(shop.pool) as client:
+        await log_in(client)
+        found = re.search(r'href="([^"]*imported=1[^"]*)"', (await client.get("/console/responses")).text)
+        assert found is not None
+        page = await client.get(html.unescape(found[1]))
+        assert [f"/console/responses/{instance_id}"] == [link.partition("?")[0] for link in links_of(page)]
+        one = await client.get(f"/console/responses/{instance_id}")
+        assert "Started in another system" in one.text

@@ -38,6 +38,8 @@ MADE: Final[Mapping[str, Callable[[Tenant], object]]] = {
     "key": lambda _: f"sample_{next(names)}",
     "codes": lambda _: [f"A-{next(names)}"],
     "instance_ids": lambda tenant: [tenant.ids["instance_id"]],
+    "answers": lambda tenant: {tenant.ids["question_id"]: 5},
+    "external_id": lambda _: f"R-{next(names)}",
 }  # fmt: skip
 BESIDES: Final[Mapping[str, Mapping[str, object]]] = {
     "ChatRequest": {"kind": "webhook", "address": "https://chat.invalid/hook"},

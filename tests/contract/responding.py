@@ -6,8 +6,10 @@ from tests.conftest import settled
 from tests.contract.wire import Wire
 
 
-async def responding(pool: db.Pool, wire: Wire, *, token: str, instance_id: str, tag: str) -> dict[str, str]:
-    """Ids of a view, a theme and a tagging, by the names of paths; the tag is one that the response has already."""
+async def responding(
+    pool: db.Pool, wire: Wire, *, token: str, instance_id: str, question_id: str, tag: str
+) -> dict[str, str]:
+    """Ids of a view, a theme, a tagging and an import, by the names of paths; the response has the tag already."""
     await settled(pool)
     async with db.transaction(pool) as database:
         while await rows.follow(database, now=database.clock.now()):
@@ -21,5 +23,12 @@ async def responding(pool: db.Pool, wire: Wire, *, token: str, instance_id: str,
         answer = await wire.done("POST", f"/v3.2/q/response/{path}", token=token, document=document)
         made[name] = answer[name]
     assert 1 == answer["found"]
+    questionnaire_id = (await wire.done("GET", f"/v3.2/q/instance/{instance_id}", token=token))["questionnaire_id"]
+    document = {"questionnaire_id": questionnaire_id}
+    answer = await wire.done("POST", "/v3.2/q/response/import", token=token, document=document)
+    made["response_import_id"] = answer["response_import_id"]
+    row = {"external_id": "R-1", "started_time": "2025-03-01T10:00:00Z", "answers": {question_id: 5}}
+    path = f"/v3.2/q/questionnaire/{questionnaire_id}/response?response_import_id={made['response_import_id']}"
+    await wire.done("POST", path, token=token, document=[row])
     await wire.done("POST", "/v3.2/q/response/export", token=token, document={"format": "csv"})
     return made

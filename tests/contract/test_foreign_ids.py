@@ -46,7 +46,7 @@ OF_OURS: Final = (
     "list_response_page", "list_doubtful", "count_doubtful", "count_tabs", "list_counted", "list_bounds",
     "list_options", "count_newer", "count_facets", "list_closed", "list_batches", "list_captured", "get_seconds",
     "update_seconds", "count_waiting", "update_due_times", "update_sent_times", "list_lists", "get_attention",
-    "get_first_steps", "update_first_steps", "list_only_names",
+    "get_first_steps", "update_first_steps", "list_only_names", "list_response_imports",
     "get_has_organization", "get_owner_email", "list_runs", "get_time_zone", "update_to_frozen",
 )  # fmt: skip
 OF_US_ALONE: Final = {
@@ -113,6 +113,7 @@ BLIND: Final = {
     "list_problems",  # no row of the import failed
     "list_open_items",
     "get_has_open_import",
+    "get_open_import",  # none is of this file
     "get_is_used",  # no alert or case has the status
     "get_owner_email",  # the owner has no login
     "get_has_login",
@@ -235,6 +236,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "document": item_document(),
         "documents": [{**item_document(), "item_id": theirs["item_id"], "event_id": "e" * 22, "address_key": "00"}],
         "external_references": [theirs["external_reference"]],
+        "external_ids": ["R-1"],
         "place": (theirs["questionnaire_id"], theirs["pipeline_id"], False),
         "status_id": int(theirs["status_id"]),
         "questionnaire_ids": [theirs["questionnaire_id"]],

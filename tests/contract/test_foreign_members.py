@@ -38,6 +38,7 @@ CONDITIONS: Final = {"conditions", "filter"}
 NO_IDS: Final = {
     "channel_id",
     "client_id",
+    "external_id",
     "reference_id",
     "status_id",
     "thing_id",

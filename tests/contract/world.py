@@ -305,7 +305,8 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
     made, deleted = await alerting(pool, wire, house=house, token=tenant.token, version=version)
     ids |= made
     tenant.deleted |= deleted
-    ids |= await responding(pool, wire, token=tenant.token, instance_id=ids["instance_id"], tag=ids["tag"])
+    named = {name: ids[name] for name in ("instance_id", "question_id", "tag")}
+    ids |= await responding(pool, wire, token=tenant.token, **named)
     made, deleted = await hooking(pool, wire, token=tenant.token)
     ids |= made
     tenant.deleted |= deleted

@@ -44,6 +44,7 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "questionnaire_instance": {
         "metadata": "names that are declared and not personal stay with mode anonymize",
         "metadata_times": "as metadata",
+        "external_id": "removed",
         "reference_id": "removed",
         "short_code": "another one",
     },
@@ -164,6 +165,8 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "application_type": {"description": AUTHORED, "name": FIXED, "title": AUTHORED},
     "attempt": {"outcome": FIXED},
     "legal_hold": {"reason": "why, by whoever asked; a hold ends when it is lifted"},
+    "response_import": {"actor_kind": FIXED, "digest": "SHA-256 of a whole file", "file_name": AUTHORED,
+                        "format": FIXED, "state": FIXED, "title": AUTHORED},
     "retention_run": {"counts": FIGURES, "kind": FIXED, "mark": "the last row of a walk, emptied at the end",
                       "state": FIXED},
     "audit_entry": {"action": FIXED, "actor_kind": FIXED, "actor_role": FIXED, "after": ACCOUNT, "before": ACCOUNT,

@@ -255,7 +255,8 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
         (("insert into alert_message (organization_id, message_id, alert_instance_id, address, subject, body, locale, "
          "key, error, whole) select organization_id, alert_instance_id, alert_instance_id, $3, $2, $2, 'en', $2, $2, "
          "$2 from alert_instance where instance_id = $1"), (known.instance_id, canary, known.address)),
-        ("update questionnaire_instance set reference_id = $2 where instance_id = $1", (known.instance_id, canary)),
+        ("update questionnaire_instance set reference_id = $2, external_id = $2 where instance_id = $1",
+         (known.instance_id, canary)),
         ("update responder set locale = $2 where responder_id = $1", (known.responder_id, f"en-x-{canary[:8]}")),
         (("insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said) "
          "values ($1, $2, 'bounced', false, true, '', $3)"), (organization_id, sent, canary)),

@@ -82,14 +82,14 @@ async def list_answers_of_question(
 
 
 async def count_responses(db: Database, *, organization_id: str, questionnaire_id: str, limit: int) -> int:
-    """The number of responses of a questionnaire, with those of its pool, without tests, at most about `limit`."""
+    """The number of responses that people gave here, with those of the pool, without tests, at most about `limit`."""
     return await db.fetch_value(
         """select count(*) + coalesce((select sum(p.responses) from anonymous_pool p
              where p.organization_id = $1 and p.questionnaire_id = $2), 0)::bigint
            from (
              select 1 from questionnaire_instance
              where organization_id = $1 and questionnaire_id = $2 and submitted_time is not null
-               and deleted_time is null and not test
+               and deleted_time is null and not test and response_import_id is null
              limit $3) response""",
         *(organization_id, questionnaire_id, limit),
     )

@@ -73,6 +73,7 @@ async def list_ended(  # any tenant: the job is the installation's
            where coalesce(i.sent_time, i.created_time) >= $2 and coalesce(i.sent_time, i.created_time) <= $4
              and (coalesce(i.sent_time, i.created_time), i.instance_id) > ($2, $3)
              and i.valid_days = $1 and not i.finalized and i.full_quota_id is null and i.deleted_time is null
+             and i.response_import_id is null
            order by coalesce(i.sent_time, i.created_time), i.instance_id limit $5""",
         valid_days,
         *after,

@@ -75,6 +75,7 @@ class Instance(ShownInstance, frozen=True):
     judgement: Judgement | None = None
     held_submitted_time: datetime | None = None
     held_completed_time: datetime | None = None
+    response_import_id: str | None = None
 
     @property
     def key(self) -> dict[str, str]:

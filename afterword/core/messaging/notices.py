@@ -56,6 +56,7 @@ FEW: Final[Mapping[str, tuple[str, ...]]] = {
     "pipeline": ("created", "updated", "paused", "resumed", "deleted"),
     "import": ("finished", "failed"),
     "export": ("finished", "failed"),
+    "response_import": ("finished", "removed"),
     "plan": ("low_credits", "credits_exhausted", "renewed", "expired"),
     "webhook": ("disabled",),
     "chat": ("disabled",),
@@ -72,6 +73,7 @@ ENTITIES: Final[Mapping[str, str]] = {
     "responder": "Responder", "suppression": "Suppression", "tag": "Tag", "alert_instance": "Alert Instance",
     "questionnaire": "Questionnaire", "pipeline": "Pipeline", "import": "Queue", "export": "Questionnaire Export",
     "plan": "Plan", "webhook": "Webhook", "chat": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
+    "response_import": "Questionnaire Instance",
 }  # fmt: skip
 assert ENTITIES.keys() == {*MASS, *FEW}  # noqa: S101
 

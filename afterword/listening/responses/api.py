@@ -20,7 +20,8 @@ from afterword.kit.ui.lists import key_of, read_key
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.service import EVER, NEVER, Band, Filter, Tab, about
+from afterword.listening.responses.records import Band, ResponseRow, about
+from afterword.listening.responses.service import EVER, NEVER, Filter, Tab
 from afterword.tenants.organizations import checks
 
 TAG_CHARACTERS_MAX: Final = 50
@@ -47,6 +48,8 @@ class ResponseQuery(fields.Request):
         Annotated[int, Meta(ge=0, le=32_767)] | None, about("0: opened by a link that was not sent.")
     ] = None
     link_id: Annotated[fields.Id | None, about("Those that began at a public link.")] = None
+    imported: Annotated[bool | None, about("Those that an import brought from elsewhere, or all others.")] = None
+    response_import_id: Annotated[fields.Id | None, about("Those of an import.")] = None
     search: Annotated[
         Annotated[str, Meta(min_length=1, max_length=words.QUERY_CHARACTERS_MAX)] | None,
         about("Beginnings of words, all of them; a phrase in quotes; a word behind a minus is excluded."),
@@ -73,7 +76,7 @@ class ResponseSearch(ResponseFilter):
     ] = None
 
 
-Response: Final = shown_as("Response", service.ResponseRow)
+Response: Final = shown_as("Response", ResponseRow)
 
 
 class FoundResponses(fields.Answer):
@@ -208,6 +211,13 @@ async def check_filter(
         wrong += await checks.reach_errors(db, caller=caller, application_id=asked.application_id, pointer=place)
     if asked.link_id is not None and not await nouns.find(LINK, db, **caller.part, key=asked.link_id):
         wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
+    if asked.response_import_id is not None and not await _get_has_import(
+        db, **caller.part, response_import_id=asked.response_import_id
+    ):
+        wrong.append(FieldError("unknown_id", "There is no such import.", pointer=f"{at}/response_import_id"))
+    if sum(one is not None for one in (asked.link_id, asked.imported, asked.response_import_id)) > 1:
+        message = "Only one of link_id, imported and response_import_id can be given."
+        wrong.append(FieldError("exclusive", message, pointer=f"{at}/imported"))
     if instance_ids:
         known = await _list_known_ids(db, **caller.part, instance_ids=instance_ids)
         wrong += [
@@ -233,8 +243,22 @@ def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
         score_kind=asked.score_kind,
         channel_id=asked.channel_id,
         link_id=asked.link_id,
+        imported=asked.imported,
+        response_import_id=asked.response_import_id,
         search=service.search_of(caller, words.read_query(asked.search or ""), asked.word or ""),
         test=asked.test or caller.test,
+    )
+
+
+async def _get_has_import(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], response_import_id: str
+) -> bool:
+    return await db.fetch_value(
+        """select exists (select from response_import i
+             join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+             where i.organization_id = $1 and i.response_import_id = $3
+               and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2)))""",
+        *(organization_id, list(application_ids), response_import_id),
     )
 
 

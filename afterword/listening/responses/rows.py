@@ -1,7 +1,8 @@
 """Keeping the rows of responses: those of changed instances as the log tells of them, older ones in their order.
 
 All writers hold the cursor of one reader, so that each reads what the one before it has written, and no row comes back
-that an erasure has emptied. A row is always made anew from the instance and its answers.
+that an erasure has emptied. A transaction that makes responses needs not: nobody else sees them yet. A row is always
+made anew from the instance and its answers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,8 +63,8 @@ async def _list_sources(
     """Those of these instances that have a response: answered, and not deleted."""
     return await db.records(Source).fetch(
         """select i.organization_id, i.instance_id, i.questionnaire_id, q.owner_application_id as application_id,
-             i.version_id, i.responder_id, i.channel_id, i.test, i.locale, i.submitted_time, m.external_reference,
-             q.key_question_id, i.metadata,
+             i.version_id, i.responder_id, i.channel_id, i.test, i.locale, i.submitted_time,
+             coalesce(i.external_id, m.external_reference) as external_reference, q.key_question_id, i.metadata,
              array(select a.identifier from responder_address a
                    where a.organization_id = i.organization_id and a.responder_id = i.responder_id
                    union all select d.value from jsonb_each_text(p.metadata) d) as person,

@@ -4,10 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final, Literal, LiteralString
-
-import msgspec
-from msgspec import Meta
+from typing import Any, Final, Literal, LiteralString
 
 from afterword import errors
 from afterword.asking.instances.spam import DOUBTFUL
@@ -15,7 +12,6 @@ from afterword.cases import recoveries
 from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
-from afterword.core.questionnaires.question_types import ScaleName
 from afterword.core.reading.findings import Findings
 from afterword.core.text import words
 from afterword.core.text.locales import Marked
@@ -23,8 +19,7 @@ from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import within
-from afterword.kit.nouns.declaration import Hidden
-from afterword.kit.web import fields
+from afterword.listening.responses.records import ResponseRow
 from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -39,9 +34,9 @@ TAGGED_MAX: Final = 1_500  # rows with a tag that are all read; where more have 
 TAGGED_NEWEST_MAX: Final = 1_000  # rows that a count of a tag that many have looks at
 FREQUENT_MIN: Final = 25  # of the newest: then the others are read by their time, for the index would lead to very many
 CHANNELS: Final[Mapping[int | None, Marked]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
+IMPORTED, OWN = "imported", "own"
 OF_LINK: Final = 0  # the channel of instances that nothing was sent for
 
-Band = Literal["detractor", "passive", "promoter"]
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
 TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
 BOUNDED: Final[tuple[Tab, ...]] = ("all", "comment", "unhappy")  # whose counts are the same for all users
@@ -70,54 +65,29 @@ class Filter:
     search: str | None = None
     is_of_theme: bool = False
     link_id: str | None = None
+    response_import_id: str | None = None
+    imported: bool | None = None
     user_id: str | None = None
     seen_time: datetime = EVER
     test: bool = False
     is_frequent: bool | None = None
 
     @property
+    def origin(self) -> str | None:
+        """Where the responses come from: the id of a link or an import, IMPORTED or OWN; None: not filtered."""
+        kind = None if self.imported is None else IMPORTED if self.imported else OWN
+        return self.response_import_id or self.link_id or kind
+
+    @property
     def is_plain(self) -> bool:
         """Whether nothing but the tab and the period decides."""
         chosen = (self.questionnaire_id, self.tag, self.band, self.score_kind, self.channel_id, self.search)
-        return not any(one is not None for one in (*chosen, self.link_id, self.only))
+        return not any(one is not None for one in (*chosen, self.origin, self.only))
 
     @property
     def is_unfiltered(self) -> bool:
         """Whether each row that is looked at is listed."""
         return self.is_plain and self.tab in {"all", "comment", "unhappy"}
-
-
-def about(text: str) -> Meta:
-    return Meta(description=text)
-
-
-class ResponseRow(msgspec.Struct, frozen=True):  # the columns of `_SHOWN`; a dataclass is slow to make
-    """A response with what tells most of it, within seconds after it was given."""
-
-    instance_id: fields.Id
-    questionnaire_id: fields.Id
-    questionnaire_name: Annotated[str, Hidden()]
-    version_id: fields.Id
-    submitted_time: datetime
-    locale: str
-    test: bool
-    channel_id: int | None
-    responder_id: fields.Id | None
-    person: Annotated[str | None, Hidden()]  # an address
-    external_reference: str | None
-    score_question_id: Annotated[fields.Id | None, about("The question with the score.")]
-    score_kind: Annotated[ScaleName | None, about("The type of the question with the score.")]
-    score: Annotated[
-        int | None, about("Of the key question; else of the first answered of nps, csat, ces, smileys, rating.")
-    ]
-    score_max: Annotated[int | None, about("The highest of its scale.")]
-    band: Annotated[Band | None, about("The segment of the score; of csat and ces the dissatisfied are detractors.")]
-    comment: Annotated[
-        fields.Computed[str | None], about("The first thousand characters of the first answer in words.")
-    ]
-    tags: Annotated[fields.Computed[list[str]], about("The first twenty, in order.")]
-    alert_instance_id: Annotated[fields.Computed[fields.Id | None], about("The newest open case.")]
-    is_unread: Annotated[bool, Hidden()]
 
 
 # The sources of rows. All but the newest lead to few rows: a tag, a search, somebody's cases.
@@ -134,16 +104,24 @@ _COLUMNS: Final[LiteralString] = """r.organization_id, r.instance_id, r.question
   r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment, r.words"""
 _NEWEST: Final[LiteralString] = f"select {_COLUMNS} from response r where {_REACHED}"
 _OF_QUESTIONNAIRE: Final[LiteralString] = f"{_NEWEST} and r.questionnaire_id = $4::text"
-# In the order of the link's own index, so that a page reads no more than it shows.
-_OF_LINK: Final[LiteralString] = f"""select {_COLUMNS} from (
+
+
+def _of_origin(condition: LiteralString) -> LiteralString:
+    """In the order of the origin's own index, so that a page reads no more than it shows."""
+    return f"""select {_COLUMNS} from (
     select r.organization_id, r.instance_id, r.questionnaire_id, r.application_id, r.version_id, i.submitted_time,
       r.locale, r.test, r.channel_id, r.responder_id, r.external_reference, r.score_question_id, r.score_kind, r.score,
       r.score_max, r.band, r.comment, r.words
     from questionnaire_instance i
     cross join lateral (select {_COLUMNS} from response r
       where r.organization_id = i.organization_id and r.instance_id = i.instance_id offset 0) r
-    where i.organization_id = $1 and i.link_id = $15::text and i.submitted_time is not null
+    where i.organization_id = $1 and {condition} and i.submitted_time is not null
       and i.deleted_time is null) r where {_REACHED}"""
+
+
+_OF_LINK: Final = _of_origin("i.link_id = $15::text")
+_OF_IMPORT: Final = _of_origin("i.response_import_id = $15::text")
+_IMPORTED: Final = _of_origin("i.response_import_id is not null")
 _COMMENTED: Final[LiteralString] = f"{_NEWEST} and r.comment is not null"
 _UNHAPPY: Final[LiteralString] = f"{_NEWEST} and r.band = 'detractor'"
 # From the tag to its responses, never the other way: a rare tag would look through all of them.
@@ -177,8 +155,9 @@ _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
 _FITS: Final[LiteralString] = f"""($4::text is null or r.questionnaire_id = $4)
     and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
     and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)
-    and ($15::text is null or (select i.link_id from questionnaire_instance i
-      where i.organization_id = r.organization_id and i.instance_id = r.instance_id) = $15)
+    and ($15::text is null or (select case $15 when 'imported' then i.response_import_id is not null
+        when 'own' then i.response_import_id is null else coalesce(i.link_id, i.response_import_id) = $15 end
+      from questionnaire_instance i where i.organization_id = r.organization_id and i.instance_id = r.instance_id))
     and {within("r.instance_id", "$16")}"""
 # No `exists`: the planner would read all rows of the tag first, however many it has.
 _HAS_TAG: Final[LiteralString] = """($8::text is null or (select true from instance_tag t
@@ -190,7 +169,9 @@ _SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_
   (select a.identifier from responder_address a
    where a.organization_id = r.organization_id and a.responder_id = r.responder_id
    order by a.channel_id limit 1) as person,
-  r.external_reference, r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment,
+  r.external_reference, (select i.response_import_id from questionnaire_instance i
+   where i.organization_id = r.organization_id and i.instance_id = r.instance_id) as response_import_id,
+  r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment,
   array(select t.tag from instance_tag t
         where t.organization_id = r.organization_id and t.instance_id = r.instance_id order by t.tag limit 20) as tags,
   (select c.alert_instance_id from alert_instance c
@@ -232,11 +213,18 @@ def _source(chosen: Filter) -> LiteralString:
 
 def _newest(chosen: Filter) -> LiteralString:
     """The source that an index has in the order of time."""
+    if chosen.questionnaire_id or (chosen.origin and chosen.origin != OWN):
+        return _ordered(chosen)
+    return _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+
+
+def _ordered(chosen: Filter) -> LiteralString:
+    """As `_newest`, of all tabs."""
+    if chosen.response_import_id:
+        return _OF_IMPORT
     if chosen.link_id:
         return _OF_LINK
-    if chosen.questionnaire_id:
-        return _OF_QUESTIONNAIRE
-    return _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+    return _IMPORTED if chosen.imported else _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
 
 
 def _by_time(chosen: Filter) -> LiteralString:
@@ -422,7 +410,6 @@ async def count_tabs(
         reach = {"organization_id": organization_id, "application_ids": application_ids}
         return (await _list_counted(db, **reach, chosen=chosen, until=chosen.to_time, after="", limit=0))[0]
     values = (organization_id, list(application_ids), *_values(chosen))
-    newest: LiteralString = _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
     is_found = bool(chosen.search or chosen.tag)
     met: LiteralString = _MET if is_found else _FITS
     source = _source(chosen)
@@ -432,7 +419,7 @@ async def count_tabs(
         *counts, scanned = await db.fetch_one(
             # No column but those that are compared is carried; offset 0: each row is looked at once.
             f"""select {_filtered()}, count(*)
-                from (select r.*, {met} as fits from ({newest} {_ORDER} limit $17) r offset 0) r""",
+                from (select r.*, {met} as fits from ({_ordered(chosen)} {_ORDER} limit $17) r offset 0) r""",
             *values,
             most + 1,
         )
@@ -573,7 +560,7 @@ def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
     return (
         *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),
         *(chosen.band, chosen.score_kind, chosen.channel_id, chosen.search, chosen.user_id, chosen.seen_time),
-        *(chosen.link_id, chosen.only),
+        *(chosen.origin, chosen.only),
     )
 
 

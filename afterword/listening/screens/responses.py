@@ -163,6 +163,8 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
     begin = words("Message asked for") if item else words("Link issued")
     if instance.link_id:
         begin, planned = words("Started from a public link"), await _link_title(visit, db, instance.link_id)
+    if instance.response_import_id:
+        begin = words("Started in another system")
     steps = (
         (item.created_time if item else instance.created_time, begin, planned),
         (instance.sent_time, words("Sent"), words("at try {n}", n=tries) if tries > 1 else ""),

@@ -97,15 +97,16 @@ async def find_or_create(
     secret: bytes,
     actor: Actor | None = None,
     known: Mapping[AddressId, Recipient | None] = MappingProxyType({}),
+    tells: bool = True,
 ) -> list[Found]:
     """The responder of each input, in order, for a batch of any organizations, with few statements.
 
     Two transactions with the same new address create one responder: the second waits for the first's commit.
-    `known`: addresses that this transaction has looked up, None for one without a responder. Raises Invalid
-    `unknown_id` if a given `responder_id` does not exist in its organization, Unavailable if others were faster
-    `ROUNDS_MAX` times.
+    `known`: addresses that this transaction has looked up, None for one without a responder. `tells`: events tell of
+    what is made and changed. Raises Invalid `unknown_id` if a given `responder_id` does not exist in its organization,
+    Unavailable if others were faster `ROUNDS_MAX` times.
     """
-    search = _Search(inputs, [_keys(one, secret) for one in inputs], now, actor or Actor())
+    search = _Search(inputs, [_keys(one, secret) for one in inputs], now, actor or Actor(), tells=tells)
     search.learn(recipient for recipient in known.values() if recipient is not None)
     search.absent = {key for key, recipient in known.items() if recipient is None}
     if given := [(one.organization_id, one.responder_id) for one in inputs if one.responder_id]:
@@ -127,6 +128,16 @@ async def find_or_create(
     raise errors.Unavailable(
         "Others are adding the same responders at the same moment.", headers={"Retry-After": str(RETRY_AFTER_SECONDS)}
     )
+
+
+async def list_erased(db: Database, *, inputs: Sequence[ResponderInput], now: datetime, secret: bytes) -> set[int]:
+    """The places of those inputs with an address of somebody who was erased."""
+    places: dict[AddressId, list[int]] = {}
+    for place, one in enumerate(inputs):
+        for key in _keys(one, secret):
+            places.setdefault(key.id, []).append(place)
+    found = await store.list_suppressions_for(db, addresses=list(places), now=now) if places else []
+    return {place for one in found if one.reason == "erased" for place in places[one.key]}
 
 
 async def update(
@@ -206,9 +217,15 @@ class _Search:
     """The state of one find_or_create: the responder of each input, and the rows to insert."""
 
     def __init__(
-        self, inputs: Sequence[ResponderInput], keys: Sequence[list[_Key]], now: datetime, actor: Actor
+        self,
+        inputs: Sequence[ResponderInput],
+        keys: Sequence[list[_Key]],
+        now: datetime,
+        actor: Actor,
+        *,
+        tells: bool = True,
     ) -> None:
-        self.inputs, self.keys, self.now, self.actor = inputs, keys, now, actor
+        self.inputs, self.keys, self.now, self.actor, self.tells = inputs, keys, now, actor, tells
         self.chosen: list[str | None] = [one.responder_id for one in inputs]
         self.addresses: dict[AddressId, Address] = {}
         self.absent: set[AddressId] = set()  # without a responder when they were looked up
@@ -330,17 +347,20 @@ async def _finish(db: Database, search: _Search) -> list[Found]:
         # Read again with a lock: merging into a row that another transaction changes would undo its change.
         claimed = await store.claim_responders(db, keys=differing)
         merged = [_merge(row, _merged(inputs[row.key])) for row in claimed]
-        rows |= {row.key: row for row in await _update(db, merged, search.now, search.actor)}
-    created = [
-        _event("responder.created", row.responder_id, row, search.now, search.actor) for row in search.created.values()
-    ]
+        changed = await _update(db, merged, search.now, search.actor, tells=search.tells)
+        rows |= {row.key: row for row in changed}
+    told = search.created.values() if search.tells else ()
+    created = [_event("responder.created", row.responder_id, row, search.now, search.actor) for row in told]
     await events.record(db, events=created)
     return [_found(search, index, rows) for index in range(len(search.inputs))]
 
 
-async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor: Actor) -> list[Responder]:
+async def _update(
+    db: Database, rows: Sequence[Responder], now: datetime, actor: Actor, *, tells: bool = True
+) -> list[Responder]:
     changed = await store.update_responders(db, responders=[replace(row, updated_by=actor.id) for row in rows], now=now)
-    await events.record(db, events=[_event("responder.updated", row.responder_id, row, now, actor) for row in changed])
+    told = changed if tells else ()
+    await events.record(db, events=[_event("responder.updated", row.responder_id, row, now, actor) for row in told])
     return changed
 
 

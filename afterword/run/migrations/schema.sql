@@ -1629,6 +1629,8 @@ CREATE TABLE questionnaire_instance (
     anonymity text,
     texts_removed_time timestamp with time zone,
     anonymized_time timestamp with time zone,
+    response_import_id text COLLATE pg_catalog."C",
+    external_id text COLLATE pg_catalog."C",
     CONSTRAINT questionnaire_instance_anonymity_check CHECK ((anonymity = ANY (ARRAY['invitation'::text, 'response'::text]))),
     CONSTRAINT questionnaire_instance_judgement_check CHECK ((judgement = ANY (ARRAY['held'::text, 'accepted'::text, 'rejected'::text]))),
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
@@ -1992,6 +1994,36 @@ CREATE TABLE response_fill (
     after text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     done_time timestamp with time zone,
     CONSTRAINT response_fill_is_single_check CHECK (is_single)
+);
+
+CREATE TABLE response_import (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    response_import_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    title text,
+    format text NOT NULL,
+    file_name text,
+    digest text,
+    state text DEFAULT 'open'::text NOT NULL,
+    rows_read integer DEFAULT 0 NOT NULL,
+    rows_created integer DEFAULT 0 NOT NULL,
+    rows_unchanged integer DEFAULT 0 NOT NULL,
+    rows_failed integer DEFAULT 0 NOT NULL,
+    rows_removed integer DEFAULT 0 NOT NULL,
+    finished_time timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text,
+    actor_kind text NOT NULL,
+    CONSTRAINT response_import_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'token'::text, 'worker'::text]))),
+    CONSTRAINT response_import_check CHECK ((((rows_created + rows_unchanged) + rows_failed) = rows_read)),
+    CONSTRAINT response_import_check1 CHECK (((state = 'open'::text) = (finished_time IS NULL))),
+    CONSTRAINT response_import_digest_check CHECK ((length(digest) = 64)),
+    CONSTRAINT response_import_file_name_check CHECK ((length(file_name) <= 255)),
+    CONSTRAINT response_import_format_check CHECK (((length(format) >= 1) AND (length(format) <= 50))),
+    CONSTRAINT response_import_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'removing'::text, 'removed'::text]))),
+    CONSTRAINT response_import_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
 );
 
 CREATE TABLE response_read (
@@ -2622,6 +2654,9 @@ ALTER TABLE ONLY response_file
 ALTER TABLE ONLY response_fill
     ADD CONSTRAINT response_fill_pkey PRIMARY KEY (is_single);
 
+ALTER TABLE ONLY response_import
+    ADD CONSTRAINT response_import_pkey PRIMARY KEY (organization_id, response_import_id);
+
 ALTER TABLE ONLY response
     ADD CONSTRAINT response_pkey PRIMARY KEY (organization_id, instance_id);
 
@@ -2905,6 +2940,12 @@ CREATE INDEX questionnaire_instance_deleted ON questionnaire_instance USING btre
 
 CREATE INDEX questionnaire_instance_doubtful ON questionnaire_instance USING btree (organization_id, COALESCE(judgement, 'marked'::text), COALESCE(submitted_time, held_submitted_time) DESC, instance_id) WHERE ((flags IS NOT NULL) AND (deleted_time IS NULL));
 
+CREATE UNIQUE INDEX questionnaire_instance_external ON questionnaire_instance USING btree (organization_id, questionnaire_id, external_id) WHERE ((external_id IS NOT NULL) AND (deleted_time IS NULL));
+
+CREATE INDEX questionnaire_instance_import ON questionnaire_instance USING btree (organization_id, response_import_id, submitted_time DESC, instance_id) WHERE ((response_import_id IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
+
+CREATE INDEX questionnaire_instance_imported ON questionnaire_instance USING btree (organization_id, submitted_time DESC, instance_id) WHERE ((response_import_id IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
+
 CREATE INDEX questionnaire_instance_link ON questionnaire_instance USING btree (organization_id, link_id, submitted_time DESC, instance_id) WHERE ((link_id IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
 
 CREATE INDEX questionnaire_instance_list ON questionnaire_instance USING btree (organization_id, questionnaire_id, created_time DESC, instance_id);
@@ -3012,6 +3053,10 @@ CREATE INDEX responder_list ON responder USING btree (organization_id, created_t
 CREATE INDEX responder_words ON responder USING gin (((to_tsvector('simple'::regconfig, organization_id) || jsonb_to_tsvector('simple'::regconfig, (translate(regexp_replace(NORMALIZE(((metadata - '{email,phone_number}'::text[]))::text, NFD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), 'ς-./@+_'::text, 'σ      '::text))::jsonb, '["string"]'::jsonb)))) WHERE ((metadata - '{email,phone_number}'::text[]) <> '{}'::jsonb);
 
 CREATE INDEX response_commented ON response USING btree (organization_id, test, submitted_time DESC, instance_id) WHERE (comment IS NOT NULL);
+
+CREATE INDEX response_import_list ON response_import USING btree (organization_id, created_time DESC, response_import_id);
+
+CREATE INDEX response_import_removing ON response_import USING btree (updated_time) WHERE (state = 'removing'::text);
 
 CREATE INDEX response_list ON response USING btree (organization_id, test, submitted_time DESC, instance_id);
 
@@ -3138,6 +3183,8 @@ CREATE TRIGGER audit AFTER INSERT ON queue_batch FOR EACH ROW EXECUTE FUNCTION w
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_digest FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_digest', 'digest_id', 'recipient');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_share FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_share', 'share_id', 'digest');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF title, state ON response_import FOR EACH ROW EXECUTE FUNCTION write_audit_entry('response_import', 'response_import_id', 'digest rows_read rows_created rows_unchanged rows_failed rows_removed finished_time');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON response_theme FOR EACH ROW EXECUTE FUNCTION write_audit_entry('response_theme', 'theme_id', '');
 
@@ -3473,6 +3520,12 @@ ALTER TABLE ONLY responder
 
 ALTER TABLE ONLY response_file
     ADD CONSTRAINT response_file_organization_id_instance_id_question_id_fkey FOREIGN KEY (organization_id, instance_id, question_id) REFERENCES answer(organization_id, instance_id, question_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY response_import
+    ADD CONSTRAINT response_import_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY response_import
+    ADD CONSTRAINT response_import_organization_id_questionnaire_id_fkey FOREIGN KEY (organization_id, questionnaire_id) REFERENCES questionnaire(organization_id, questionnaire_id);
 
 ALTER TABLE ONLY response
     ADD CONSTRAINT response_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;

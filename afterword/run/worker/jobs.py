@@ -20,6 +20,7 @@ from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
 from afterword.listening.exports import service as exports
+from afterword.listening.imports import service as response_imports
 from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows, taggings
@@ -205,6 +206,7 @@ def jobs_of(
         steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX),
         steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
         steps("tag many responses", READ_SECONDS, taggings.work_next),
+        steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
         steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
         steps("keep counts", KEEP_SECONDS, daily_counts.keep),
         Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),

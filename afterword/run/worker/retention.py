@@ -12,6 +12,7 @@ from afterword.core.messaging import notices
 from afterword.events import deliveries
 from afterword.kit.db.retention import Retention
 from afterword.listening.exports import service as exports
+from afterword.listening.imports import service as response_imports
 from afterword.listening.reports import shares
 from afterword.listening.responses import taggings
 from afterword.sending.intake import lists, test_messages
@@ -138,6 +139,13 @@ RETENTION: Final[Mapping[str, Retention]] = {
     ),
     "notice mails": Retention(
         "notice_mail", "organization_id, mail_id", "o.finished_time", timedelta(days=notices.KEPT_DAYS)
+    ),
+    "imports of responses that were removed": Retention(
+        "response_import",
+        "organization_id, response_import_id",
+        "o.updated_time",
+        timedelta(days=response_imports.RECORD_DAYS),
+        also="o.state = 'removed'",
     ),
     "taggings": Retention(
         "tagging", "organization_id, tagging_id", "o.created_time", timedelta(days=taggings.KEEP_DAYS), batch=5

@@ -5,7 +5,7 @@ Three jobs share the work, and each may run in any number of workers. `follow` m
 on time: days that are not kept, or marked, or changed by unread events are counted live.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
@@ -58,6 +58,21 @@ async def follow(db: Database, *, now: datetime) -> int:
     }
     cases = {(event.organization_id, each) for event in news if not event.test and (each := _case_of(event))}
     moved = await store.list_case_moments(db, cases=sorted(cases)) if cases else []
+    await mark(db, touched=touched, moved=moved, now=now)
+    return passed
+
+
+async def mark(
+    db: Database,
+    *,
+    touched: Collection[tuple[str, str, datetime]],
+    moved: Collection[tuple[str, str, datetime]],
+    now: datetime,
+) -> None:
+    """Mark days of responses that were `touched`, and days when cases went out that have `moved`.
+
+    Each is an organization, a questionnaire and a moment.
+    """
     known = sorted({(organization_id, questionnaire_id) for organization_id, questionnaire_id, _ in [*touched, *moved]})
     if known:
         spans = await store.list_spans(db, questionnaires=known)
@@ -77,7 +92,6 @@ async def follow(db: Database, *, now: datetime) -> int:
             and span.dimension == store.HOUR
         }
         await store.insert_dirty_hours(db, hours=list(hours), now=now)
-    return passed
 
 
 async def keep(db: Database, *, now: datetime) -> int:

@@ -1409,6 +1409,30 @@ class OutboxMessage(Struct, kw_only=True):
     created_time: datetime
 
 
+class PastResponseRow(Struct, kw_only=True):
+    """
+    The outcome of one row: 201 created, 200 there already, 409 or 422 refused.
+    """
+
+    row: int
+    status: int
+    instance_id: str | None
+    external_id: str | None
+    problem: dict[str, Any] | None
+
+
+class PastResponsesResult(Struct, kw_only=True):
+    """
+    The outcomes of all rows, in their order.
+    """
+
+    response_import_id: str | None
+    results: list[PastResponseRow]
+    created: int
+    unchanged: int
+    failed: int
+
+
 class PauseRequest(Struct, kw_only=True):
     """
     The reason is shown to people who ask why a message waits.
@@ -1426,6 +1450,16 @@ class PeriodShown(Struct, kw_only=True):
     to_time: datetime
     time_zone: str
     date_basis: str
+
+
+class Person(Struct, kw_only=True):
+    """
+    Whoever gave the response: found by the first of these that is known, else made with all of them.
+    """
+
+    email: str | None | UnsetType = UNSET
+    phone_number: str | None | UnsetType = UNSET
+    external_id: str | None | UnsetType = UNSET
 
 
 class Pipeline(Struct, kw_only=True):
@@ -2176,6 +2210,7 @@ class Response(Struct, kw_only=True):
     channel_id: int | None
     responder_id: str | None
     external_reference: str | None
+    response_import_id: str | None
     score_question_id: str | None
     score_kind: str | None
     score: int | None
@@ -2226,10 +2261,52 @@ class ResponseFilter(Struct, kw_only=True):
     tag: str | None | UnsetType = UNSET
     channel_id: int | None | UnsetType = UNSET
     link_id: str | None | UnsetType = UNSET
+    imported: bool | None | UnsetType = UNSET
+    response_import_id: str | None | UnsetType = UNSET
     search: str | None | UnsetType = UNSET
     word: str | None | UnsetType = UNSET
     test: bool | UnsetType = False
     condition: dict[str, Any] | None | UnsetType = UNSET
+
+
+class ResponseImport(Struct, kw_only=True):
+    """
+    Responses that were brought in together, and how far that has come.
+    """
+
+    response_import_id: str
+    questionnaire_id: str
+    title: str | None
+    format: str
+    file_name: str | None
+    state: str
+    rows_read: int
+    rows_created: int
+    rows_unchanged: int
+    rows_failed: int
+    rows_removed: int
+    created_time: datetime
+    updated_time: datetime
+    finished_time: datetime | None
+    created_by: str | None
+
+
+class ResponseImportRequest(Struct, kw_only=True):
+    """
+    An import to open.
+    """
+
+    questionnaire_id: str
+    title: str | None | UnsetType = UNSET
+
+
+class ResponseImportUpdate(Struct, kw_only=True):
+    """
+    The name of an import, and its end.
+    """
+
+    title: str | UnsetType = UNSET
+    state: Literal["done"] | UnsetType = UNSET
 
 
 class ResponseMetadata(Struct, kw_only=True):
@@ -2256,6 +2333,8 @@ class ResponseSearch(Struct, kw_only=True):
     tag: str | None | UnsetType = UNSET
     channel_id: int | None | UnsetType = UNSET
     link_id: str | None | UnsetType = UNSET
+    imported: bool | None | UnsetType = UNSET
+    response_import_id: str | None | UnsetType = UNSET
     search: str | None | UnsetType = UNSET
     word: str | None | UnsetType = UNSET
     test: bool | UnsetType = False
@@ -3458,6 +3537,21 @@ class OverviewScore(Struct, kw_only=True):
     figure: Figure
     bins: list[OverviewBin]
     of_all: Figure | None | UnsetType = UNSET
+
+
+class PastResponse(Struct, kw_only=True):
+    """
+    A response that was given elsewhere. One of the times is needed.
+    """
+
+    external_id: str
+    answers: dict[str, Any] | list[dict[str, Any]]
+    started_time: datetime | None | UnsetType = UNSET
+    completed_time: datetime | None | UnsetType = UNSET
+    channel_id: Literal[1, 2, 3] | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    metadata: MetadataGroups | None | UnsetType = UNSET
+    person: Person | None | UnsetType = UNSET
 
 
 class PipelineRequest(Struct, kw_only=True):

@@ -1771,6 +1771,8 @@ class Responses(Family):
         tag: str | None = None,
         channel_id: int | None = None,
         link_id: str | None = None,
+        imported: bool | None = None,
+        response_import_id: str | None = None,
         search: str | None = None,
         word: str | None = None,
         test: bool | None = None,
@@ -1797,6 +1799,8 @@ class Responses(Family):
                 "tag": tag,
                 "channel_id": channel_id,
                 "link_id": link_id,
+                "imported": imported,
+                "response_import_id": response_import_id,
                 "search": search,
                 "word": word,
                 "test": test,
@@ -1818,6 +1822,8 @@ class Responses(Family):
         tag: str | None = None,
         channel_id: int | None = None,
         link_id: str | None = None,
+        imported: bool | None = None,
+        response_import_id: str | None = None,
         search: str | None = None,
         word: str | None = None,
         test: bool | None = None,
@@ -1840,6 +1846,8 @@ class Responses(Family):
                 "tag": tag,
                 "channel_id": channel_id,
                 "link_id": link_id,
+                "imported": imported,
+                "response_import_id": response_import_id,
                 "search": search,
                 "word": word,
                 "test": test,
@@ -1962,6 +1970,8 @@ class Responses(Family):
         tag: str | None = None,
         channel_id: int | None = None,
         link_id: str | None = None,
+        imported: bool | None = None,
+        response_import_id: str | None = None,
         search: str | None = None,
         word: str | None = None,
         test: bool | None = None,
@@ -1986,6 +1996,8 @@ class Responses(Family):
                 "tag": tag,
                 "channel_id": channel_id,
                 "link_id": link_id,
+                "imported": imported,
+                "response_import_id": response_import_id,
                 "search": search,
                 "word": word,
                 "test": test,
@@ -2068,6 +2080,81 @@ class Responses(Family):
         Needs `Questionnaire Instance.Read`.
         """
         self._transport.request("DELETE", f"/q/response/view/{_segment(view_id)}", if_match=if_match)
+
+    def list_response_imports(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.ResponseImport]:
+        """Get imports of responses.
+
+        One whose responses were removed is kept for thirty days. Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.pages(
+            "/q/response/import",
+            models.ResponseImport,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def open_response_import(
+        self, body: models.ResponseImportRequest, *, idempotency_key: str | None = None
+    ) -> models.ResponseImport:
+        """Open an import of responses.
+
+        Needs `Questionnaire Instance.Create`.
+        """
+        return self._transport.request("POST", "/q/response/import", body=body, idempotency_key=idempotency_key).read(
+            models.ResponseImport
+        )
+
+    def get_response_import(self, response_import_id: str) -> models.ResponseImport:
+        """Get an import of responses.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("GET", f"/q/response/import/{_segment(response_import_id)}").read(
+            models.ResponseImport
+        )
+
+    def finish_response_import(
+        self, response_import_id: str, body: models.ResponseImportUpdate | None = None, *, if_match: str | None = None
+    ) -> models.ResponseImport:
+        """Rename or finish an import of responses.
+
+        Needs `Questionnaire Instance.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/response/import/{_segment(response_import_id)}", body=body, if_match=if_match
+        ).read(models.ResponseImport)
+
+    def remove_response_import(self, response_import_id: str, *, if_match: str | None = None) -> None:
+        """Remove all responses of an import.
+
+        Workers remove them; GET tells how far that has come. People stay. Needs `Questionnaire Instance.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/response/import/{_segment(response_import_id)}", if_match=if_match)
+
+    def import_responses(
+        self,
+        questionnaire_id: str,
+        body: Sequence[models.PastResponse],
+        *,
+        response_import_id: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.PastResponsesResult:
+        """Import responses.
+
+        A JSON array or lines of JSON, of responses that were given elsewhere; each row is checked alone. The same row
+        again changes nothing; another one with its `external_id` is refused. No message, alert, webhook, sequence or
+        credit follows from them. Needs `Questionnaire Instance.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/response",
+            query={"response_import_id": response_import_id, "dry_run": dry_run},
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.PastResponsesResult)
 
 
 class Queue(Family):
