@@ -1522,6 +1522,36 @@ export interface OverviewScore {
   of_all?: Figure | null;
 }
 
+/** A response that was given elsewhere. One of the times is needed. */
+export interface PastResponse {
+  external_id: string;
+  answers: Record<string, unknown> | Array<Record<string, unknown>>;
+  started_time?: Moment | null;
+  completed_time?: Moment | null;
+  channel_id?: 1 | 2 | 3 | null;
+  locale?: string | null;
+  metadata?: MetadataGroups | null;
+  person?: Person | null;
+}
+
+/** The outcome of one row: 201 created, 200 there already, 409 or 422 refused. */
+export interface PastResponseRow {
+  row: number;
+  status: number;
+  instance_id: string | null;
+  external_id: string | null;
+  problem: Record<string, unknown> | null;
+}
+
+/** The outcomes of all rows, in their order. */
+export interface PastResponsesResult {
+  response_import_id: string | null;
+  results: Array<PastResponseRow>;
+  created: number;
+  unchanged: number;
+  failed: number;
+}
+
 /** The reason is shown to people who ask why a message waits. */
 export interface PauseRequest {
   reason: string;
@@ -1533,6 +1563,13 @@ export interface PeriodShown {
   to_time: string;
   time_zone: string;
   date_basis: string;
+}
+
+/** Whoever gave the response: found by the first of these that is known, else made with all of them. */
+export interface Person {
+  email?: string | null;
+  phone_number?: string | null;
+  external_id?: string | null;
 }
 
 /** A pipeline: how and when the items of a questionnaire are sent. */
@@ -2369,6 +2406,7 @@ export interface Response {
   channel_id: number | null;
   responder_id: string | null;
   external_reference: string | null;
+  response_import_id: string | null;
   score_question_id: string | null;
   score_kind: Open<"ces" | "csat" | "nps" | "rating" | "smileys"> | null;
   score: number | null;
@@ -2442,10 +2480,43 @@ export interface ResponseFilter {
   tag?: string | null;
   channel_id?: number | null;
   link_id?: string | null;
+  imported?: boolean | null;
+  response_import_id?: string | null;
   search?: string | null;
   word?: string | null;
   test?: boolean;
   condition?: Record<string, unknown> | null;
+}
+
+/** Responses that were brought in together, and how far that has come. */
+export interface ResponseImport {
+  response_import_id: string;
+  questionnaire_id: string;
+  title: string | null;
+  format: string;
+  file_name: string | null;
+  state: Open<"done" | "open" | "removed" | "removing">;
+  rows_read: number;
+  rows_created: number;
+  rows_unchanged: number;
+  rows_failed: number;
+  rows_removed: number;
+  created_time: string;
+  updated_time: string;
+  finished_time: string | null;
+  created_by: string | null;
+}
+
+/** An import to open. */
+export interface ResponseImportRequest {
+  questionnaire_id: string;
+  title?: string | null;
+}
+
+/** The name of an import, and its end. */
+export interface ResponseImportUpdate {
+  title?: string;
+  state?: "done";
 }
 
 /** Values by name; empty where the token may not read them. */
@@ -2466,6 +2537,8 @@ export interface ResponseSearch {
   tag?: string | null;
   channel_id?: number | null;
   link_id?: string | null;
+  imported?: boolean | null;
+  response_import_id?: string | null;
   search?: string | null;
   word?: string | null;
   test?: boolean;

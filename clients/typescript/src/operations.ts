@@ -761,12 +761,12 @@ export class PublicLinks extends Family {
 /** Responses. */
 export class Responses extends Family {
   /** Get all responses. Those of all questionnaires, the newest first. The case is the open one. Needs `Questionnaire Instance.Read`. */
-  listResponses(options: { questionnaire_id?: string | null; application_id?: string | null; from_time?: string | null; to_time?: string | null; only?: "comment" | "unhappy" | null; band?: "detractor" | "passive" | "promoter" | null; score_kind?: "ces" | "csat" | "nps" | "rating" | "smileys" | null; tag?: string | null; channel_id?: number | null; link_id?: string | null; search?: string | null; word?: string | null; test?: boolean; filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.Response> {
+  listResponses(options: { questionnaire_id?: string | null; application_id?: string | null; from_time?: string | null; to_time?: string | null; only?: "comment" | "unhappy" | null; band?: "detractor" | "passive" | "promoter" | null; score_kind?: "ces" | "csat" | "nps" | "rating" | "smileys" | null; tag?: string | null; channel_id?: number | null; link_id?: string | null; imported?: boolean | null; response_import_id?: string | null; search?: string | null; word?: string | null; test?: boolean; filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.Response> {
     return this.transport.pages(`/q/response`, options);
   }
 
   /** Count responses. Counts by facet of the same filter, of the newest ten thousand responses. Needs `Questionnaire Instance.Read`. */
-  countResponses(options: { questionnaire_id?: string | null; application_id?: string | null; from_time?: string | null; to_time?: string | null; only?: "comment" | "unhappy" | null; band?: "detractor" | "passive" | "promoter" | null; score_kind?: "ces" | "csat" | "nps" | "rating" | "smileys" | null; tag?: string | null; channel_id?: number | null; link_id?: string | null; search?: string | null; word?: string | null; test?: boolean } = {}): Promise<models.ResponseCounts> {
+  countResponses(options: { questionnaire_id?: string | null; application_id?: string | null; from_time?: string | null; to_time?: string | null; only?: "comment" | "unhappy" | null; band?: "detractor" | "passive" | "promoter" | null; score_kind?: "ces" | "csat" | "nps" | "rating" | "smileys" | null; tag?: string | null; channel_id?: number | null; link_id?: string | null; imported?: boolean | null; response_import_id?: string | null; search?: string | null; word?: string | null; test?: boolean } = {}): Promise<models.ResponseCounts> {
     return this.transport.send("GET", `/q/response/count`, options);
   }
 
@@ -811,7 +811,7 @@ export class Responses extends Family {
   }
 
   /** Count words of comments. Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out. Needs `Questionnaire Instance.Read`. */
-  countWords(options: { questionnaire_id?: string | null; application_id?: string | null; from_time?: string | null; to_time?: string | null; only?: "comment" | "unhappy" | null; band?: "detractor" | "passive" | "promoter" | null; score_kind?: "ces" | "csat" | "nps" | "rating" | "smileys" | null; tag?: string | null; channel_id?: number | null; link_id?: string | null; search?: string | null; word?: string | null; test?: boolean; group_by?: string | null } = {}): Promise<models.CommentWords> {
+  countWords(options: { questionnaire_id?: string | null; application_id?: string | null; from_time?: string | null; to_time?: string | null; only?: "comment" | "unhappy" | null; band?: "detractor" | "passive" | "promoter" | null; score_kind?: "ces" | "csat" | "nps" | "rating" | "smileys" | null; tag?: string | null; channel_id?: number | null; link_id?: string | null; imported?: boolean | null; response_import_id?: string | null; search?: string | null; word?: string | null; test?: boolean; group_by?: string | null } = {}): Promise<models.CommentWords> {
     return this.transport.send("GET", `/q/response/word`, options);
   }
 
@@ -858,6 +858,36 @@ export class Responses extends Family {
   /** Remove a saved view. Needs `Questionnaire Instance.Read`. */
   removeView(viewId: string, options: { ifMatch?: string } = {}): Promise<void> {
     return this.transport.send("DELETE", `/q/response/view/${segment(viewId)}`, options);
+  }
+
+  /** Get imports of responses. One whose responses were removed is kept for thirty days. Needs `Questionnaire Instance.Read`. */
+  listResponseImports(options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.ResponseImport> {
+    return this.transport.pages(`/q/response/import`, options);
+  }
+
+  /** Open an import of responses. Needs `Questionnaire Instance.Create`. */
+  openResponseImport(body: models.ResponseImportRequest, options: { idempotencyKey?: string } = {}): Promise<models.ResponseImport> {
+    return this.transport.send("POST", `/q/response/import`, options, body);
+  }
+
+  /** Get an import of responses. Needs `Questionnaire Instance.Read`. */
+  getResponseImport(responseImportId: string): Promise<models.ResponseImport> {
+    return this.transport.send("GET", `/q/response/import/${segment(responseImportId)}`);
+  }
+
+  /** Rename or finish an import of responses. Needs `Questionnaire Instance.Update`. */
+  finishResponseImport(responseImportId: string, body?: models.ResponseImportUpdate, options: { ifMatch?: string } = {}): Promise<models.ResponseImport> {
+    return this.transport.send("PATCH", `/q/response/import/${segment(responseImportId)}`, options, body);
+  }
+
+  /** Remove all responses of an import. Workers remove them; GET tells how far that has come. People stay. Needs `Questionnaire Instance.Delete`. */
+  removeResponseImport(responseImportId: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.transport.send("DELETE", `/q/response/import/${segment(responseImportId)}`, options);
+  }
+
+  /** Import responses. A JSON array or lines of JSON, of responses that were given elsewhere; each row is checked alone. The same row again changes nothing; another one with its `external_id` is refused. No message, alert, webhook, sequence or credit follows from them. Needs `Questionnaire Instance.Create`. */
+  importResponses(questionnaireId: string, body: Array<models.PastResponse>, options: { response_import_id?: string | null; dry_run?: boolean; idempotencyKey?: string } = {}): Promise<models.PastResponsesResult> {
+    return this.transport.send("POST", `/q/questionnaire/${segment(questionnaireId)}/response`, options, body);
   }
 }
 
