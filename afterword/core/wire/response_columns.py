@@ -15,19 +15,25 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from afterword import errors
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, Question
 from afterword.core.wire import written
 from afterword.core.wire.written import plain
+from afterword.errors import Sentence
 
 ASK: Final = "?"
+REST: Final = "*"  # all columns that nobody knows
+ASKED_SHOWN_MAX: Final = 10
+UNSAID: Final = "Say what {n} columns mean, or leave them out: {names}."
+OPEN_DATES: Final = "Say whether the day or the month comes first in the dates of “{name}”."
 LEFT_OUT: Final = ""
 CHANNEL: Final = "channel_id"
 CHANNELS: Final = {"email": 1, "sms": 2, "webhook": 3, "1": 1, "2": 2, "3": 3}
 FINISHED: Final = "finished"  # a column that says whether a response is complete
 MEMBERS: Final[Mapping[str, str]] = {
-    "external_id": "response_id responseid response_uuid id uuid token",
+    "external_id": "response_id responseid response_uuid id uuid token #",
     "started_time": "start_date start_date_utc started started_at startdate landed_at created_at time_started",
     "completed_time": (
         "end_date submit_date submit_date_utc submitdate submitted submitted_at completed completed_at recorded_date "
@@ -53,6 +59,7 @@ _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0+)?(?:\s*[-\u2013\u2014:=(].*)?\
 _SPLIT: Final = re.compile(r"[;|\n]")
 _DATED: Final = re.compile(r"\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}")
 MONTHS: Final = 12
+MIDNIGHT: Final = "00:00"  # of a day without a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +108,38 @@ class Columns:
         for place, name in enumerate(table.names):
             fitting = self._fitting(name) or self._fitting(table.labels.get(name, ""))
             meaning = next(iter(fitting)) if len(fitting) == 1 else ASK
-            is_taken = meaning in found.values() and meaning not in {ASK, LEFT_OUT}
-            empty = not name.strip() or (meaning == ASK and bool(table.rows) and not table.cells(place))
-            found[name] = LEFT_OUT if empty else ASK if is_taken else meaning
+            is_empty = not name.strip() or (meaning == ASK and bool(table.rows) and not table.cells(place))
+            if meaning in found.values() and meaning != LEFT_OUT:  # of two times or names the first one counts
+                meaning = LEFT_OUT if meaning in MEMBERS else ASK
+            found[name] = LEFT_OUT if is_empty else meaning
+        return found
+
+    def chosen(self, table: Table, said: Mapping[str, str]) -> dict[str, str]:
+        """The guess with what somebody said of some columns, or of all others as REST. Raises Invalid."""
+        wrong = [
+            Sentence("There is no column “{name}”.", name=name) for name in said if name not in (*table.names, REST)
+        ]
+        unknown = [meaning for meaning in said.values() if not self.is_meaning(meaning)]
+        wrong += [Sentence("No column can mean “{name}”.", name=meaning) for meaning in unknown]
+        found = {**self.guess(table), **{name: meaning for name, meaning in said.items() if name != REST}}
+        asked = [name for name, meaning in found.items() if meaning == ASK]
+        found |= dict.fromkeys(asked, said.get(REST, ASK))
+        if ASK in found.values():
+            names = ", ".join(f"“{name}”" for name in asked[:ASKED_SHOWN_MAX])
+            wrong.append(Sentence(UNSAID, n=len(asked), names=names))
+        errors.check([errors.FieldError("required", one, pointer="/map") for one in wrong])
+        return found
+
+    def orders(self, table: Table, meanings: Mapping[str, str], said: str = "") -> dict[str, str]:
+        """The order of day and month in each column of dates. Raises Invalid where a person has to say it."""
+        found: dict[str, str] = {}
+        for place, name in enumerate(table.names):
+            question = self.questions.get(meanings[name].removeprefix("answer."))
+            if meanings[name] in {"started_time", "completed_time"} or (question and question.question.shape == "date"):
+                order = self.date_order(table.cells(place))
+                found[name] = said or order if order == ASK else order
+                if found[name] == ASK:
+                    raise errors.Invalid.at("/dates", "required", Sentence(OPEN_DATES, name=name))
         return found
 
     def is_meaning(self, meaning: str) -> bool:
@@ -132,7 +168,7 @@ class Columns:
             head, *rest = meaning.split(".", 2)
             if head == "answer":
                 question, _, part = meaning.removeprefix("answer.").partition(".")
-                given.setdefault(question, {})[part] = text
+                given.setdefault(question, {})[part] = written.iso(text, orders[name]) if name in orders else text
             elif meaning == FINISHED:
                 is_complete = plain(text) not in NO
             elif head in {"started_time", "completed_time"}:
@@ -233,7 +269,7 @@ _SYSTEMS: Final = _system_names()
 
 
 def _moment(text: str, order: str, *, is_utc: bool) -> str:
-    found = written.iso(text, order)
+    found = written.iso(text, order, MIDNIGHT)
     return f"{found}Z" if is_utc and found[-1:].isdigit() else found
 
 

@@ -5,7 +5,7 @@ CSV and SPSS are read as they go; workbooks and JSON have bounds.
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -60,6 +60,14 @@ def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
     if len(names) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
     return headed(names, rows, SAMPLE_ROWS)
+
+
+def requests_of(
+    stem: str, names: Sequence[str], rows: Rows, document: Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
+) -> Iterator[tuple[int, bytes]]:
+    """Each row as a line of JSON, with its number; without an id of its own it is known by file and number."""
+    for number, row in enumerate(rows, start=2):
+        yield number, msgspec.json.encode({"external_id": f"{stem} {number}", **document(names, row)})
 
 
 def _bounded(source: BinaryIO, bytes_max: int) -> bytes:

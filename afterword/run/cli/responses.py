@@ -1,25 +1,27 @@
-"""`afterword responses import`: responses that people gave elsewhere, from lines of JSON."""
+"""`afterword responses import`: responses that people gave elsewhere, from lines of JSON or a file of their system."""
 
 import asyncio
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import cyclopts
 from cyclopts import Parameter
 
 from afterword import errors
 from afterword.core.organizations.access import installation
+from afterword.core.wire.response_columns import Columns
 from afterword.kit import db
 from afterword.kit.web.paging import RECORD_BYTES_MAX
 from afterword.kit.web.parsing import BYTE_ORDER_MARK
-from afterword.listening.imports import service
+from afterword.listening.imports import files, service
 from afterword.listening.imports.service import CREATED, ROWS_A_STATEMENT, UNCHANGED, CheckedRow, Outcome, Work
 from afterword.run.cli.context import open_pool, organization_of
 from afterword.run.cli.organizations import OrganizationDomain
@@ -60,6 +62,8 @@ async def import_file(
     organization: OrganizationDomain = None,
     questionnaire: str,
     title: str | None = None,
+    columns: Annotated[list[str] | None, Parameter(name="--map", negative="")] = None,
+    dates: Literal["day", "month"] | None = None,
     check: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Bring in responses that people gave elsewhere. Nothing is sent, and no alert or webhook tells of them.
@@ -67,15 +71,18 @@ async def import_file(
     Interrupted, it goes on where it stopped when it is called again with the same file.
 
     Args:
-        file: Lines of JSON, a response each; - reads standard input.
+        file: Lines of JSON, a response each, - for standard input; or CSV, XLSX, SPSS or JSON of another system.
         questionnaire: The id of the questionnaire, which is published.
         title: The import's own name in lists.
+        columns: What a column means, such as Notes=answer.words; Notes= leaves it out, *= all that are not known.
+        dates: Which comes first in dates such as 05/01/2026.
         check: Name every fault, and store nothing.
     """
     tally = _Tally()
     async with open_pool() as (context, pool):
         with _opened(file) as source:
-            digest = None if str(file) == STDIN else await asyncio.to_thread(_digest, source)
+            said = _said(columns or ())
+            digest = None if str(file) == STDIN else await asyncio.to_thread(_digest, source, repr([said, dates]))
             async with db.transaction(pool) as database:
                 owner = await organization_of(database, organization)
                 caller = replace(installation(owner.organization_id), time_zone=owner.time_zone)
@@ -85,7 +92,8 @@ async def import_file(
                     None if check else await service.begin(database, **key, title=title, file_name=name, digest=digest)
                 )
                 work = await service.open_work(database, **key, job=job)
-            lines = islice(_lines(source), job.rows_read if job else 0, None)
+            read = partial(_requests, file, source, work, said=said, dates=dates or "")
+            lines = islice(await asyncio.to_thread(read), job.rows_read if job else 0, None)
             if job is not None and job.rows_read:
                 print(f"Going on after {job.rows_read:,} rows.", file=sys.stderr)
             batch, rows = await asyncio.to_thread(_next, work, lines)
@@ -122,8 +130,32 @@ def _opened(file: Path) -> nullcontext[BinaryIO] | BinaryIO:
         raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
 
 
-def _digest(source: BinaryIO) -> str:
-    found = hashlib.sha256()
+def _said(columns: Sequence[str]) -> dict[str, str]:
+    pairs = [one.rpartition("=") for one in columns]
+    if any(not sign for _, sign, _ in pairs):
+        raise errors.Invalid("--map takes NAME=MEANING.")
+    return {name: meaning for name, _, meaning in pairs}
+
+
+def _requests(file: Path, source: BinaryIO, work: Work, *, said: Mapping[str, str], dates: str) -> Iterator[Line]:
+    """The responses as lines of JSON. Raises Invalid where somebody has to say what a column means."""
+    if str(file) == STDIN:
+        return _lines(source)
+    head = source.read(files.HEAD_BYTES)
+    source.seek(0)
+    if files.is_lines_of_json(head):
+        return _lines(source)
+    table, rows = files.read(file, source)
+    known = Columns(work.version.definition, work.declared)
+    meanings = known.chosen(table, said)
+    orders = known.orders(table, meanings, dates)
+    for name, meaning in meanings.items():
+        print(f"{name} = {meaning or '(left out)'}", file=sys.stderr)
+    return files.requests_of(file.stem, table.names, rows, partial(known.document, meanings=meanings, orders=orders))
+
+
+def _digest(source: BinaryIO, settings: str) -> str:
+    found = hashlib.sha256(settings.encode())
     while piece := source.read(PIECE_BYTES):
         found.update(piece)
     source.seek(0)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from afterword import errors
 from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
 from afterword.core.wire.response_columns import ASK, LEFT_OUT, Columns, Table, headed
@@ -80,6 +81,33 @@ def test_what_is_open_is_asked() -> None:
     table = Table(["Notes", "Else"], [["", "x"], [" ", ""]])
     assert {"Notes": LEFT_OUT, "Else": ASK} == COLUMNS.guess(table)
     assert (True, True, False) == tuple(map(COLUMNS.is_meaning, ("", "answer.parts.row.sq001", "answer.colour")))
+
+
+def test_what_somebody_says() -> None:
+    table = Table(["score", "Colour", "Size"], [["9", "red", "7"], ["3", "blue", "8"]])
+    refusals = [
+        ({}, "Say what 2 columns mean, or leave them out: “Colour”, “Size”."),
+        ({"*": "", "Weight": ""}, "There is no column “Weight”."),
+        ({"*": "", "Colour": "answer.colour"}, "No column can mean “answer.colour”."),
+    ]
+    for said, sentence in refusals:
+        with pytest.raises(errors.Invalid, match=sentence):
+            COLUMNS.chosen(table, said)
+    expected = {"score": "answer.score", "Colour": "answer.words", "Size": LEFT_OUT}
+    assert expected == COLUMNS.chosen(table, {"Colour": "answer.words", "*": ""})
+    assert "completed_time" == COLUMNS.guess(Table(["EndDate", "RecordedDate"], []))["EndDate"]
+    assert LEFT_OUT == COLUMNS.guess(Table(["EndDate", "RecordedDate"], []))["RecordedDate"]
+
+
+def test_dates_whose_order_is_open() -> None:
+    table = Table(["day", "EndDate"], [["01/02/2025", "13/02/2025 10:00"]])
+    meanings = COLUMNS.guess(table)
+    with pytest.raises(errors.Invalid, match="comes first in the dates of “day”"):
+        COLUMNS.orders(table, meanings)
+    orders = COLUMNS.orders(table, meanings, "month")
+    assert {"day": "month", "EndDate": "day"} == orders
+    document = COLUMNS.document(table.names, table.rows[0], meanings, orders)
+    assert ("2025-01-02", "2025-02-13 10:00") == (document["answers"][0]["value"], document["completed_time"])
 
 
 def test_rows_below_the_header_of_qualtrics() -> None:

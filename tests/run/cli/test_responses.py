@@ -123,3 +123,26 @@ class TestInterrupted:
         done = program(database_url, tmp_path, *words)
         assert (0, "2,500 rows: 2,500 new, 0 there already, 0 wrong.\n") == (done.returncode, done.stdout), done.stderr
         assert [(2_500,), (2_500, 2_500)] == await counted(pool)
+
+
+class TestFilesOfOthers:
+    async def test_a_table(self, house: House, operator: Operator, pool: db.Pool, asked: str) -> None:
+        """Asks what it does not know, stores what it is told, once, with the ids of the file or its row numbers."""
+        file = operator.folder / "past.csv"
+        words = ("responses", "import", str(file), "--questionnaire", house.questionnaire_id)
+        file.write_text(f"ResponseId;{asked};EndDate;Colour\nR_1;5 - good;01.05.2024;red\nR_2;1;02.05.2024;blue\n")
+        assert "Say what 1 columns mean" in operator.refused(*words)
+        assert "--map takes NAME=MEANING" in operator.refused(*words, "--map", "Colour")
+        assert "day or the month comes first" in operator.refused(*words, "--map", "Colour=")
+        rest = ("--map", "Colour=", "--dates", "day")
+        assert "2 new" in operator.done(*words, *rest, "--check")
+        assert [(0,)] == (await counted(pool))[:1]
+        assert "2 new" in operator.done(*words, *rest)
+        assert "0 new" in operator.done(*words, *rest)
+        file.write_text(f"{asked},EndDate\n4,2024-05-03\n99,2024-05-03\n")
+        done = operator.run(*words)
+        assert "1 new, 0 there already, 1 wrong" in done.stdout
+        assert "line 3:" in done.stderr
+        async with db.connection(pool) as database:
+            names = await database.fetch_column("select external_id from questionnaire_instance order by external_id")
+        assert ["R_1", "R_2", "past 2"] == [name for name in names if name]
