@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -371,7 +371,7 @@ async def _show_rule(
     values = conditions.typed(visit.form) if is_typed else conditions.stored(rule.conditions if rule else None, known)
     inputs, kind = inputs_of(RULE), KINDS.get(source.kind)
     stored = rule or _Stored(
-        {"what": _first(source), "unless": ["order.cancelled", "order.refunded"], "age_days_max": 14, "active": True}
+        {"what": "order.delivered", "unless": ["order.cancelled", "order.refunded"], "age_days_max": 14, "active": True}
     )
     whats = [(one, words(text)) for one, text in WHATS.items() if kind is None or one in kind.whats]
     options = {"pipeline_id": pipelines, "what": whats, "unless": whats}
@@ -392,12 +392,6 @@ async def _show_rule(
         refusal=refusal if refusal is None or is_stale else _placed_rule(visit, refusal),
         tried=tried,
     )
-
-
-def _first(source: Source) -> str:
-    """The event that most rules of such a source are about."""
-    whats = KINDS[source.kind].whats if source.kind in KINDS else get_args(What)
-    return next((one for one in ("order.delivered", "ticket.solved", "order.paid") if one in whats), whats[0])
 
 
 def _placed_rule(visit: Visit, refusal: errors.Refusal) -> errors.Refusal:

@@ -99,7 +99,8 @@ async def take(
     place: dict[str, Any] = {"organization_id": organization_id, "source_id": source_id}
     found = {one.event_id: one for one in (_kept(each, now=now) for each in reversed(happenings))}
     object_ids = sorted({one.object_id for one in found.values() if one.object_id})
-    await store.claim_objects(db, **place, object_ids=object_ids)
+    if object_ids:
+        await store.claim_objects(db, **place, object_ids=object_ids)
     known = {one.object_id: one for one in _completed(await store.list_known(db, **place, object_ids=object_ids), {})}
     complete = _completed(sorted(found.values(), key=lambda one: one.time), known)
     documents = [msgspec.structs.asdict(one) for one in complete]

@@ -1,5 +1,6 @@
 """Calls of shops and help desks: a forged one changes nothing but a count, a good one asks once."""
 
+import asyncio
 import json
 from datetime import timedelta
 
@@ -210,6 +211,18 @@ class TestStopped:
         await shop.tell(event_id="3", what="ticket.solved", ago=timedelta(hours=1))
         await shop.tell(event_id="4", what="ticket.reopened", ago=timedelta(hours=2))  # it arrives late
         assert [1, 5] == sorted(one["status_id"] for one in await shop.items())
+
+    async def test_at_the_same_moment(self, shop: Shop) -> None:
+        """Whichever comes first, nobody is asked in the end, and a repetition does nothing."""
+        await shop.rule(delay_days=3, unless=["order.refunded"])
+        told: list[dict[str, object]] = [
+            {"event_id": f"{number} {what}", "what": what, "subject": str(number)}
+            for number in range(4)
+            for what in ("order.delivered", "order.refunded", "order.delivered")
+        ]
+        await asyncio.gather(*(shop.tell(**one) for one in told))
+        assert 8 == len(await shop.events())
+        assert {5} >= {one["status_id"] for one in await shop.items()}
 
     async def test_what_was_sent_stays(self, shop: Shop) -> None:
         await shop.rule(delay_days=0, unless=["order.refunded"])
