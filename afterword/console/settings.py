@@ -83,6 +83,12 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
         "Data and connections",
         (
             _setting("tokens", "Tokens", "Keys for programs that call the API", "api key secret"),
+            _setting(
+                "sources",
+                "Shops and help desks",
+                "Systems that tell of orders and tickets",
+                "shopify woocommerce magento prestashop stripe zendesk freshdesk hubspot connect integration order",
+            ),
             _setting("webhooks", "Webhooks", "Addresses that Afterword calls", "events integration"),
             _setting("retention", "Retention", "How long personal data is kept", "gdpr privacy erase delete anonymize"),
             _setting(

@@ -60,6 +60,22 @@ _SCANS: Final[Mapping[str, tuple[str, LiteralString, LiteralString, LiteralStrin
            where t.organization_id = $1 and t.trial_id = p.trial_id and (p.recipient = any($3::text[])
              or exists (select from unnest($7::text[]) word where position(word in p.said) > 0))""",
     ),
+    "source events": (  # those that name an address, or led to the person's items
+        "Source Event",
+        "source_event_id",
+        """select source_event_id, source_id, object_id, decisions, lower(person ->> 'email') as email,
+             lower(person ->> 'phone') as phone, lower(facts::text) as said
+           from source_event where organization_id = $1""",
+        """delete from source_event s using passed p
+           where s.organization_id = $1 and s.source_event_id = p.source_event_id and (p.email = any($3::text[])
+             or p.phone = any($3) or exists (select from unnest($7::text[]) word where position(word in p.said) > 0)
+             or exists (select from jsonb_array_elements(p.decisions) d
+               join erasure_subject e on e.subject_id = d ->> 'item_id'
+               where e.organization_id = $1 and e.erasure_id = $2 and e.kind = 'item')
+             or exists (select from source_event o
+               where o.organization_id = $1 and o.object_id = p.object_id and o.object_id <> ''
+                 and o.source_id = p.source_id and lower(o.person ->> 'email') = any($3)))""",
+    ),
     "import rows": (  # those that became, or met, the person's items; a row that failed says so
         "Import Row",
         "import_id",
@@ -304,7 +320,13 @@ async def _update_responder(db: Database, *, organization_id: str, responder_id:
     )
 
 
-SCAN_MAX: Final = {"events": 5_000, "messages": 2_000, "trials": 2_000, "import rows": 3}  # imports of 200,000 rows
+SCAN_MAX: Final = {
+    "events": 5_000,
+    "messages": 2_000,
+    "trials": 2_000,
+    "source events": 2_000,
+    "import rows": 3,
+}  # imports of 200,000 rows
 SCAN_KEYS_MAX: Final = 500
 SCAN_KEYS_BYTES_MAX: Final = 1_000_000  # of their answers
 PIECES_MAX: Final = 50  # of files, up to a megabyte each

@@ -425,7 +425,8 @@ async def _subjects(db: Database, work: Work, kind: str, limit: int) -> list[str
 STEPS: Final[Mapping[str, Step]] = {
     FIRST: _wait_for_imports, "near": _find_by_indexes, "open items": _cancel_open_items, "far": _find_by_scan,
     "open items found far": _cancel_open_items, "events": _scan("events"), "kept answers": _scan("kept answers"),
-    "messages": _scan("messages"), "trials": _scan("trials"), "import rows": _scan("import rows"),
+    "messages": _scan("messages"), "trials": _scan("trials"), "source events": _scan("source events"),
+    "import rows": _scan("import rows"),
     "import rests": _scan("import rests"), "items": _blank_items, "instances": _blank_instances,
     "exports": _end_exports, "person": _blank_person, "responses": _write_responses,
 }  # fmt: skip

@@ -48,6 +48,7 @@ from afterword.run.backups import manifests
 from afterword.sending import previews
 from afterword.sending.intake import batches, dry_runs, references, sequences, test_messages
 from afterword.sending.intake.imports import api as imports_api
+from afterword.sending.intake.sources import api as sources_api
 from afterword.sending.pipelines import api as pipelines_api
 from afterword.sending.pipelines import policies, versions
 from afterword.sending.providers import api
@@ -179,6 +180,7 @@ def api_routes() -> list[Routes]:
         imports_api.routes,
         sequences.routes,
         recoveries.routes,
+        *sources_api.routes,
         dry_runs.routes,
         backtests.routes,
         references.routes,
@@ -208,8 +210,7 @@ def api_routes() -> list[Routes]:
         digests.routes,
         exports_api.routes,
         log.routes_of(renderings.render, renderings.RESOURCES),
-        webhooks.routes,
-        deliveries.routes,
+        *(one.routes for one in (webhooks, deliveries)),
     ]
 
 
@@ -228,6 +229,7 @@ def page_groups() -> list[Pages]:
         responder_pages.routes,
         test_messages.page_routes,
         inbound.page_routes,
+        sources_api.page_routes,
         static.routes,
     ]
 

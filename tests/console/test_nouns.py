@@ -13,6 +13,7 @@ from tests.cases.screens import test_chats, test_statuses
 from tests.events.screens import test_webhooks
 from tests.kit.nouns.declared import all_nouns
 from tests.privacy.screens import test_retention
+from tests.sending.screens import test_sources
 from tests.sending.screens.test_pipelines import version_of
 from tests.tenants.logins.conftest import PASSWORD, Office, browser_of, found, log_in
 from tests.tenants.screens import test_organization
@@ -25,6 +26,7 @@ FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "coupon_pool": test_coupons.FORM,
     "legal_hold": test_retention.FORM,
     "response_theme": {"title": "Parking", "words": 'parking\n"car"'},
+    "source": test_sources.FORM,
     "webhook": test_webhooks.FORM,
 }
 WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -34,6 +36,7 @@ WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "coupon_pool": test_coupons.WRONG,
     "legal_hold": test_retention.WRONG,
     "response_theme": (("title", ""), ("words", ""), ("words", "parking\npa")),
+    "source": test_sources.WRONG,
     "webhook": test_webhooks.WRONG,
 }
 

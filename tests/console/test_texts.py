@@ -69,6 +69,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "asking/instances/tags.py",
     "sending/intake/imports/service.py",
     "sending/intake/lists.py",
+    "sending/intake/sources/records.py",
     "cases/recoveries.py",
     "tenants/logins/identities/service.py",
     "tenants/logins/links.py",

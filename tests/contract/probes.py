@@ -48,6 +48,7 @@ BESIDES: Final[Mapping[str, Mapping[str, object]]] = {
     "ProviderRequest": {"kind": "smtp", "settings": {"host": "smtp.shop.example"}},
     "ProviderUpdate": {"settings": {"username": "us"}},
     "RedeliveryRequest": {"from_time": "2026-01-01T00:00:00Z"},  # this or a cursor
+    "SourceRequest": {"kind": "shopify"},
     "MetadataDefinitionRequest": {"level": "organization"},  # another level wants an id
 }
 PERSON: Final = ("UserRequest", "email")  # an account of a service has none

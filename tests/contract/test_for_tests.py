@@ -84,6 +84,7 @@ OPEN: Final = frozenset(
     POST /q/questionnaire/{questionnaire_id}/export
     POST /q/response/export
     POST /webhook
+    POST /source
     DELETE /application/{application_id}
     DELETE /user/{user_id}
     DELETE /token/{token_id}

@@ -102,6 +102,7 @@ BLIND: Final = {
     "get_pipeline_id_by_slug",
     "list_descendants",
     "list_failed_rows",  # no row failed
+    "list_waiting",  # the event asked nobody
     "list_rows_of_problem",
     "get_piece",  # an import that has ended has none
     "list_taken_references",  # what other ways made
@@ -242,6 +243,9 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "questionnaire_ids": [theirs["questionnaire_id"]],
         "asset_ids": [theirs["asset_id"]],
         "keys": [theirs["pool_key"]],
+        "object_ids": [f"Order of {theirs['application_id']}"],
+        "whats": ["order.delivered"],
+        "decisions": {theirs["source_event_id"]: []},
         **(reporting.arguments(theirs) if module.startswith(REPORTING) else {}),
         **(ways.arguments() if ".intake." in module or ".recovery_" in module else {}),
         "chosen": Filter(only=None, questionnaire_id=theirs["questionnaire_id"]),

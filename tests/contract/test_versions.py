@@ -13,7 +13,7 @@ READ: Final = {route.path for route in ROUTES if route.method == "GET"}
 TEXTS: Final = ("title", "display_name", "name", "first_name")
 OTHERS: Final[Mapping[str, object]] = {
     "folder": "Cases", "valid_days": 9, "texts_days": 9, "severity": "low", "enabled": True, "closed_on_holidays": True,
-    "host": "read.shop.example", "console_networks": ["0.0.0.0/0", "::/0"],
+    "age_days_max": 9, "host": "read.shop.example", "console_networks": ["0.0.0.0/0", "::/0"],
 }  # fmt: skip
 OF_A_DRAFT: Final = "/q/questionnaire/{questionnaire_id}/draft/translations"  # has the draft's version
 pytestmark = pytest.mark.asyncio(loop_scope="session")

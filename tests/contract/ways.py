@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
+from afterword.core.sources.parts import Happening
 from afterword.kit import db
 from afterword.run.worker.long_work import Importer
 from afterword.sending.intake.imports.service import ProblemKind
+from afterword.sending.intake.sources import service as sources
 from tests.contract.wire import Wire
 
 FILE = b"responder_channel_identifier,external_reference\nann@example.com,%s\nbob@example.com,\n"
@@ -60,6 +62,7 @@ async def ways_in(
                from queue_import where import_id = $1""",
             *(imports[0], f"Outbox of {ids['application_id']}"),
         )
+    source = await _source(pool, wire, token=token, secret=secret, ids=ids)
     importer = Importer(pool, uuid4(), secret=secret)
     while await importer.work_next(asyncio.Event()):
         pass
@@ -70,11 +73,28 @@ async def ways_in(
         "message_id": imports[0],
         "sequence_id": sequences[0],
         "from_questionnaire_id": ids["questionnaire_id"],
+        **source,
     }, {
         "batch_id": batches[1],
         "import_id": imports[1],
         "sequence_id": sequences[1],
     }
+
+
+async def _source(pool: db.Pool, wire: Wire, *, token: str, secret: bytes, ids: Mapping[str, str]) -> dict[str, str]:
+    """A shop with a rule, and an event that asked nobody."""
+    answer = await wire.done("POST", "/v3.2/source", token=token, document={"title": "Shop", "kind": "shopify"})
+    place = {"organization_id": ids["organization_id"], "source_id": answer["source_id"]}
+    path = f"/v3.2/source/{answer['source_id']}"
+    document = {"what": "order.delivered", "pipeline_id": ids["pipeline_id"], "unless": ["order.refunded"]}
+    rule = await wire.done("POST", f"{path}/rule", token=token, document=document)
+    async with db.transaction(pool) as database:
+        told = Happening(event_id="1", what="order.delivered", name="sent", subject=f"Order of {ids['application_id']}")
+        now = database.clock.now()
+        await sources.take(database, **place, test=False, happenings=[told], secret=secret, now=now)
+    [event] = (await wire.done("GET", f"{path}/event", token=token))["results"]
+    assert ["no_address"] == [one["reason"] for one in event["decisions"]]
+    return {name: {**rule, **event}[name] for name in ("source_id", "source_rule_id", "source_event_id")}
 
 
 def arguments() -> dict[str, Any]:

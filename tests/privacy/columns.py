@@ -73,6 +73,14 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
         "identifier": "the row is removed",
         "unsubscribe_id": "the row is removed",
     },
+    "source_event": {
+        "event_id": "the row is removed",
+        "facts": "the row is removed",
+        "name": "the row is removed",
+        "object_id": "the row is removed",
+        "person": "the row is removed",
+        "subject": "the row is removed",
+    },
     "suppression": {
         "address_key": "kept: the keyed hash by which the person is left alone",
         "identifier": "the same hash in hexadecimal",
@@ -114,6 +122,7 @@ PERIODS: Final[Mapping[str, str]] = {
     "response_file": "uploads_days, answers_days",
     "responder": "people_days",
     "responder_address": "people_days",
+    "source_event": "30 days",
     "suppression": "people_days; the hash until it is lifted",
     "trial": "20 minutes",
 }
@@ -256,6 +265,8 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "rollup_span": {"dimension": FIGURES, "time_zone": FIXED},
     "rollup_wide": {"dimension": FIGURES},
     "sending_guard": {"paused_reason": OURS},
+    "source": {**of_noun("source"), "problem": "why a call was refused, in our words"},
+    "source_event": {"decisions": "ids, and why nobody was asked", "what": FIXED},
     "suppression": {"reason": FIXED},
     "token": {"kind": FIXED, "maker_role": FIXED, "networks": ACCOUNT, "only_where": FIXED,
               "only_values": AUTHORED, "scopes": FIXED, "selector": OURS,

@@ -270,6 +270,11 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
          "metadata, subject, body) select organization_id, $3, questionnaire_id, pipeline_id, 1, $2, 'en', "
          "jsonb_build_object('name', $2::text), $2, $2 from pipeline where organization_id = $1 limit 1"),
          (organization_id, known.address, uuid4().hex[:22])),
+        (("insert into source_event (organization_id, source_event_id, source_id, event_id, what, name, time, "
+         "object_id, subject, person, facts, is_test, received_time) select organization_id, $3, $3, $4, 'other', $4, "
+         "now(), $4, $4, jsonb_build_object('email', $2::text, 'first_name', $4::text), "
+         "jsonb_build_object('a', $4::text), false, now() from pipeline where organization_id = $1 limit 1"),
+         (organization_id, known.address, uuid4().hex[:22], canary)),
         (("insert into delivery (organization_id, delivery_id, webhook_id, event_id, event_type, subject_id, seq, "
          "response_excerpt, error) select organization_id, left(md5($2 || event_id), 22), $3, event_id, type, "
          "subject_id, seq, $2, $2 from event where subject_id = $1"), (sent, canary, webhook_id)),

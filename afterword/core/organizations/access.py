@@ -18,7 +18,7 @@ ENTITIES: Final = (
     *AGENT_ENTITIES,
     "Organization", "Questionnaire Visual", "Report", "Plan", "Questionnaire Export", "Webhook", "Event", "Suppression",
     "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy", "Audit",
-    "Provider", "Inbound", "Asset", "Public Link", "Coupon Pool",
+    "Provider", "Inbound", "Asset", "Public Link", "Coupon Pool", "Source",
 )  # fmt: skip
 VALUE_SCOPES: Final[Mapping[str, str]] = {  # of a single response, by the kind of a group or of a condition's subject
     "questionnaire_metadata": "Questionnaire Value.Read",
@@ -28,7 +28,7 @@ VALUE_SCOPES: Final[Mapping[str, str]] = {  # of a single response, by the kind 
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
 _REPORTING_READS: Final = frozenset(ENTITIES) - {
-    "Token", "Webhook", "Suppression", "Audit", "Provider", "Inbound", "Coupon Pool",
+    "Token", "Webhook", "Suppression", "Audit", "Provider", "Inbound", "Coupon Pool", "Source",
 }  # fmt: skip
 _EVERYDAY: Final = frozenset({"Alert Instance.Update", "Tag.Create", "Tag.Delete", "Notification.Update"})
 ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(

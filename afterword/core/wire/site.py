@@ -167,5 +167,9 @@ class Site:
         """Where a provider reports what became of its messages."""
         return f"{self.public_url}/inbound/{inbound_id}"
 
+    def source_url(self, source_id: str) -> str:
+        """Where a shop or a help desk tells what happened."""
+        return f"{self.public_url}/in/{source_id}"
+
     def problem_url(self, code: str) -> str:
         return f"{self.public_url}/problems/{code}"

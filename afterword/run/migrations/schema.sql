@@ -2185,6 +2185,75 @@ CREATE TABLE sequence (
     CONSTRAINT sequence_trigger_check CHECK ((trigger = ANY (ARRAY['submitted'::text, 'completed'::text])))
 );
 
+CREATE TABLE source (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    source_id text NOT NULL COLLATE pg_catalog."C",
+    application_id text COLLATE pg_catalog."C",
+    title text NOT NULL,
+    kind text NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sealed_secret bytea,
+    test boolean DEFAULT false NOT NULL,
+    last_time timestamp with time zone,
+    refused_count bigint DEFAULT 0 NOT NULL,
+    refused_time timestamp with time zone,
+    problem text,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text,
+    updated_by text,
+    CONSTRAINT source_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40))),
+    CONSTRAINT source_problem_check CHECK ((length(problem) <= 500)),
+    CONSTRAINT source_refused_count_check CHECK ((refused_count >= 0)),
+    CONSTRAINT source_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100)))
+);
+
+CREATE TABLE source_event (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    source_event_id text NOT NULL COLLATE pg_catalog."C",
+    source_id text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    what text NOT NULL,
+    name text NOT NULL,
+    "time" timestamp with time zone NOT NULL,
+    object_id text NOT NULL COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    person jsonb NOT NULL,
+    facts jsonb NOT NULL,
+    decisions jsonb DEFAULT '[]'::jsonb NOT NULL,
+    is_test boolean NOT NULL,
+    received_time timestamp with time zone NOT NULL,
+    CONSTRAINT source_event_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 200))),
+    CONSTRAINT source_event_name_check CHECK ((length(name) <= 200)),
+    CONSTRAINT source_event_object_id_check CHECK ((length(object_id) <= 200)),
+    CONSTRAINT source_event_subject_check CHECK ((length(subject) <= 100))
+);
+
+CREATE TABLE source_rule (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    source_rule_id text NOT NULL COLLATE pg_catalog."C",
+    source_id text NOT NULL COLLATE pg_catalog."C",
+    what text NOT NULL,
+    conditions jsonb,
+    pipeline_id text NOT NULL COLLATE pg_catalog."C",
+    delay_days smallint,
+    delay_hours smallint,
+    unless text[] DEFAULT '{}'::text[] NOT NULL,
+    age_days_max smallint DEFAULT 14 NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text,
+    updated_by text,
+    CONSTRAINT source_rule_age_days_max_check CHECK (((age_days_max >= 1) AND (age_days_max <= 30))),
+    CONSTRAINT source_rule_delay_days_check CHECK (((delay_days >= 0) AND (delay_days <= 365))),
+    CONSTRAINT source_rule_delay_hours_check CHECK (((delay_hours >= 0) AND (delay_hours <= 23))),
+    CONSTRAINT source_rule_unless_check CHECK ((cardinality(unless) <= 12))
+);
+
 CREATE TABLE stray_file (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     file_id text NOT NULL COLLATE pg_catalog."C",
@@ -2699,6 +2768,18 @@ ALTER TABLE ONLY sending_guard
 ALTER TABLE ONLY sequence
     ADD CONSTRAINT sequence_pkey PRIMARY KEY (organization_id, sequence_id);
 
+ALTER TABLE ONLY source_event
+    ADD CONSTRAINT source_event_organization_id_source_id_event_id_key UNIQUE (organization_id, source_id, event_id);
+
+ALTER TABLE ONLY source_event
+    ADD CONSTRAINT source_event_pkey PRIMARY KEY (organization_id, source_event_id);
+
+ALTER TABLE ONLY source
+    ADD CONSTRAINT source_pkey PRIMARY KEY (organization_id, source_id);
+
+ALTER TABLE ONLY source_rule
+    ADD CONSTRAINT source_rule_pkey PRIMARY KEY (organization_id, source_rule_id);
+
 ALTER TABLE ONLY stray_file
     ADD CONSTRAINT stray_file_pkey PRIMARY KEY (organization_id, file_id);
 
@@ -3090,6 +3171,20 @@ CREATE INDEX sequence_from ON sequence USING btree (organization_id, from_questi
 
 CREATE INDEX sequence_list ON sequence USING btree (organization_id, created_time DESC, sequence_id);
 
+CREATE INDEX source_event_age ON source_event USING btree (received_time);
+
+CREATE INDEX source_event_list ON source_event USING btree (organization_id, source_id, received_time DESC, source_event_id);
+
+CREATE INDEX source_event_object ON source_event USING btree (organization_id, object_id, source_id, "time") WHERE (object_id <> ''::text);
+
+CREATE INDEX source_event_subject ON source_event USING btree (organization_id, subject) WHERE (subject <> ''::text);
+
+CREATE INDEX source_public ON source USING btree (source_id);
+
+CREATE INDEX source_rule_of_pipeline ON source_rule USING btree (organization_id, pipeline_id);
+
+CREATE INDEX source_rule_of_source ON source_rule USING btree (organization_id, source_id);
+
 CREATE INDEX stray_file_due ON stray_file USING btree (due_time);
 
 CREATE INDEX suppression_list ON suppression USING btree (organization_id, created_time DESC, suppression_id);
@@ -3191,6 +3286,10 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON response_theme FOR EACH
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON response_view FOR EACH ROW EXECUTE FUNCTION write_audit_entry('view', 'view_id', 'query');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON sequence FOR EACH ROW EXECUTE FUNCTION write_audit_entry('sequence', 'sequence_id', '');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF application_id, title, kind, active, settings, sealed_secret ON source FOR EACH ROW EXECUTE FUNCTION write_audit_entry('source', 'source_id', 'sealed_secret last_time refused_count refused_time problem');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON source_rule FOR EACH ROW EXECUTE FUNCTION write_audit_entry('source_rule', 'source_rule_id', '');
 
 CREATE TRIGGER audit AFTER INSERT ON tagging FOR EACH ROW EXECUTE FUNCTION write_audit_entry('tagging', 'tagging_id', '');
 
@@ -3565,6 +3664,24 @@ ALTER TABLE ONLY sequence
 
 ALTER TABLE ONLY sequence
     ADD CONSTRAINT sequence_organization_id_pipeline_id_fkey FOREIGN KEY (organization_id, pipeline_id) REFERENCES pipeline(organization_id, pipeline_id);
+
+ALTER TABLE ONLY source_event
+    ADD CONSTRAINT source_event_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY source
+    ADD CONSTRAINT source_organization_id_application_id_fkey FOREIGN KEY (organization_id, application_id) REFERENCES application(organization_id, application_id);
+
+ALTER TABLE ONLY source
+    ADD CONSTRAINT source_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY source_rule
+    ADD CONSTRAINT source_rule_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY source_rule
+    ADD CONSTRAINT source_rule_organization_id_pipeline_id_fkey FOREIGN KEY (organization_id, pipeline_id) REFERENCES pipeline(organization_id, pipeline_id);
+
+ALTER TABLE ONLY source_rule
+    ADD CONSTRAINT source_rule_organization_id_source_id_fkey FOREIGN KEY (organization_id, source_id) REFERENCES source(organization_id, source_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY suppression
     ADD CONSTRAINT suppression_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);

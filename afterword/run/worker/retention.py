@@ -17,6 +17,7 @@ from afterword.listening.reports import shares
 from afterword.listening.responses import taggings
 from afterword.sending.intake import lists, test_messages
 from afterword.sending.intake.imports import service as imports
+from afterword.sending.intake.sources import store as sources
 from afterword.sending.queue import batches, outbox
 from afterword.tenants.logins import service as logins
 from afterword.tenants.logins import sessions
@@ -95,6 +96,9 @@ RETENTION: Final[Mapping[str, Retention]] = {
     "lists": Retention("queue_list", "organization_id, list_id", "o.created_time", timedelta(days=lists.RECORD_DAYS)),
     "acts on many items": Retention(
         "queue_batch", "organization_id, batch_id", "o.finished_time", timedelta(days=batches.KEEP_DAYS)
+    ),
+    "events of sources": Retention(
+        "source_event", "organization_id, source_event_id", "o.received_time", timedelta(days=sources.KEPT_DAYS)
     ),
     "the outbox": Retention(
         "outbox_message", "organization_id, message_id", "o.created_time", timedelta(days=outbox.KEPT_DAYS)

@@ -366,6 +366,8 @@ class Trace(fields.Answer):
     checks: list[Check]
     undeclared_metadata: list[str]
     pipeline_summary: Annotated[str, Meta(description="The pipeline as it is now, in sentences.")]
+    source_id: Annotated[fields.Id | None, Meta(description="The source whose event made the item, while it is kept.")]
+    source_event_id: fields.Id | None
 
 
 def checks_of(

@@ -76,6 +76,19 @@ async def get_reminder_number(db: Database, *, organization_id: str, item_id: st
     )
 
 
+async def _get_source_event(db: Database, *, item: QueueItemRecord) -> tuple[str | None, str | None]:
+    """The source and the event that made the item, whose reference is the subject of the event."""
+    if item.source != "source" or not item.external_reference:
+        return None, None
+    row = await db.fetch_row(
+        """select source_id, source_event_id from source_event
+           where organization_id = $1 and subject = $2 and subject <> ''
+             and decisions @> jsonb_build_array(jsonb_build_object('item_id', $3::text, 'state', 'asked')) limit 1""",
+        *(item.organization_id, item.external_reference, item.item_id),
+    )
+    return (row["source_id"], row["source_event_id"]) if row else (None, None)
+
+
 ENGLISH: Final = texts("console", SOURCE_LANGUAGE)
 REPEATABLE: Final = frozenset({Item.FAILED, Item.UNCERTAIN, Item.IGNORED})
 
@@ -119,6 +132,7 @@ async def explain(db: Database, *, item: QueueItemRecord, now: datetime, zone: t
         db, organization_id=item.organization_id, questionnaire_id=item.questionnaire_id
     )
     counted = await _counted(db, item, settings.pipeline, declared, words)
+    source_id, source_event_id = await _get_source_event(db, item=item)
     local = planned and planned.astimezone(times.zone_of(forecast.zone_name)).replace(tzinfo=None)
     return Trace(
         item_id=item.item_id,
@@ -135,6 +149,8 @@ async def explain(db: Database, *, item: QueueItemRecord, now: datetime, zone: t
         checks=checks,
         undeclared_metadata=_undeclared(item, declared),
         pipeline_summary=summary_of(words, settings.pipeline, time_zone=str(zone)),
+        source_id=source_id,
+        source_event_id=source_event_id,
     )
 
 

@@ -97,6 +97,7 @@ REASON_CHARACTERS_MAX: Final = 50
 SEARCH_CHARACTERS_MAX: Final = 320
 REFERENCE_CHARACTERS_MAX: Final = 100
 ATTEMPTS_MAX: Final = 50
+SOURCES: Final = "/console/settings/sources"
 NO_REASON: Final = "none"  # of the address
 REASONS: Final[Mapping[str, Marked]] = {
     NO_REASON: "scheduled", "not_started": "the pipeline has not started",
@@ -266,6 +267,9 @@ async def item_page(visit: Visit) -> Response:
         metadata=facts,
         outbox_url=f"{SENDING}/outbox/{item_id}" if has_message and visit.is_open(f"{SENDING}/outbox") else "",
         kept=kept_sentence(words, visit.site.queue_days),
+        event_url=f"{SOURCES}/{trace.source_id}/events/{trace.source_event_id}"
+        if trace.source_id and visit.may_open(SOURCES)
+        else "",
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
         may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
         may_send=may_change and is_waiting and item.send_time > visit.now,

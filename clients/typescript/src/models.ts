@@ -2787,6 +2787,112 @@ export interface SlowDomain {
   rate: number;
 }
 
+/** A system that calls `url` when something happened to an order or a ticket. */
+export interface Source {
+  source_id: string;
+  title: string;
+  kind: string;
+  application_id: string | null;
+  active: boolean;
+  settings: Record<string, string>;
+  has_secret: boolean;
+  url: string;
+  last_time: string | null;
+  refused_count: number;
+  refused_time: string | null;
+  problem: string | null;
+  created_time: string;
+  updated_time: string;
+  created_by: string | null;
+  updated_by: string | null;
+}
+
+/** The decision of a rule: an item was made, the one that waited was cancelled, or why nothing was done. */
+export interface SourceDecision {
+  source_rule_id: string;
+  state: Open<"asked" | "cancelled" | "not_asked">;
+  reason: string | null;
+  detail: string | null;
+  item_id: string | null;
+}
+
+/** An event that a source told of: kept for 30 days. `time`: when it happened there. */
+export interface SourceEvent {
+  source_event_id: string;
+  source_id: string;
+  event_id: string;
+  what: Open<"customer.created" | "order.cancelled" | "order.created" | "order.delivered" | "order.paid" | "order.refunded" | "order.shipped" | "other" | "subscription.ended" | "ticket.created" | "ticket.reopened" | "ticket.solved">;
+  name: string;
+  time: string;
+  subject: string;
+  values: Record<string, string | number | boolean>;
+  is_test: boolean;
+  state: Open<"asked" | "cancelled" | "no_rule" | "not_asked" | "waiting">;
+  decisions: Array<SourceDecision>;
+  received_time: string;
+}
+
+/** A new source. `secret` is what that system signs its calls with: stored sealed, and shown to nobody. Without one every call is refused. */
+export interface SourceRequest {
+  title: string;
+  kind: string;
+  application_id?: string | null;
+  active?: boolean;
+  settings?: Record<string, string>;
+  secret?: string | null;
+}
+
+/** A rule by which an event of a source puts an item into the queue of a pipeline. Without `delay_days` and `delay_hours` the pipeline's own delay counts. `unless`: events of the same subject after which nobody is asked, and by which an item that waits is cancelled. Older events than `age_days_max` ask nobody. */
+export interface SourceRule {
+  source_rule_id: string;
+  source_id: string;
+  what: Open<"customer.created" | "order.cancelled" | "order.created" | "order.delivered" | "order.paid" | "order.refunded" | "order.shipped" | "other" | "subscription.ended" | "ticket.created" | "ticket.reopened" | "ticket.solved">;
+  conditions: Record<string, unknown> | null;
+  pipeline_id: string;
+  delay_days: number | null;
+  delay_hours: number | null;
+  unless: Array<Open<"customer.created" | "order.cancelled" | "order.created" | "order.delivered" | "order.paid" | "order.refunded" | "order.shipped" | "other" | "subscription.ended" | "ticket.created" | "ticket.reopened" | "ticket.solved">>;
+  age_days_max: number;
+  active: boolean;
+  created_time: string;
+  updated_time: string;
+  created_by: string | null;
+  updated_by: string | null;
+}
+
+/** When an event of a source asks, through which pipeline, and when it does not. */
+export interface SourceRuleRequest {
+  what: "customer.created" | "order.cancelled" | "order.created" | "order.delivered" | "order.paid" | "order.refunded" | "order.shipped" | "other" | "subscription.ended" | "ticket.created" | "ticket.reopened" | "ticket.solved";
+  pipeline_id: string;
+  conditions?: Record<string, unknown> | null;
+  delay_days?: number | null;
+  delay_hours?: number | null;
+  unless?: Array<"customer.created" | "order.cancelled" | "order.created" | "order.delivered" | "order.paid" | "order.refunded" | "order.shipped" | "other" | "subscription.ended" | "ticket.created" | "ticket.reopened" | "ticket.solved">;
+  age_days_max?: number;
+  active?: boolean;
+}
+
+/** Changes of a rule; items that it made stay as they are. */
+export interface SourceRuleUpdate {
+  what?: "customer.created" | "order.cancelled" | "order.created" | "order.delivered" | "order.paid" | "order.refunded" | "order.shipped" | "other" | "subscription.ended" | "ticket.created" | "ticket.reopened" | "ticket.solved";
+  pipeline_id?: string;
+  conditions?: Record<string, unknown> | null;
+  delay_days?: number | null;
+  delay_hours?: number | null;
+  unless?: Array<"customer.created" | "order.cancelled" | "order.created" | "order.delivered" | "order.paid" | "order.refunded" | "order.shipped" | "other" | "subscription.ended" | "ticket.created" | "ticket.reopened" | "ticket.solved">;
+  age_days_max?: number;
+  active?: boolean;
+}
+
+/** Changes of a source. `secret` null, or left out, keeps the stored one. */
+export interface SourceUpdate {
+  title?: string;
+  application_id?: string | null;
+  active?: boolean;
+  settings?: Record<string, string>;
+  secret?: string | null;
+}
+
 /** A spec with every member. */
 export interface SpecShown {
   questionnaire_ids: Array<string>;
@@ -3006,6 +3112,8 @@ export interface Trace {
   checks: Array<Check>;
   undeclared_metadata: Array<string>;
   pipeline_summary: string;
+  source_id: string | null;
+  source_event_id: string | null;
 }
 
 /** One text and its translation. */
@@ -3045,11 +3153,27 @@ export interface TranslationsRequest {
   texts: Array<TranslationRequest>;
 }
 
+/** The decision about an event. `planned_time`: when the message would leave. */
+export interface TriedEvent {
+  source_event_id: string;
+  subject: string;
+  asks: boolean;
+  reason: string | null;
+  detail: string | null;
+  planned_time: string | null;
+}
+
 /** Invitations with one outcome: `reason` says why they are not asked, null that they are. */
 export interface TriedOutcome {
   reason: string | null;
   before: number;
   after: number;
+}
+
+/** The decisions about the last events of the rule's sort, the newest first. */
+export interface TriedRule {
+  results: Array<TriedEvent>;
+  asked: number;
 }
 
 /** A user of the organization. Without `application_ids`: of all its applications. */

@@ -1173,6 +1173,79 @@ export class AlertInstance extends Family {
   }
 }
 
+/** Sources. */
+export class Sources extends Family {
+  /** Get all sources. Needs `Source.Read`. */
+  listSources(options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.Source> {
+    return this.transport.pages(`/source`, options);
+  }
+
+  /** Create new source. Needs `Source.Create`. */
+  createSource(body: models.SourceRequest, options: { idempotencyKey?: string } = {}): Promise<models.Source> {
+    return this.transport.send("POST", `/source`, options, body);
+  }
+
+  /** Get Source. Needs `Source.Read`. */
+  getSource(sourceId: string): Promise<models.Source> {
+    return this.transport.send("GET", `/source/${segment(sourceId)}`);
+  }
+
+  /** Update Source. Needs `Source.Update`. */
+  updateSource(sourceId: string, body?: models.SourceUpdate, options: { ifMatch?: string } = {}): Promise<models.Source> {
+    return this.transport.send("PATCH", `/source/${segment(sourceId)}`, options, body);
+  }
+
+  /** Delete Source. Its rules go with it, and its address finds nothing from then on. Items that were made stay. Needs `Source.Delete`. */
+  deleteSource(sourceId: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.transport.send("DELETE", `/source/${segment(sourceId)}`, options);
+  }
+
+  /** Get all rules of a source. Needs `Source.Read`. */
+  listRulesOfSource(sourceId: string, options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.SourceRule> {
+    return this.transport.pages(`/source/${segment(sourceId)}/rule`, options);
+  }
+
+  /** Create new rule of a source. `conditions` speak of values of the event, as `questionnaire_metadata:NAME`. The item gets values whose names are declared as its metadata, the subject as its reference, and the language of the event. Needs `Source.Create`. */
+  createSourceRule(sourceId: string, body: models.SourceRuleRequest, options: { idempotencyKey?: string } = {}): Promise<models.SourceRule> {
+    return this.transport.send("POST", `/source/${segment(sourceId)}/rule`, options, body);
+  }
+
+  /** Get all source rules. Needs `Source.Read`. */
+  listSourceRules(options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.SourceRule> {
+    return this.transport.pages(`/source/rule`, options);
+  }
+
+  /** Get Source Rule. Needs `Source.Read`. */
+  getSourceRule(sourceRuleId: string): Promise<models.SourceRule> {
+    return this.transport.send("GET", `/source/rule/${segment(sourceRuleId)}`);
+  }
+
+  /** Update Source Rule. Needs `Source.Update`. */
+  updateSourceRule(sourceRuleId: string, body?: models.SourceRuleUpdate, options: { ifMatch?: string } = {}): Promise<models.SourceRule> {
+    return this.transport.send("PATCH", `/source/rule/${segment(sourceRuleId)}`, options, body);
+  }
+
+  /** Delete Source Rule. Needs `Source.Delete`. */
+  deleteSourceRule(sourceRuleId: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.transport.send("DELETE", `/source/rule/${segment(sourceRuleId)}`, options);
+  }
+
+  /** Get all events of a source. Kept 30 days. `decisions` say what each rule about such an event decided, with the item that it made. Needs `Source.Read`. */
+  listSourceEvents(sourceId: string, options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.SourceEvent> {
+    return this.transport.pages(`/source/${segment(sourceId)}/event`, options);
+  }
+
+  /** Get Source Event. Needs `Source.Read`. */
+  getSourceEvent(sourceId: string, sourceEventId: string): Promise<models.SourceEvent> {
+    return this.transport.send("GET", `/source/${segment(sourceId)}/event/${segment(sourceEventId)}`);
+  }
+
+  /** Say what a rule would do about the last events. Of the last 100 events, those of the rule's sort, as if they came now. Nothing is written. Needs `Source.Create`. */
+  simulateSourceRule(sourceId: string, body: models.SourceRuleRequest, options: { idempotencyKey?: string } = {}): Promise<models.TriedRule> {
+    return this.transport.send("POST", `/source/${segment(sourceId)}/rule/simulate`, options, body);
+  }
+}
+
 /** Pipelines. */
 export class Pipelines extends Family {
   /** Try changes of a pipeline. The body of a change; nothing is written. The newest invitations of the last 30 days, at most 500 and without tests and reminders, are decided anew, each at its send time. A changed delay moves those whose send time the stored delay gave; `no_date`: one lacks the date to count from. Deliveries, responses and stops count from their own time on. A change that would be refused is refused here. Needs `Pipeline.Update` and `Queue.Read`. */
@@ -1725,6 +1798,7 @@ export class Operations {
   readonly queueSimplified: QueueSimplified;
   readonly sequences: Sequences;
   readonly alertInstance: AlertInstance;
+  readonly sources: Sources;
   readonly pipelines: Pipelines;
   readonly contactPolicy: ContactPolicy;
   readonly providers: Providers;
@@ -1764,6 +1838,7 @@ export class Operations {
     this.queueSimplified = new QueueSimplified(transport);
     this.sequences = new Sequences(transport);
     this.alertInstance = new AlertInstance(transport);
+    this.sources = new Sources(transport);
     this.pipelines = new Pipelines(transport);
     this.contactPolicy = new ContactPolicy(transport);
     this.providers = new Providers(transport);

@@ -44,7 +44,7 @@ def test_roles() -> None:
 def test_reporting() -> None:
     scopes = ROLE_SCOPES["reporting"]
     kept_back = {"Token.Read", "Webhook.Read", "Suppression.Read", "Audit.Read", "Provider.Read", "Inbound.Read",
-                 "Coupon Pool.Read"}  # fmt: skip
+                 "Coupon Pool.Read", "Source.Read"}  # fmt: skip
     assert kept_back == {s for s in SCOPES if s.endswith(".Read")} - scopes
     assert {
         "Report.Create", "Report.Update", "Report.Delete", "Questionnaire Visual.Create", "Questionnaire Visual.Update",

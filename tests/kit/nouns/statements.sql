@@ -743,6 +743,93 @@ returning t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id
 -- sequence: delete
 delete from sequence t where t.organization_id = $1 and t.sequence_id = $2;
 
+-- source: get
+select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from source t
+where t.organization_id = $1 and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.source_id = $4;
+
+-- source: get_locked
+select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from source t
+where t.organization_id = $1 and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.source_id = $4 for no key update of t;
+
+-- source: list
+select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from source t
+where t.organization_id = $1 and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- source: count
+select count(*) from source t where t.organization_id = $1;
+
+-- source: insert
+insert into source as t (organization_id, source_id, title, kind, application_id, active, settings, sealed_secret, test,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.kind, s.application_id, s.active, s.settings, s.sealed_secret, s.test, $4, $4, $5, $5
+from jsonb_populate_record(null::source, $3::jsonb) s
+returning t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- source: update
+update source t
+set title = s.title, application_id = s.application_id, active = s.active, settings = s.settings, sealed_secret = s.sealed_secret,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from source o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.source_id = $2 and o.organization_id = $1 and o.source_id = $2
+  and (t.title, t.application_id, t.active, t.settings, t.sealed_secret) is distinct from (s.title, s.application_id, s.active, s.settings, s.sealed_secret)
+returning t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- source: delete
+delete from source t where t.organization_id = $1 and t.source_id = $2;
+
+-- source_rule: get
+select t.source_rule_id, t.source_id, t.what, t.conditions, t.pipeline_id, t.delay_days, t.delay_hours, t.unless, t.age_days_max, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from source_rule t
+where t.organization_id = $1 and exists (select from source s where s.organization_id = t.organization_id and s.source_id = t.source_id
+      and (s.test or not $3::boolean)
+      and (cardinality($2::text[]) = 0 or s.application_id = any($2))) and t.source_rule_id = $4;
+
+-- source_rule: get_locked
+select t.source_rule_id, t.source_id, t.what, t.conditions, t.pipeline_id, t.delay_days, t.delay_hours, t.unless, t.age_days_max, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from source_rule t
+where t.organization_id = $1 and exists (select from source s where s.organization_id = t.organization_id and s.source_id = t.source_id
+      and (s.test or not $3::boolean)
+      and (cardinality($2::text[]) = 0 or s.application_id = any($2))) and t.source_rule_id = $4 for no key update of t;
+
+-- source_rule: list
+select t.source_rule_id, t.source_id, t.what, t.conditions, t.pipeline_id, t.delay_days, t.delay_hours, t.unless, t.age_days_max, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from source_rule t
+where t.organization_id = $1 and exists (select from source s where s.organization_id = t.organization_id and s.source_id = t.source_id
+      and (s.test or not $3::boolean)
+      and (cardinality($2::text[]) = 0 or s.application_id = any($2)));
+
+-- source_rule: list_of
+select t.source_rule_id, t.source_id, t.what, t.conditions, t.pipeline_id, t.delay_days, t.delay_hours, t.unless, t.age_days_max, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from source_rule t
+where t.organization_id = $1 and exists (select from source s where s.organization_id = t.organization_id and s.source_id = t.source_id
+      and (s.test or not $3::boolean)
+      and (cardinality($2::text[]) = 0 or s.application_id = any($2))) and t.source_id = $4;
+
+-- source_rule: count
+select count(*) from source_rule t where t.organization_id = $1;
+
+-- source_rule: insert
+insert into source_rule as t (organization_id, source_rule_id, what, pipeline_id, conditions, delay_days, delay_hours, unless, age_days_max, active, source_id,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.what, s.pipeline_id, s.conditions, s.delay_days, s.delay_hours, s.unless, s.age_days_max, s.active, s.source_id, $4, $4, $5, $5
+from jsonb_populate_record(null::source_rule, $3::jsonb) s
+returning t.source_rule_id, t.source_id, t.what, t.conditions, t.pipeline_id, t.delay_days, t.delay_hours, t.unless, t.age_days_max, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- source_rule: update
+update source_rule t
+set what = s.what, pipeline_id = s.pipeline_id, conditions = s.conditions, delay_days = s.delay_days, delay_hours = s.delay_hours, unless = s.unless, age_days_max = s.age_days_max, active = s.active,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from source_rule o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.source_rule_id = $2 and o.organization_id = $1 and o.source_rule_id = $2
+  and (t.what, t.pipeline_id, t.conditions, t.delay_days, t.delay_hours, t.unless, t.age_days_max, t.active) is distinct from (s.what, s.pipeline_id, s.conditions, s.delay_days, s.delay_hours, s.unless, s.age_days_max, s.active)
+returning t.source_rule_id, t.source_id, t.what, t.conditions, t.pipeline_id, t.delay_days, t.delay_hours, t.unless, t.age_days_max, t.active, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- source_rule: delete
+delete from source_rule t where t.organization_id = $1 and t.source_rule_id = $2;
+
 -- suppression: get
 select t.suppression_id, t.channel_id, t.address_key, t.identifier, t.reason, t.expires_time, t.note, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
 from suppression t

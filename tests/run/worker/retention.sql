@@ -101,6 +101,12 @@ with old as materialized (
              where o.finished_time <= $1 and true order by o.finished_time limit $2 for update skip locked)
            delete from queue_batch t using old where (t.organization_id, t.batch_id) = (old.organization_id, old.batch_id);
 
+-- events of sources: kept for 30 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.source_event_id from source_event o
+             where o.received_time <= $1 and true order by o.received_time limit $2 for update skip locked)
+           delete from source_event t using old where (t.organization_id, t.source_event_id) = (old.organization_id, old.source_event_id);
+
 -- the outbox: kept for 30 days, 0:00:00, at most 1000 at once
 with old as materialized (
              select o.organization_id, o.message_id from outbox_message o

@@ -2601,6 +2601,201 @@ class SlowDomain(Struct, kw_only=True):
     rate: float
 
 
+class Source(Struct, kw_only=True):
+    """
+    A system that calls `url` when something happened to an order or a ticket.
+    """
+
+    source_id: str
+    title: str
+    kind: str
+    application_id: str | None
+    active: bool
+    settings: dict[str, str]
+    has_secret: bool
+    url: str
+    last_time: datetime | None
+    refused_count: int
+    refused_time: datetime | None
+    problem: str | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class SourceDecision(Struct, kw_only=True):
+    """
+    The decision of a rule: an item was made, the one that waited was cancelled, or why nothing was done.
+    """
+
+    source_rule_id: str
+    state: str
+    reason: str | None
+    detail: str | None
+    item_id: str | None
+
+
+class SourceEvent(Struct, kw_only=True):
+    """
+    An event that a source told of: kept for 30 days. `time`: when it happened there.
+    """
+
+    source_event_id: str
+    source_id: str
+    event_id: str
+    what: str
+    name: str
+    time: datetime
+    subject: str
+    values: dict[str, str | int | float | bool]
+    is_test: bool
+    state: str
+    decisions: list[SourceDecision]
+    received_time: datetime
+
+
+class SourceRequest(Struct, kw_only=True):
+    """
+    A new source. `secret` is what that system signs its calls with: stored sealed, and shown to nobody. Without one every call is refused.
+    """
+
+    title: str
+    kind: str
+    application_id: str | None | UnsetType = UNSET
+    active: bool | UnsetType = True
+    settings: dict[str, str] | UnsetType = UNSET
+    secret: str | None | UnsetType = UNSET
+
+
+class SourceRule(Struct, kw_only=True):
+    """
+    A rule by which an event of a source puts an item into the queue of a pipeline. Without `delay_days` and `delay_hours` the pipeline's own delay counts. `unless`: events of the same subject after which nobody is asked, and by which an item that waits is cancelled. Older events than `age_days_max` ask nobody.
+    """
+
+    source_rule_id: str
+    source_id: str
+    what: str
+    conditions: dict[str, Any] | None
+    pipeline_id: str
+    delay_days: int | None
+    delay_hours: int | None
+    unless: list[str]
+    age_days_max: int
+    active: bool
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class SourceRuleRequest(Struct, kw_only=True):
+    """
+    When an event of a source asks, through which pipeline, and when it does not.
+    """
+
+    what: Literal[
+        "customer.created",
+        "order.cancelled",
+        "order.created",
+        "order.delivered",
+        "order.paid",
+        "order.refunded",
+        "order.shipped",
+        "other",
+        "subscription.ended",
+        "ticket.created",
+        "ticket.reopened",
+        "ticket.solved",
+    ]
+    pipeline_id: str
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    delay_days: int | None | UnsetType = UNSET
+    delay_hours: int | None | UnsetType = UNSET
+    unless: (
+        list[
+            Literal[
+                "customer.created",
+                "order.cancelled",
+                "order.created",
+                "order.delivered",
+                "order.paid",
+                "order.refunded",
+                "order.shipped",
+                "other",
+                "subscription.ended",
+                "ticket.created",
+                "ticket.reopened",
+                "ticket.solved",
+            ]
+        ]
+        | UnsetType
+    ) = UNSET
+    age_days_max: int | UnsetType = 14
+    active: bool | UnsetType = True
+
+
+class SourceRuleUpdate(Struct, kw_only=True):
+    """
+    Changes of a rule; items that it made stay as they are.
+    """
+
+    what: (
+        Literal[
+            "customer.created",
+            "order.cancelled",
+            "order.created",
+            "order.delivered",
+            "order.paid",
+            "order.refunded",
+            "order.shipped",
+            "other",
+            "subscription.ended",
+            "ticket.created",
+            "ticket.reopened",
+            "ticket.solved",
+        ]
+        | UnsetType
+    ) = UNSET
+    pipeline_id: str | UnsetType = UNSET
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    delay_days: int | None | UnsetType = UNSET
+    delay_hours: int | None | UnsetType = UNSET
+    unless: (
+        list[
+            Literal[
+                "customer.created",
+                "order.cancelled",
+                "order.created",
+                "order.delivered",
+                "order.paid",
+                "order.refunded",
+                "order.shipped",
+                "other",
+                "subscription.ended",
+                "ticket.created",
+                "ticket.reopened",
+                "ticket.solved",
+            ]
+        ]
+        | UnsetType
+    ) = UNSET
+    age_days_max: int | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class SourceUpdate(Struct, kw_only=True):
+    """
+    Changes of a source. `secret` null, or left out, keeps the stored one.
+    """
+
+    title: str | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    settings: dict[str, str] | UnsetType = UNSET
+    secret: str | None | UnsetType = UNSET
+
+
 class SpecShown(Struct, kw_only=True):
     """
     A spec with every member.
@@ -2904,6 +3099,19 @@ class TranslationsRequest(Struct, kw_only=True):
     texts: list[TranslationRequest]
 
 
+class TriedEvent(Struct, kw_only=True):
+    """
+    The decision about an event. `planned_time`: when the message would leave.
+    """
+
+    source_event_id: str
+    subject: str
+    asks: bool
+    reason: str | None
+    detail: str | None
+    planned_time: datetime | None
+
+
 class TriedOutcome(Struct, kw_only=True):
     """
     Invitations with one outcome: `reason` says why they are not asked, null that they are.
@@ -2912,6 +3120,15 @@ class TriedOutcome(Struct, kw_only=True):
     reason: str | None
     before: int
     after: int
+
+
+class TriedRule(Struct, kw_only=True):
+    """
+    The decisions about the last events of the rule's sort, the newest first.
+    """
+
+    results: list[TriedEvent]
+    asked: int
 
 
 class User(Struct, kw_only=True):
@@ -3924,6 +4141,8 @@ class Trace(Struct, kw_only=True):
     checks: list[Check]
     undeclared_metadata: list[str]
     pipeline_summary: str
+    source_id: str | None
+    source_event_id: str | None
 
 
 class UserAccess(Struct, kw_only=True):

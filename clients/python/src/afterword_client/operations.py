@@ -2941,6 +2941,155 @@ class AlertInstance(Family):
         )
 
 
+class Sources(Family):
+    """Sources."""
+
+    def list_sources(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Source]:
+        """Get all sources.
+
+        Needs `Source.Read`.
+        """
+        return self._transport.pages(
+            "/source", models.Source, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_source(self, body: models.SourceRequest, *, idempotency_key: str | None = None) -> models.Source:
+        """Create new source.
+
+        Needs `Source.Create`.
+        """
+        return self._transport.request("POST", "/source", body=body, idempotency_key=idempotency_key).read(
+            models.Source
+        )
+
+    def get_source(self, source_id: str) -> models.Source:
+        """Get Source.
+
+        Needs `Source.Read`.
+        """
+        return self._transport.request("GET", f"/source/{_segment(source_id)}").read(models.Source)
+
+    def update_source(
+        self, source_id: str, body: models.SourceUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Source:
+        """Update Source.
+
+        Needs `Source.Update`.
+        """
+        return self._transport.request("PATCH", f"/source/{_segment(source_id)}", body=body, if_match=if_match).read(
+            models.Source
+        )
+
+    def delete_source(self, source_id: str, *, if_match: str | None = None) -> None:
+        """Delete Source.
+
+        Its rules go with it, and its address finds nothing from then on. Items that were made stay. Needs
+        `Source.Delete`.
+        """
+        self._transport.request("DELETE", f"/source/{_segment(source_id)}", if_match=if_match)
+
+    def list_rules_of_source(
+        self, source_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.SourceRule]:
+        """Get all rules of a source.
+
+        Needs `Source.Read`.
+        """
+        return self._transport.pages(
+            f"/source/{_segment(source_id)}/rule",
+            models.SourceRule,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_source_rule(
+        self, source_id: str, body: models.SourceRuleRequest, *, idempotency_key: str | None = None
+    ) -> models.SourceRule:
+        """Create new rule of a source.
+
+        `conditions` speak of values of the event, as `questionnaire_metadata:NAME`. The item gets values whose names
+        are declared as its metadata, the subject as its reference, and the language of the event. Needs
+        `Source.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/source/{_segment(source_id)}/rule", body=body, idempotency_key=idempotency_key
+        ).read(models.SourceRule)
+
+    def list_source_rules(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.SourceRule]:
+        """Get all source rules.
+
+        Needs `Source.Read`.
+        """
+        return self._transport.pages(
+            "/source/rule", models.SourceRule, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def get_source_rule(self, source_rule_id: str) -> models.SourceRule:
+        """Get Source Rule.
+
+        Needs `Source.Read`.
+        """
+        return self._transport.request("GET", f"/source/rule/{_segment(source_rule_id)}").read(models.SourceRule)
+
+    def update_source_rule(
+        self, source_rule_id: str, body: models.SourceRuleUpdate | None = None, *, if_match: str | None = None
+    ) -> models.SourceRule:
+        """Update Source Rule.
+
+        Needs `Source.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/source/rule/{_segment(source_rule_id)}", body=body, if_match=if_match
+        ).read(models.SourceRule)
+
+    def delete_source_rule(self, source_rule_id: str, *, if_match: str | None = None) -> None:
+        """Delete Source Rule.
+
+        Needs `Source.Delete`.
+        """
+        self._transport.request("DELETE", f"/source/rule/{_segment(source_rule_id)}", if_match=if_match)
+
+    def list_source_events(
+        self, source_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.SourceEvent]:
+        """Get all events of a source.
+
+        Kept 30 days. `decisions` say what each rule about such an event decided, with the item that it made. Needs
+        `Source.Read`.
+        """
+        return self._transport.pages(
+            f"/source/{_segment(source_id)}/event",
+            models.SourceEvent,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_source_event(self, source_id: str, source_event_id: str) -> models.SourceEvent:
+        """Get Source Event.
+
+        Needs `Source.Read`.
+        """
+        return self._transport.request("GET", f"/source/{_segment(source_id)}/event/{_segment(source_event_id)}").read(
+            models.SourceEvent
+        )
+
+    def simulate_source_rule(
+        self, source_id: str, body: models.SourceRuleRequest, *, idempotency_key: str | None = None
+    ) -> models.TriedRule:
+        """Say what a rule would do about the last events.
+
+        Of the last 100 events, those of the rule's sort, as if they came now. Nothing is written. Needs
+        `Source.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/source/{_segment(source_id)}/rule/simulate", body=body, idempotency_key=idempotency_key
+        ).read(models.TriedRule)
+
+
 class Pipelines(Family):
     """Pipelines."""
 
@@ -4187,6 +4336,7 @@ class Operations:
         self.queue_simplified = QueueSimplified(transport)
         self.sequences = Sequences(transport)
         self.alert_instance = AlertInstance(transport)
+        self.sources = Sources(transport)
         self.pipelines = Pipelines(transport)
         self.contact_policy = ContactPolicy(transport)
         self.providers = Providers(transport)

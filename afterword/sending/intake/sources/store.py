@@ -1,0 +1,258 @@
+"""Statements about sources: the one that is called, its rules, and its events with what was decided about them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, LiteralString
+
+import msgspec
+
+from afterword.core.sources.parts import Value, What
+from afterword.core.wire.lists import Page, Rows
+from afterword.kit.db import Database
+from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.nouns.structs import shown_as
+from afterword.kit.web import fields
+from afterword.sending.intake.sources.records import SourceRule
+
+KEPT_DAYS: Final = 30
+PROBLEM_CHARACTERS_MAX: Final = 500
+WAITING_MAX: Final = 100  # items that one event cancels
+KNOWN_MAX: Final = 20  # earlier events of one order or ticket, of which a later one is completed
+
+EventState = Literal["asked", "waiting", "cancelled", "not_asked", "no_rule"]
+
+
+class SourceDecision(fields.Answer):
+    """The decision of a rule: an item was made, the one that waited was cancelled, or why nothing was done."""
+
+    source_rule_id: fields.Id
+    state: Literal["asked", "cancelled", "not_asked"]
+    reason: str | None
+    detail: str | None
+    item_id: fields.Id | None
+
+
+class SourceEventRecord(msgspec.Struct, kw_only=True):
+    """An event that a source told of: kept for 30 days. `time`: when it happened there."""
+
+    source_event_id: fields.Id
+    source_id: fields.Id
+    event_id: str
+    what: What
+    name: str
+    time: datetime
+    subject: str
+    values: dict[str, Value]
+    is_test: bool
+    state: EventState
+    decisions: Annotated[list[Mapping[str, Any]], Hidden()]
+    received_time: datetime
+
+
+SourceEvent: Final = shown_as(
+    "SourceEvent", SourceEventRecord, before={"received_time": {"decisions": list[SourceDecision]}}
+)
+EVENTS: Final = fields.listing_of(SourceEvent, order=(("received_time", "desc"),), id="source_event_id")
+
+_SHOWN: Final[LiteralString] = """select e.source_event_id, e.source_id, e.event_id, e.what, e.name, e.time, e.subject,
+             e.facts as values, e.is_test,
+             case when e.decisions = '[]' then 'no_rule'
+               when e.decisions @> '[{"state": "asked"}]' then coalesce((
+                 select case when bool_or(i.status in (1, 2, 3)) then 'waiting'
+                   when bool_and(i.status = 7) then 'cancelled' end
+                 from jsonb_array_elements(e.decisions) d
+                   join queue_item i on i.organization_id = e.organization_id and i.item_id = d ->> 'item_id'
+                 where d ->> 'state' = 'asked'), 'asked')
+               when e.decisions @> '[{"state": "cancelled"}]' then 'cancelled'
+               else 'not_asked' end as state,
+             e.decisions, e.received_time
+           from source_event e where e.organization_id = $1"""
+
+
+async def list_events(db: Database, *, organization_id: str, source_id: str, page: Page) -> Rows[SourceEventRecord]:
+    return await db.records(SourceEventRecord).fetch_list(
+        f"{_SHOWN} and e.source_id = $2", organization_id, source_id, page=page
+    )
+
+
+async def get_event(
+    db: Database, *, organization_id: str, source_id: str, source_event_id: str
+) -> SourceEventRecord | None:
+    return await db.records(SourceEventRecord).fetch_row(
+        f"{_SHOWN} and e.source_id = $2 and e.source_event_id = $3", organization_id, source_id, source_event_id
+    )
+
+
+class KeptEvent(msgspec.Struct, kw_only=True):
+    """An event as rules need it. `person`: address, phone, names and language, as far as the source gave them.
+
+    `object_id` is equal in all events of one order or ticket.
+    """
+
+    source_event_id: str
+    event_id: str
+    what: What
+    name: str
+    time: datetime
+    object_id: str
+    subject: str
+    person: dict[str, str]
+    values: dict[str, Value]
+    is_test: bool
+
+
+_KEPT: Final[LiteralString] = """source_event_id, event_id, what, name, time, object_id, subject, person,
+             facts as values, is_test"""
+
+
+async def claim_objects(db: Database, *, organization_id: str, source_id: str, object_ids: Sequence[str]) -> None:
+    """Wait for other calls about the same orders and tickets; in one order, so that no two wait for each other."""
+    await db.execute(
+        """select pg_advisory_xact_lock(hashtextextended('source:' || $1 || $2 || one, 0))
+           from unnest($3::text[]) one""",
+        *(organization_id, source_id, list(object_ids)),
+    )
+
+
+async def list_known(
+    db: Database, *, organization_id: str, source_id: str, object_ids: Sequence[str]
+) -> list[KeptEvent]:
+    """The last events of these orders and tickets, the oldest first."""
+    return await db.records(KeptEvent).fetch(
+        f"""select {columns_of(KeptEvent)} from unnest($3::text[]) wanted cross join lateral (
+             select {_KEPT} from source_event e
+             where e.organization_id = $1 and e.object_id = wanted and e.object_id <> '' and e.source_id = $2
+               and not e.is_test order by e.time desc limit $4) k order by time""",
+        *(organization_id, source_id, list(object_ids), KNOWN_MAX),
+    )
+
+
+async def insert_events(
+    db: Database, *, organization_id: str, source_id: str, documents: Sequence[Mapping[str, Any]], now: datetime
+) -> list[str]:
+    """Insert those whose `event_id` is new; the ids of those rows."""
+    return await db.fetch_column(
+        """insert into source_event (organization_id, source_event_id, source_id, event_id, what, name, time, object_id,
+             subject, person, facts, is_test, received_time)
+           select $1, d.source_event_id, $2, d.event_id, d.what, d.name, d.time, d.object_id, d.subject, d.person,
+             d.values, d.is_test, $4
+           from jsonb_to_recordset($3::jsonb) d (source_event_id text, event_id text, what text, name text,
+             time timestamptz, object_id text, subject text, person jsonb, values jsonb, is_test boolean)
+           order by d.event_id
+           on conflict do nothing returning source_event_id""",
+        *(organization_id, source_id, list(documents), now),
+    )
+
+
+async def list_kept(db: Database, *, organization_id: str, source_id: str, limit: int) -> list[KeptEvent]:
+    """The newest events of a source."""
+    return await db.records(KeptEvent).fetch(
+        f"""select {_KEPT} from source_event where organization_id = $1 and source_id = $2
+           order by received_time desc, source_event_id limit $3""",
+        *(organization_id, source_id, limit),
+    )
+
+
+async def list_stops(
+    db: Database, *, organization_id: str, source_id: str, object_ids: Sequence[str], whats: Sequence[str]
+) -> dict[str, dict[str, datetime]]:
+    """By order or ticket the time of the last event of each of these sorts."""
+    rows = await db.fetch(
+        """select object_id, what, max(time) as time from source_event
+           where organization_id = $1 and object_id = any($3::text[]) and object_id <> '' and source_id = $2
+             and what = any($4::text[]) and not is_test
+           group by object_id, what""",
+        *(organization_id, source_id, list(object_ids), list(whats)),
+    )
+    found: dict[str, dict[str, datetime]] = {}
+    for row in rows:
+        found.setdefault(row["object_id"], {})[row["what"]] = row["time"]
+    return found
+
+
+class WaitingAsk(msgspec.Struct, kw_only=True):
+    source_rule_id: str
+    item_id: str
+    time: datetime
+
+
+async def list_waiting(db: Database, *, organization_id: str, source_id: str, object_id: str) -> list[WaitingAsk]:
+    """The items of an order or a ticket that rules made and nobody has begun to send, with their events' times."""
+    return await db.records(WaitingAsk).fetch(
+        """select d ->> 'source_rule_id' as source_rule_id, i.item_id, e.time
+           from source_event e cross join jsonb_array_elements(e.decisions) d
+           join queue_item i on i.organization_id = e.organization_id and i.item_id = d ->> 'item_id'
+             and i.status in (1, 2) and i.deleted_time is null
+           where e.organization_id = $1 and e.object_id = $3 and e.object_id <> '' and e.source_id = $2
+             and d ->> 'state' = 'asked' order by i.item_id limit $4""",
+        *(organization_id, source_id, object_id, WAITING_MAX),
+    )
+
+
+async def update_decisions(
+    db: Database, *, organization_id: str, decisions: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> None:
+    """Write what was decided, by the event's id."""
+    documents = [{"source_event_id": key, "decisions": list(found)} for key, found in decisions.items()]
+    await db.execute(
+        """update source_event e set decisions = d.decisions
+           from jsonb_to_recordset($2::jsonb) d (source_event_id text, decisions jsonb)
+           where e.organization_id = $1 and e.source_event_id = d.source_event_id""",
+        *(organization_id, documents),
+    )
+
+
+_PIPELINE: Final[LiteralString] = """p.channel_id, p.delay_cap_days, p.delay_cap_hours, p.delay_cap_minutes,
+             p.delay_from, case when p.deleted_time is null then p.questionnaire_id end as questionnaire_id"""
+_RULE: Final[LiteralString] = qualified(columns_of(SourceRule), "r")
+
+
+async def list_rules(
+    db: Database, *, organization_id: str, source_id: str
+) -> list[tuple[SourceRule, Mapping[str, Any]]]:
+    """The rules of a source that are on, the oldest first, each with what scheduling needs of its pipeline."""
+    rows = await db.fetch(
+        f"""select {_RULE}, {_PIPELINE}
+           from source_rule r
+           join pipeline p on p.organization_id = r.organization_id and p.pipeline_id = r.pipeline_id
+           where r.organization_id = $1 and r.source_id = $2 and r.active
+           order by r.created_time, r.source_rule_id""",
+        *(organization_id, source_id),
+    )
+    names = SourceRule.__struct_fields__
+    return [(SourceRule(**{name: row[name] for name in names}), row) for row in rows]
+
+
+async def get_pipeline(db: Database, *, organization_id: str, pipeline_id: str) -> Mapping[str, Any] | None:
+    return await db.fetch_row(
+        f"""select {_PIPELINE} from pipeline p
+           where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null""",
+        *(organization_id, pipeline_id),
+    )
+
+
+async def get_called(db: Database, *, source_id: str) -> Mapping[str, Any] | None:  # any tenant: the path has none
+    """The source of an address, unless it is switched off."""
+    return await db.fetch_row(
+        """select organization_id, source_id, kind, settings, sealed_secret, test from source
+           where source_id = $1 and active""",
+        source_id,
+    )
+
+
+async def update_refused(db: Database, *, organization_id: str, source_id: str, problem: str, now: datetime) -> None:
+    await db.execute(
+        """update source set refused_count = refused_count + 1, refused_time = $4, problem = $3
+           where organization_id = $1 and source_id = $2""",
+        *(organization_id, source_id, problem[:PROBLEM_CHARACTERS_MAX], now),
+    )
+
+
+async def update_taken(db: Database, *, organization_id: str, source_id: str, now: datetime) -> None:
+    """Record the time of the last call, to the minute."""
+    await db.execute(
+        """update source set last_time = $3, problem = null where organization_id = $1 and source_id = $2
+             and (problem is not null or last_time is null or last_time < $3::timestamptz - interval '1 minute')""",
+        *(organization_id, source_id, now),
+    )
