@@ -42,6 +42,7 @@ TITLES: Final[Mapping[str, str]] = {
     "pipeline.resumed": "A pipeline was resumed", "pipeline.deleted": "A pipeline was deleted",
     "import.finished": "An import is finished", "import.failed": "An import failed",
     "export.finished": "An export is finished", "export.failed": "An export failed",
+    "export_schedule.failed": "An export on a timetable fails again and again",
     "plan.low_credits": "Credits are running low", "plan.credits_exhausted": "Credits are used up",
     "plan.renewed": "A plan was renewed", "plan.expired": "A plan has expired",
     "webhook.disabled": "A webhook was switched off after lasting failure", "user.invited": "A user was invited",
@@ -74,7 +75,14 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "low": "Severity: low", "normal": "Severity: normal", "high": "Severity: high", "critical": "Severity: critical",
 }  # fmt: skip
 SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
-_NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "token")  # whose name or title says which it is
+_NAMED: Final = (
+    "questionnaire",
+    "pipeline",
+    "plan",
+    "webhook",
+    "token",
+    "export_schedule",
+)  # whose name or title says which it is
 
 
 def notice(

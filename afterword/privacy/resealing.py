@@ -12,6 +12,7 @@ from afterword.events.webhooks import seal_context
 from afterword.kit import db as databases
 from afterword.kit import sealing
 from afterword.kit.db import Database, Pool
+from afterword.listening.exports import schedules
 from afterword.tenants.mails import link_context
 
 
@@ -35,6 +36,7 @@ CONTEXTS: Final[dict[str, Callable[[str, str], str]]] = {
     "anonymous_pool.sealed": lambda organization_id, version_id: f"anonymous pool:{organization_id}:{version_id}",
     "identity_provider.client_secret": lambda organization_id, _: f"identity:{organization_id}",
     "alert_mailbox.sealed_password": mailboxes.seal_context,
+    "export_schedule.sealed_secret": schedules.seal_context,
     "login_session.id_token": lambda _, session_id: f"id token:{session_id}",
 }
 _SEALED: Final[LiteralString] = """(
@@ -49,6 +51,7 @@ _SEALED: Final[LiteralString] = """(
       from identity_provider
     union all select 'alert_mailbox.sealed_password', organization_id, organization_id, sealed_password
       from alert_mailbox
+    union all select 'export_schedule.sealed_secret', organization_id, schedule_id, sealed_secret from export_schedule
     union all select 'login_session.id_token', organization_id, session_id, id_token from login_session) s"""
 
 
@@ -94,11 +97,14 @@ async def update_sealed(  # any tenant: the secret is the installation's
            i as (update login_session set id_token = $5 where $1 = 'login_session.id_token'
              and organization_id = $2 and session_id = $3 and id_token = $4 returning 1),
            j as (update alert_mailbox set sealed_password = $5 where $1 = 'alert_mailbox.sealed_password'
-             and organization_id = $2 and sealed_password = $4 returning 1)
+             and organization_id = $2 and sealed_password = $4 returning 1),
+           k as (update export_schedule set sealed_secret = $5 where $1 = 'export_schedule.sealed_secret'
+             and organization_id = $2 and schedule_id = $3 and sealed_secret = $4 returning 1)
            select count(*) from (
              select from a union all select from b union all select from c union all select from d
              union all select from e union all select from f union all select from g union all select from h
-             union all select from i union all select from j) found""",
+             union all select from i union all select from j
+             union all select from k) found""",
         *(column, before.organization_id, before.id, before.value, value),
     )
     return bool(count)

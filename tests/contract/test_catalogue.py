@@ -64,6 +64,7 @@ SPECIAL = {
     "erasure_subject": {"kind": "item"},
     "event": {"actor_kind": "worker"},
     "export": {"format": "csv", "date_basis": "submitted", "values_as": "both", "questionnaire_id": "{}"},
+    "export_schedule": {"destination": "folder", "every": "daily", "format": "csv"},
     "inbound_endpoint": {"adapter": "provider"},
     "login_link": {"purpose": "invitation", "organization_id": "{}", "user_id": "{}", "digest": DIGEST},
     "login_session": {"digest": DIGEST},

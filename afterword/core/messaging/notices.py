@@ -16,6 +16,7 @@ KEPT_DAYS: Final = 90
 MAILED_DEFAULT: Final = (
     "alert_instance.created", "alert_instance.mentioned", "alert_instance.answered",
     "alert_instance.overdue", "alert_instance.escalated", "plan.", "webhook.disabled",
+    "export_schedule.failed",
 )  # fmt: skip
 
 Digest = Literal["none", "daily", "weekly"]
@@ -56,6 +57,7 @@ FEW: Final[Mapping[str, tuple[str, ...]]] = {
     "pipeline": ("created", "updated", "paused", "resumed", "deleted"),
     "import": ("finished", "failed"),
     "export": ("finished", "failed"),
+    "export_schedule": ("failed",),
     "plan": ("low_credits", "credits_exhausted", "renewed", "expired"),
     "webhook": ("disabled",),
     "user": ("invited", "removed"),
@@ -70,6 +72,7 @@ ENTITIES: Final[Mapping[str, str]] = {
     "queue_item": "Queue", "questionnaire_instance": "Questionnaire Instance", "answer": "Questionnaire Instance",
     "responder": "Responder", "suppression": "Suppression", "tag": "Tag", "alert_instance": "Alert Instance",
     "questionnaire": "Questionnaire", "pipeline": "Pipeline", "import": "Queue", "export": "Questionnaire Export",
+    "export_schedule": "Questionnaire Export",
     "plan": "Plan", "webhook": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
 }  # fmt: skip
 assert ENTITIES.keys() == {*MASS, *FEW}  # noqa: S101
