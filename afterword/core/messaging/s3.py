@@ -19,7 +19,7 @@ def object_url(endpoint: str, bucket: str, name: str) -> str:
 
 
 def signed(
-    method: str, url: str, *, content: bytes, now: datetime, region: str, key_id: str, secret: str
+    method: str, url: str, *, content: bytes, now: datetime, region: str, access_key: str, secret: str
 ) -> Mapping[str, str]:
     """The headers of a request to an address without a query."""
     parts, moment = urlsplit(url), f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
@@ -33,7 +33,7 @@ def signed(
     for part in scope.split("/"):
         key = _mac(key, part)
     authorization = (
-        f"{_ALGORITHM} Credential={key_id}/{scope}, SignedHeaders={names}, Signature={_mac(key, text).hex()}"
+        f"{_ALGORITHM} Credential={access_key}/{scope}, SignedHeaders={names}, Signature={_mac(key, text).hex()}"
     )
     return {**headers, "authorization": authorization}
 

@@ -83,7 +83,7 @@ class Target:
     endpoint: str | None
     bucket: str | None
     region: str | None
-    key_id: str | None
+    access_key: str | None
     host: str | None
     port: int | None
     username: str | None
@@ -185,7 +185,11 @@ class _Bucket:
     async def _call(self, method: str, name: str, content: bytes) -> None:
         target, now = self._target, self._now + timedelta(seconds=time.monotonic() - self._since)
         url = s3.object_url(target.endpoint or "", target.bucket or "", f"{target.path}/{name}")
-        key = {"region": target.region or REGION_DEFAULT, "key_id": target.key_id or "", "secret": target.secret}
+        key = {
+            "region": target.region or REGION_DEFAULT,
+            "access_key": target.access_key or "",
+            "secret": target.secret,
+        }
         headers = await asyncio.to_thread(s3.signed, method, url, content=content, now=now, **key)
         with _of_network():
             answer = await self._caller.request(method, url, headers=headers, content=content, seconds=FILE_SECONDS)

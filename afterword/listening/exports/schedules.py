@@ -49,13 +49,15 @@ KEPT_DAYS: Final = 90
 _PATH: Final = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 OF_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "folder": ("path",), "s3": ("endpoint", "region", "bucket", "path", "key_id", "secret"),
+    "folder": ("path",), "s3": ("endpoint", "region", "bucket", "path", "access_key", "secret"),
     "sftp": ("host", "port", "path", "username", "secret"),
 }  # fmt: skip
 """The members about the destination, in the order of a form."""
 _OPTIONAL: Final = frozenset({"region", "port", "secret"})
 _OF_SOME: Final = frozenset(name for names in OF_KIND.values() for name in names)
-_SERVER: Final = frozenset({"endpoint", "key_id", "host", "port", "username"})  # whoever changes it gives the secret
+_SERVER: Final = frozenset(
+    {"endpoint", "access_key", "host", "port", "username"}
+)  # whoever changes it gives the secret
 _ANEW: Final = _SERVER | {
     "bucket", "region", "path", "format", "locale", "filter", "include_incomplete", "include_metadata",
     "include_recipient",
@@ -111,7 +113,7 @@ class ExportSchedule(Record, kw_only=True):
     endpoint: Annotated[fields.Url | None, Editable("Endpoint", "Such as https://s3.eu-central-1.amazonaws.com")] = None
     bucket: Annotated[Line320 | None, Editable("Bucket")] = None
     region: Annotated[Line320 | None, Editable("Region", "Empty where the store has none.")] = None
-    key_id: Annotated[Line320 | None, Editable("ID of the access key", holds="account")] = None
+    access_key: Annotated[Line320 | None, Editable("ID of the access key", holds="account")] = None
     host: Annotated[Line320 | None, Editable("Server", "Such as files.shop.example", holds="account")] = None
     port: Annotated[Port | None, Editable("Port", "Empty: 22.", "number")] = None
     username: Annotated[Line320 | None, Editable("User name", holds="account")] = None
@@ -241,7 +243,7 @@ SCHEDULE = Noun(
     about_update="Changes of a schedule. Another destination, filter or format lets the next run write all of it.",
     about={
         "create": "Needs Questionnaire Instance.Read. Files hold the values that your token may read. `folder`: below "
-        "the folder of the installation. `s3`: `endpoint`, `bucket`, `key_id` and `secret`. `sftp`: `host`, "
+        "the folder of the installation. `s3`: `endpoint`, `bucket`, `access_key` and `secret`. `sftp`: `host`, "
         "`username`, `secret`, and `host_key` before the first run.",
         "delete": "Files that were written stay where they are.",
     },

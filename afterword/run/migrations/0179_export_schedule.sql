@@ -19,7 +19,7 @@ create table export_schedule (
   endpoint text collate "C" check (length(endpoint) <= 2048),
   bucket text collate "C" check (length(bucket) between 1 and 320),
   region text collate "C" check (length(region) between 1 and 320),
-  key_id text collate "C" check (length(key_id) between 1 and 320),
+  access_key text collate "C" check (length(access_key) between 1 and 320),
   host text collate "C" check (length(host) between 1 and 320),
   port integer check (port between 1 and 65535),
   username text collate "C" check (length(username) between 1 and 320),
@@ -44,7 +44,7 @@ create index export_schedule_due on export_schedule (next_time);
 create index export_schedule_questionnaire on export_schedule (organization_id, questionnaire_id);
 -- Runs are not noted.
 create trigger audit after insert or delete or update of title, active, every, day, hour, format, locale, filter,
-    include_incomplete, include_metadata, include_recipient, path, endpoint, bucket, region, key_id, host, port,
+    include_incomplete, include_metadata, include_recipient, path, endpoint, bucket, region, access_key, host, port,
     username, host_key, sealed_secret, scopes
   on export_schedule for each row
   execute function write_audit_entry('export_schedule', 'schedule_id',

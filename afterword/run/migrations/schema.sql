@@ -1006,7 +1006,7 @@ CREATE TABLE export_schedule (
     endpoint text COLLATE pg_catalog."C",
     bucket text COLLATE pg_catalog."C",
     region text COLLATE pg_catalog."C",
-    key_id text COLLATE pg_catalog."C",
+    access_key text COLLATE pg_catalog."C",
     host text COLLATE pg_catalog."C",
     port integer,
     username text COLLATE pg_catalog."C",
@@ -1024,6 +1024,7 @@ CREATE TABLE export_schedule (
     updated_time timestamp with time zone NOT NULL,
     created_by text,
     updated_by text,
+    CONSTRAINT export_schedule_access_key_check CHECK (((length(access_key) >= 1) AND (length(access_key) <= 320))),
     CONSTRAINT export_schedule_bucket_check CHECK (((length(bucket) >= 1) AND (length(bucket) <= 320))),
     CONSTRAINT export_schedule_check CHECK (((problem IS NULL) = (problem_time IS NULL))),
     CONSTRAINT export_schedule_day_check CHECK (((day >= 1) AND (day <= 7))),
@@ -1034,7 +1035,6 @@ CREATE TABLE export_schedule (
     CONSTRAINT export_schedule_host_check CHECK (((length(host) >= 1) AND (length(host) <= 320))),
     CONSTRAINT export_schedule_host_key_check CHECK (((length(host_key) >= 1) AND (length(host_key) <= 2000))),
     CONSTRAINT export_schedule_hour_check CHECK (((hour >= 0) AND (hour <= 23))),
-    CONSTRAINT export_schedule_key_id_check CHECK (((length(key_id) >= 1) AND (length(key_id) <= 320))),
     CONSTRAINT export_schedule_locale_check CHECK ((length(locale) <= 35)),
     CONSTRAINT export_schedule_path_check CHECK (((length(path) >= 1) AND (length(path) <= 200))),
     CONSTRAINT export_schedule_port_check CHECK (((port >= 1) AND (port <= 65535))),
@@ -3168,7 +3168,7 @@ CREATE TRIGGER audit AFTER INSERT ON event FOR EACH ROW WHEN (((new.actor_kind =
 
 CREATE TRIGGER audit AFTER INSERT ON export FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export', 'export_id', 'owner filter instance_ids', 'exported');
 
-CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF title, active, every, day, hour, format, locale, filter, include_incomplete, include_metadata, include_recipient, path, endpoint, bucket, region, key_id, host, port, username, host_key, sealed_secret, scopes ON export_schedule FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export_schedule', 'schedule_id', 'sealed_secret next_time last_time problem problem_time reply failures');
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF title, active, every, day, hour, format, locale, filter, include_incomplete, include_metadata, include_recipient, path, endpoint, bucket, region, access_key, host, port, username, host_key, sealed_secret, scopes ON export_schedule FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export_schedule', 'schedule_id', 'sealed_secret next_time last_time problem problem_time reply failures');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF issuer, client_id, client_secret, scopes, groups_claim, group_roles, default_role, trusts_addresses ON identity_provider FOR EACH ROW EXECUTE FUNCTION write_audit_entry('identity_provider', 'organization_id', 'client_secret authorization_url checked_time problem');
 

@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 29, 12, 30, 45, tzinfo=UTC)
 )
 def test_as_its_makers_sign(method: str, name: str, content: bytes) -> None:
     url = s3.object_url("https://s3.eu-central-1.amazonaws.com/", "answers", name)
-    given = s3.signed(method, url, content=content, now=NOW, region="eu-central-1", key_id="AKIA", secret="s/e+c")
+    given = s3.signed(method, url, content=content, now=NOW, region="eu-central-1", access_key="AKIA", secret="s/e+c")
     request: Any = AWSRequest(method=method, url=url, data=content)
     with mock.patch.object(auth, "get_current_datetime", return_value=NOW.replace(tzinfo=None)):
         auth.S3SigV4Auth(Credentials("AKIA", "s/e+c"), "s3", "eu-central-1").add_auth(request)

@@ -20,7 +20,7 @@ from tests.making import make_token
 from tests.pruning import prune
 
 SFTP = {"destination": "sftp", "host": "sftp.example.com", "username": "ann", "secret": "s"}
-S3 = {"destination": "s3", "bucket": "answers", "key_id": "AKIAEXAMPLE", "secret": "a secret key"}
+S3 = {"destination": "s3", "bucket": "answers", "access_key": "AKIAEXAMPLE", "secret": "a secret key"}
 
 
 class TestCreate:

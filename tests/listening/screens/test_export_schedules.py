@@ -15,7 +15,7 @@ from tests.tenants.logins.conftest import PASSWORD, Browser
 EXPORTS = "/console/settings/exports"
 FORM = {
     "title": "Warehouse <b>", "destination": "s3", "endpoint": "https://93.184.215.14", "bucket": "answers",
-    "region": "eu-central-1", "path": "afterword/delivery", "key_id": "AKIAEXAMPLE", "secret": "a secret key",
+    "region": "eu-central-1", "path": "afterword/delivery", "access_key": "AKIAEXAMPLE", "secret": "a secret key",
     "format": "csv", "every": "daily", "day": "1", "hour": "3", "include_metadata": "1", "active": "1",
 }  # fmt: skip
 SFTP = {

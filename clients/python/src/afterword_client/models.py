@@ -839,7 +839,7 @@ class ExportSchedule(Struct, kw_only=True):
     endpoint: str | None
     bucket: str | None
     region: str | None
-    key_id: str | None
+    access_key: str | None
     host: str | None
     port: int | None
     username: str | None
@@ -879,7 +879,7 @@ class ExportScheduleRequest(Struct, kw_only=True):
     endpoint: str | None | UnsetType = UNSET
     bucket: str | None | UnsetType = UNSET
     region: str | None | UnsetType = UNSET
-    key_id: str | None | UnsetType = UNSET
+    access_key: str | None | UnsetType = UNSET
     host: str | None | UnsetType = UNSET
     port: int | None | UnsetType = UNSET
     username: str | None | UnsetType = UNSET
@@ -907,7 +907,7 @@ class ExportScheduleUpdate(Struct, kw_only=True):
     endpoint: str | None | UnsetType = UNSET
     bucket: str | None | UnsetType = UNSET
     region: str | None | UnsetType = UNSET
-    key_id: str | None | UnsetType = UNSET
+    access_key: str | None | UnsetType = UNSET
     host: str | None | UnsetType = UNSET
     port: int | None | UnsetType = UNSET
     username: str | None | UnsetType = UNSET

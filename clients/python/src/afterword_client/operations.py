@@ -3802,8 +3802,8 @@ class QuestionnaireExports(Family):
         """Create new export schedule.
 
         Needs Questionnaire Instance.Read. Files hold the values that your token may read. `folder`: below the folder
-        of the installation. `s3`: `endpoint`, `bucket`, `key_id` and `secret`. `sftp`: `host`, `username`, `secret`,
-        and `host_key` before the first run. Needs `Questionnaire Export.Create`.
+        of the installation. `s3`: `endpoint`, `bucket`, `access_key` and `secret`. `sftp`: `host`, `username`,
+        `secret`, and `host_key` before the first run. Needs `Questionnaire Export.Create`.
         """
         return self._transport.request("POST", "/export/schedule", body=body, idempotency_key=idempotency_key).read(
             models.ExportSchedule
