@@ -118,7 +118,7 @@ lock: setup ## resolve the dependencies again
 	$(LOCK) --group installer --output-file requirements-installer.lock
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock
 	$(LOCK) pyproject.toml --group dev --constraints requirements.lock --output-file requirements-dev.lock
-	$(LOCK) pyproject.toml --extra mcp --extra otel --extra parquet --extra s3 --extra smpp --extra spss --constraints requirements-dev.lock --output-file requirements-extras.lock
+	$(LOCK) pyproject.toml --extra mcp --extra otel --extra parquet --extra s3 --extra sftp --extra smpp --extra spss --constraints requirements-dev.lock --output-file requirements-extras.lock
 	$(LOCK) --group release --output-file release/requirements.lock
 	$(LOCK) --group deploy --output-file tests/deploy/requirements.lock
 	$(LOCK) pyproject.toml --extra bench --constraints requirements.lock --output-file benchmarks/requirements.lock

@@ -27,7 +27,7 @@ TAG: Final = "localhost/afterword"
 BASE: Final = "docker.io/library/debian:trixie-slim"
 MADE_BASE: Final = "localhost/debian:trixie-slim"
 EXTRAS: Final = (
-    "import afterword.extras.assistants.server, obstore, opentelemetry.exporter.otlp.proto.http, "
+    "import afterword.extras.assistants.server, asyncssh, obstore, opentelemetry.exporter.otlp.proto.http, "
     "polars, pyreadstat, smpp34"
 )
 PROGRAMS: Final = ("buildah", "mmdebstrap", "unshare", "zstd")

@@ -44,6 +44,7 @@ TITLES: Final[Mapping[str, str]] = {
     "export.finished": "An export is finished", "export.failed": "An export failed",
     "response_import.finished": "Responses were imported",
     "response_import.removed": "Imported responses were removed",
+    "export_schedule.failed": "An export on a timetable fails again and again",
     "plan.low_credits": "Credits are running low", "plan.credits_exhausted": "Credits are used up",
     "plan.renewed": "A plan was renewed", "plan.expired": "A plan has expired",
     "webhook.disabled": "A webhook was switched off after lasting failure",
@@ -84,6 +85,7 @@ _NAMED: Final = (
     "webhook",
     "chat",
     "token",
+    "export_schedule",
 )  # whose name or title says which it is
 
 

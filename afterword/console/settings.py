@@ -90,6 +90,12 @@ GROUPS: Final[tuple[tuple[Marked, tuple[ConsolePage, ...]], ...]] = (
                 "shopify woocommerce magento prestashop stripe zendesk freshdesk hubspot connect integration order",
             ),
             _setting("webhooks", "Webhooks", "Addresses that Afterword calls", "events integration"),
+            _setting(
+                "exports",
+                "Exports on a timetable",
+                "Responses as files in a folder, S3 or SFTP",
+                "parquet csv spss warehouse duckdb pandas schedule bucket",
+            ),
             _setting("retention", "Retention", "How long personal data is kept", "gdpr privacy erase delete anonymize"),
             _setting(
                 "erasures", "Proofs of erasure", "Data of people that was erased", "gdpr dsgvo forgotten certificate"

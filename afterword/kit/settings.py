@@ -82,6 +82,8 @@ class Settings:
     """Starts on one questionnaire's public links from one network; more are held back. 0: none, however fast."""
     file_folder: Path | None = None
     """Folder for the files of responses, shared by all processes; unset: the database keeps them."""
+    export_folder: Path | None = None
+    """Folder below which exports on a timetable may write, shared by all processes; unset: none does."""
     scan_command: str = ""
     """Command that scans each file of a response from its input: 0 is clean, 1 is harmful; unset: none does."""
     scan_seconds: Seconds = 30.0

@@ -13,6 +13,7 @@ from afterword.kit import db as databases
 from afterword.kit import sealing
 from afterword.kit.db import Database, Pool
 from afterword.sending.intake.sources import records as sources
+from afterword.listening.exports import schedules
 from afterword.tenants.mails import link_context
 
 
@@ -38,6 +39,7 @@ CONTEXTS: Final[dict[str, Callable[[str, str], str]]] = {
     "alert_mailbox.sealed_password": mailboxes.seal_context,
     "chat.sealed_address": chats.seal_context,
     "source.sealed_secret": sources.seal_context,
+    "export_schedule.sealed_secret": schedules.seal_context,
     "login_session.id_token": lambda _, session_id: f"id token:{session_id}",
 }
 _SEALED: Final[LiteralString] = """(
@@ -54,6 +56,7 @@ _SEALED: Final[LiteralString] = """(
       from alert_mailbox
     union all select 'chat.sealed_address', organization_id, chat_id, sealed_address from chat
     union all select 'source.sealed_secret', organization_id, source_id, sealed_secret from source
+    union all select 'export_schedule.sealed_secret', organization_id, schedule_id, sealed_secret from export_schedule
     union all select 'login_session.id_token', organization_id, session_id, id_token from login_session) s"""
 
 
@@ -103,11 +106,14 @@ async def update_sealed(  # any tenant: the secret is the installation's
            k as (update chat set sealed_address = $5 where $1 = 'chat.sealed_address'
              and organization_id = $2 and chat_id = $3 and sealed_address = $4 returning 1),
            l as (update source set sealed_secret = $5 where $1 = 'source.sealed_secret'
-             and organization_id = $2 and source_id = $3 and sealed_secret = $4 returning 1)
+             and organization_id = $2 and source_id = $3 and sealed_secret = $4 returning 1),
+           m as (update export_schedule set sealed_secret = $5 where $1 = 'export_schedule.sealed_secret'
+             and organization_id = $2 and schedule_id = $3 and sealed_secret = $4 returning 1)
            select count(*) from (
              select from a union all select from b union all select from c union all select from d
              union all select from e union all select from f union all select from g union all select from h
-             union all select from i union all select from j union all select from k union all select from l) found""",
+             union all select from i union all select from j union all select from k union all select from l
+             union all select from m) found""",
         *(column, before.organization_id, before.id, before.value, value),
     )
     return bool(count)

@@ -27,6 +27,7 @@ from afterword.kit.nouns.structs import resource_of
 from afterword.kit.web import fields
 from afterword.listening.exports import api as exports_api
 from afterword.listening.exports import store as exports_store
+from afterword.listening.exports.schedules import SCHEDULE, ExportSchedule
 from afterword.listening.imports import api as response_imports_api
 from afterword.people.responders.suppressions import SUPPRESSION
 from afterword.sending.intake.imports import service as imports_resources
@@ -209,6 +210,7 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "suppression": _logged(resource_of(SUPPRESSION)), "plan": _row(resource_of(PLAN).of, Plan),
     "user": _row(resource_of(USER).of, User), "token": _token,
     "webhook": _row(resource_of(WEBHOOK).of, Webhook), "chat": _row(resource_of(CHAT).of, Chat),
+    "export_schedule": _row(resource_of(SCHEDULE).of, ExportSchedule, sealed_secret=None),
 }  # fmt: skip
 """By the event's type, else by its family. A family that is not here is shown as the log has it."""
 

@@ -9,9 +9,11 @@ import pytest
 
 from afterword.kit.nouns.declaration import Noun
 from tests.asking.screens import test_coupons
+from tests.asking.screens.conftest import begin
 from tests.cases.screens import test_chats, test_statuses
 from tests.events.screens import test_webhooks
 from tests.kit.nouns.declared import all_nouns
+from tests.listening.screens import test_export_schedules
 from tests.privacy.screens import test_retention
 from tests.sending.screens import test_sources
 from tests.sending.screens.test_pipelines import version_of
@@ -24,6 +26,7 @@ FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "application": test_organization.SHOP,
     "chat": test_chats.FORM,
     "coupon_pool": test_coupons.FORM,
+    "export_schedule": test_export_schedules.FORM,
     "legal_hold": test_retention.FORM,
     "response_theme": {"title": "Parking", "words": 'parking\n"car"'},
     "source": test_sources.FORM,
@@ -34,6 +37,7 @@ WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "application": test_organization.WRONG,
     "chat": test_chats.WRONG,
     "coupon_pool": test_coupons.WRONG,
+    "export_schedule": test_export_schedules.WRONG,
     "legal_hold": test_retention.WRONG,
     "response_theme": (("title", ""), ("words", ""), ("words", "parking\npa")),
     "source": test_sources.WRONG,
@@ -56,6 +60,9 @@ async def test_screens(noun: Noun[Any], office: Office) -> None:
         await log_in(browser)
         await browser.post("/console/proof", data={"password": PASSWORD, "next": path})
         assert html.escape(noun.screens.new) in (await browser.get(f"{path}/new")).text
+        if noun.table == "export_schedule":
+            await begin(browser, office)
+            form = await test_export_schedules.form_of(browser)
         for name, value in WRONG[noun.table]:
             wrong = await browser.post(f"{path}/new", data={**form, name: value})
             assert 422 == wrong.status_code, name

@@ -65,6 +65,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/wire/times.py",
     "core/wire/translation_files.py",
     "core/wire/written.py",
+    "listening/exports/schedules.py",
     "kit/db/leases.py",
     "asking/instances/tags.py",
     "sending/intake/imports/service.py",

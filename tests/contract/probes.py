@@ -36,6 +36,7 @@ MADE: Final[Mapping[str, Callable[[Tenant], object]]] = {
     "email": lambda _: f"person{next(people)}@example.com",
     "identifier": lambda _: f"person{next(people)}@example.com",
     "key": lambda _: f"sample_{next(names)}",
+    "path": lambda _: f"export/{next(names)}",
     "codes": lambda _: [f"A-{next(names)}"],
     "instance_ids": lambda tenant: [tenant.ids["instance_id"]],
     "answers": lambda tenant: {tenant.ids["question_id"]: 5},

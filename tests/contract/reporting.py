@@ -33,12 +33,16 @@ async def reporting(
     digest = {"report_id": made[0], "frequency": "weekly", "day": 1}
     mailed = await wire.done("POST", "/v3.2/report/digest", token=token, document=digest)
     await wire.done("DELETE", f"/v3.2/report/custom/{made[1]}", token=token)
+    timetable = {"title": "Files", "questionnaire_id": questionnaire_id, "destination": "folder", "path": "files"}
+    scheduled = await wire.done("POST", "/v3.2/export/schedule", token=token, document=timetable)
+    await wire.done("POST", f"/v3.2/export/schedule/{scheduled['schedule_id']}/run", token=token)
     written, gone = await _exports(wire, token=token, questionnaire_id=questionnaire_id)
     template_id = "nps" if domain == "demo" else f"none-of-{domain}"
     return {
         "report_id": made[0],
         "template_id": template_id,
         "export_id": written,
+        "schedule_id": scheduled["schedule_id"],
         "share_id": shared["share_id"],
         "digest_id": mailed["digest_id"],
     }, {

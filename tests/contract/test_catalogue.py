@@ -42,7 +42,7 @@ NO_TENANT = {
 }
 TIME = re.compile(r"\d{4}-\d\d-\d\d")
 # columns of keys that take a few words only; another column of the key differs
-OF_A_LIST = {"entity", "kind", "is_hard", "is_proven", "adapter"}
+OF_A_LIST = {"destination", "entity", "kind", "is_hard", "is_proven", "adapter"}
 OURS, THEIRS = "a" * 22, "b" * 22
 DIGEST = "{:a<32}"
 STATUSES = {OURS: 100, THEIRS: 200}
@@ -64,6 +64,7 @@ SPECIAL = {
     "erasure_subject": {"kind": "item"},
     "event": {"actor_kind": "worker"},
     "export": {"format": "csv", "date_basis": "submitted", "values_as": "both", "questionnaire_id": "{}"},
+    "export_schedule": {"destination": "folder", "every": "daily", "format": "csv"},
     "inbound_endpoint": {"adapter": "provider"},
     "login_link": {"purpose": "invitation", "organization_id": "{}", "user_id": "{}", "digest": DIGEST},
     "login_session": {"digest": DIGEST},

@@ -32,6 +32,7 @@ OTHERWISE: Final = {  # where the table of operations says so
     "POST /organization/{organization_id}/retention/hold": "Organization.Update",
     "DELETE /organization/{organization_id}/retention/hold/{hold_id}": "Organization.Update",
     "POST /organization/{organization_id}/retention/preview": "Organization.Read",
+    "PATCH /export/schedule/{schedule_id}": "Questionnaire Export.Create",
     "POST /alert/mailbox/check": "Alert.Update",
     "POST /coupon/pool/{pool_id}/code": "Coupon Pool.Update",
     "DELETE /coupon/pool/{pool_id}/code": "Coupon Pool.Update",

@@ -1,6 +1,7 @@
 """Two organizations with the same shape of data behind one application, and the table of all operations."""
 
 import base64
+import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -176,6 +177,11 @@ class World:
             for tenant in (self.ours, self.theirs):
                 document = {"codes": [f"A-of-{tenant.house.domain}"]}
                 await self.ask("POST", tenant.path(route), token=tenant.token, document=document)
+        if (route.method, route.path) == ("POST", "/export/schedule/{schedule_id}/run"):  # one is under way
+            async with db.transaction(self.pool) as database:
+                await database.execute(
+                    "update export_run set state = 'done', finished_time = now() where state = 'queued'"
+                )
         if (route.method, route.path) == ("POST", "/inbound"):  # an account has one of each form
             async with db.transaction(self.pool) as database:
                 await database.execute(
@@ -253,7 +259,7 @@ class World:
 
 async def build(pool: db.Pool, *, reader: db.Pool | None = None, name_servers: tuple[NameServer, ...] = ()) -> World:
     """Both organizations over a fresh database. `reader` reads all tables again and again, and may keep one plan."""
-    site = Site(PUBLIC_URL, b"k" * 32, name_servers=name_servers)
+    site = Site(PUBLIC_URL, b"k" * 32, name_servers=name_servers, export_folder=tempfile.gettempdir())
     wire = Wire(create_app(pool=pool, site=site, limits=Limits(0, 0, 0, 0, 0)))
     ours = await _tenant(pool, wire, domain="demo")
     theirs = await _tenant(pool, wire, domain="neighbour")

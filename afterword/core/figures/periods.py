@@ -31,6 +31,20 @@ def next_due(now: datetime, *, frequency: Frequency, day: int, hour: int, zone: 
     return moments[0] if moments[0] > now else moments[1]
 
 
+Every = Literal["hourly", "daily", "weekly"]
+
+
+def next_run(now: datetime, *, every: Every, day: int, hour: int, zone: ZoneInfo) -> datetime:
+    """The next such moment after now; hours are whole ones, `day` is of the week."""
+    if every == "hourly":
+        return now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    if every == "weekly":
+        return next_due(now, frequency="weekly", day=day, hour=hour, zone=zone)
+    local = now.astimezone(zone).date()
+    first, following = (datetime.combine(local + timedelta(days=n), time(hour), tzinfo=zone) for n in (0, 1))
+    return (first if first > now else following).astimezone(UTC)
+
+
 DAYS_MAX: Final = 3660
 DAYS_DEFAULT: Final = 30
 HOUR_CHARACTERS: Final = len("2026-11-29T03")

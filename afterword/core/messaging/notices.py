@@ -16,6 +16,7 @@ KEPT_DAYS: Final = 90
 MAILED_DEFAULT: Final = (
     "alert_instance.created", "alert_instance.mentioned", "alert_instance.answered",
     "alert_instance.overdue", "alert_instance.escalated", "plan.", "webhook.disabled", "chat.disabled",
+    "export_schedule.failed",
 )  # fmt: skip
 
 Digest = Literal["none", "daily", "weekly"]
@@ -57,6 +58,7 @@ FEW: Final[Mapping[str, tuple[str, ...]]] = {
     "import": ("finished", "failed"),
     "export": ("finished", "failed"),
     "response_import": ("finished", "removed"),
+    "export_schedule": ("failed",),
     "plan": ("low_credits", "credits_exhausted", "renewed", "expired"),
     "webhook": ("disabled",),
     "chat": ("disabled",),
@@ -74,6 +76,7 @@ ENTITIES: Final[Mapping[str, str]] = {
     "questionnaire": "Questionnaire", "pipeline": "Pipeline", "import": "Queue", "export": "Questionnaire Export",
     "plan": "Plan", "webhook": "Webhook", "chat": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
     "response_import": "Questionnaire Instance",
+    "export_schedule": "Questionnaire Export",
 }  # fmt: skip
 assert ENTITIES.keys() == {*MASS, *FEW}  # noqa: S101
 

@@ -41,6 +41,7 @@ CELL_BYTES_MAX: Final = 2 * 32_767  # of a spreadsheet, in UTF-16
 XLSX_ROWS_MAX: Final = 1_048_575  # below the header
 XLSX_COLUMNS_MAX: Final = 16_384
 DOUBLE_DIGITS_MAX: Final = 15  # of a number that every program reads as it was written
+NAME_CHARACTERS_MAX: Final = 40  # of a question without a key
 LABELS_KEPT_MAX: Final = 10_000
 OVERLAP: Final = timedelta(seconds=60)  # longer than any transaction that may still commit an earlier time
 
@@ -90,6 +91,7 @@ class Column:
     """`name`: of a variable, where a program takes short names; `labels`: of numbers that stand for choices.
 
     `subject`: the id of the question, `questionnaire_metadata:{name}` or `responder_metadata:{name}`, else the member.
+    `title`: what people read, where the header is a name.
     """
 
     header: str
@@ -97,6 +99,7 @@ class Column:
     name: str = ""
     labels: Mapping[int, str] = field(default_factory=dict[int, str])
     subject: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,8 @@ class ExportTable:
 
     Declared metadata names have columns of their own; one column has the others as JSON. `is_of_list`: of responses
     of several questionnaires, whose names `prefixes` has by question where there is more than one. `is_split`: each
-    choice of a multiple choice has a column of 0 and 1, each of a ranking one with its rank.
+    choice of a multiple choice has a column of 0 and 1, each of a ranking one with its rank. `is_stable`: headers and
+    types stay over all versions. A question has the name that it had first, in the order in which they came.
     """
 
     definitions: Sequence[Definition]
@@ -126,6 +130,7 @@ class ExportTable:
     has_item: bool = False
     is_of_list: bool = False
     is_split: bool = False
+    is_stable: bool = False
     prefixes: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -143,7 +148,17 @@ class ExportTable:
         for question in (one for definition in self.definitions for one in definition.questions() if one.is_answered):
             shown, newer = localized(question, self.locale), found.get(question.question_id)
             found[question.question_id] = shown if newer is None else _joined(newer, shown)
-        return list(found.values())
+        return [found[one] for one in self._first_names if one in found] if self.is_stable else list(found.values())
+
+    @cached_property
+    def _first_names(self) -> Mapping[str, str]:
+        """The key of each question in the first version that had it, else words of its title, by its id."""
+        names: dict[str, str] = {}
+        for question in (one for definition in reversed(self.definitions) for one in definition.questions()):
+            title = (question.display_name or question.plain_title).casefold()
+            words = re.sub(r"\W+", "_", title)[:NAME_CHARACTERS_MAX].strip("_")
+            names.setdefault(question.question_id, question.key or words or f"q_{question.question_id}")
+        return names
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -165,15 +180,23 @@ class ExportTable:
                 self._of_question(question, name if is_first or not question.key else f"{name} [{question.key}]")
             )
         if self.has_questionnaire_metadata:
-            made.append(_of_metadata("questionnaire", self.questionnaire_names, attrgetter("questionnaire_metadata")))
+            made.append(
+                _of_metadata(
+                    "questionnaire", self._types(self.questionnaire_names), attrgetter("questionnaire_metadata")
+                )
+            )
         if self.has_responder_metadata:
-            made.append(_of_metadata("responder", self.responder_names, attrgetter("responder_metadata")))
+            made.append(_of_metadata("responder", self._types(self.responder_names), attrgetter("responder_metadata")))
         return made
 
     @cached_property
     def columns(self) -> list[Column]:
         """All columns; no two headers are equal, whatever their case."""
         found = [column for part in self.parts for column in part.columns]
+        if self.is_stable:
+            headers = distinct([column.name or column.header for column in found], "{}_{}")
+            pairs = zip(found, headers, strict=True)
+            return [replace(column, header=header, title=column.header) for column, header in pairs]
         headers = distinct([column.header for column in found], "{} ({})")
         return [replace(column, header=header) for column, header in zip(found, headers, strict=True)]
 
@@ -221,10 +244,17 @@ class ExportTable:
             answer["other_text"] = other_text
         return answer
 
+    def _types(self, names: Mapping[str, metadata.Type]) -> Mapping[str, metadata.Type]:
+        """A name may be declared anew with another type, so that a stable column of metadata is text."""
+        return dict.fromkeys(names, "text") if self.is_stable else names
+
+    def _short(self, question: Question, name: str) -> str:
+        return self._first_names[question.question_id] if self.is_stable else question.key or name
+
     def _of_question(self, question: Question, name: str) -> Part:
         made = list(self._columns_of(question, name))
         if has_other := any(choice.other for choice in question.choices):
-            made.append((Column(f"{name} [other]", name=f"{question.key or name}_other"), _code))
+            made.append((Column(f"{name} [other]", name=f"{self._short(question, name)}_other"), _code))
         columns, of_value = [column for column, _ in made], [cell for _, cell in made][: len(made) - has_other]
         question_id = question.question_id
         nothing: Sequence[Cell] = [None] * len(columns)
@@ -241,7 +271,7 @@ class ExportTable:
 
     def _columns_of(self, question: Question, name: str) -> Iterator[tuple[Column, Callable[[Any], Cell]]]:
         """The columns of the value, each with its cell of a value."""
-        short, labels = question.key or name, {choice.value: choice.label for choice in question.choices}
+        short, labels = self._short(question, name), {choice.value: choice.label for choice in question.choices}
         if self.is_split and question.is_several:
             is_ranked = bool(question.ranks)
             for value, label in labels.items():
@@ -256,9 +286,9 @@ class ExportTable:
             row = question.row(member) if member else None
             code = f"{short}_{(row and row.key) or member}" if member else short
             if is_labelled and self.values != "codes":
-                yield Column(header, name=code), _label_of(question, member)
+                yield Column(header, name=f"{code}_label" if self.is_stable else code), _label_of(question, member)
             if not is_labelled or self.values != "labels":
-                both = is_labelled and self.values == "both"
+                both = is_labelled and self.values == "both" and not self.is_stable
                 column = Column(
                     f"{header} [code]" if both else header,
                     kind,
@@ -435,8 +465,12 @@ def _of_metadata(kind: str, names: Mapping[str, metadata.Type], of: Callable[[Re
             others = _json({name: value for name, value in given.items() if name not in names}).decode()
         return [*map(given.get, names), others]
 
-    columns = [Column(f"{kind}.{name}", type_, subject=f"{kind}_metadata:{name}") for name, type_ in names.items()]
-    return Part([*columns, Column(f"{kind} metadata, undeclared", subject=f"{kind}_metadata:")], cells)
+    columns = [
+        Column(f"{kind}.{name}", type_, f"{kind}_{name}", subject=f"{kind}_metadata:{name}")
+        for name, type_ in names.items()
+    ]
+    undeclared = Column(f"{kind} metadata, undeclared", name=f"{kind}_metadata_undeclared", subject=f"{kind}_metadata:")
+    return Part([*columns, undeclared], cells)
 
 
 def _typed(given: Mapping[str, str], types: Mapping[str, metadata.Type]) -> dict[str, Any]:

@@ -124,7 +124,8 @@ class Site:
 
     `networks`: the private ones that our own calls may go into. `name_servers`: those that are asked about domains;
     none: the machine's own. `domains`: read again every few seconds by the process that has the site. `file_folder`
-    keeps the files of responses; empty: the database does. `scan_command` looks at each of them; empty: none does.
+    keeps the files of responses; empty: the database does. Exports on a timetable write below `export_folder`; empty:
+    not to this machine. `scan_command` looks at each of them; empty: none does.
     `queue_days`: that ended items are kept, 0 for good. `sends_mail`: mails to users leave; else their operator has
     them. `has_demonstration`: there is a made-up shop to look at.
     """
@@ -135,6 +136,7 @@ class Site:
     name_servers: tuple[NameServer, ...] = ()
     domains: Domains = field(default_factory=Domains, repr=False, compare=False)
     file_folder: str = ""
+    export_folder: str = ""
     scan_command: tuple[str, ...] = ()
     scan_seconds: float = 30.0
     queue_days: int = 400

@@ -73,6 +73,7 @@ TEXTS: Final[Mapping[str, Marked]] = {
     "second_factor": "Your organization requires a second factor. Set one up here first.",
     "out": "You are logged out.", "undone": "It is as it was before.", "switched_off": "Switched off.",
     "switched_on": "Switched on.", "view_removed": "The view is removed.", "changed": "The case is changed.",
+    "started": "The export begins within some seconds.", "host_key": "The key of the server is confirmed.",
 }  # fmt: skip
 MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
 KEPT: Final[Marked] = (

@@ -11,12 +11,13 @@ from afterword.kit.db import Database
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Download, Routes
-from afterword.listening.exports import service, store
+from afterword.listening.exports import schedules, service, store
 from afterword.listening.exports.formats import MEDIA_TYPES
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.api import ResponseFilter, check_filter, filter_of
 
 routes = Routes(tag="Questionnaire Exports")
+routes.all += schedules.routes.all
 EXPORTS = "/q/questionnaire/{questionnaire_id}/export"
 OF_LISTS = "/q/response/export"
 

@@ -80,7 +80,8 @@ class Frames(Writer):
         pairs = zip(cells, values, strict=True)
         rest = [None if cell is None or value is not None else str(cell) for cell, value in pairs]
         if any(rest):
-            beside = Column(f"{column.header} [text]", name=f"{column.name or column.header}_text")
+            header = f"{column.header}_text" if self._table.is_stable else f"{column.header} [text]"
+            beside = Column(header, name=f"{column.name or column.header}_text")
             self._columns.setdefault(f"{name} text", beside)
             yield pl.Series(f"{name} text", rest, pl.String)
 

@@ -75,6 +75,7 @@ class Work:
 
     export: Export
     owner: UUID
+    table: ExportTable
     writer: Writer
     time_zone: str
     condition: Node | None
@@ -101,12 +102,17 @@ async def create(
     It holds metadata values only as far as the caller may read them. Recipients without ITEM_SCOPE: InsufficientScope.
     """
     since_time = _check(columns)
-    scopes = _scopes_of(caller, columns)
-    node = _read_filter(await _definitions(db, questionnaire), columns["filter"])
-    caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
+    scopes = scopes_of(caller, columns)
+    await check_filter(db, caller=caller, questionnaire=questionnaire, document=columns["filter"])
     await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
     more = {"questionnaire_id": questionnaire.questionnaire_id, "test": caller.test, "since_time": since_time}
     return await _insert(db, caller=caller, request={**columns, **more, "scopes": scopes}, now=now)
+
+
+async def check_filter(db: Database, *, caller: Caller, questionnaire: Questionnaire, document: object) -> None:
+    """Raises Invalid, and InsufficientScope where it asks for values that the caller may not read."""
+    node = _read_filter(await _definitions(db, questionnaire), document)
+    caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
 
 
 async def create_of_list(
@@ -123,7 +129,7 @@ async def create_of_list(
 
     Raises Invalid for too many of them or of their questionnaires, else as `create`.
     """
-    scopes = _scopes_of(caller, columns)
+    scopes = scopes_of(caller, columns)
     await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
     found = await responses_service.select(
         db, caller=caller, application_id=application_id, chosen=chosen, condition=condition, limit=LISTED_MAX
@@ -211,7 +217,7 @@ async def delete(db: Database, *, export: Export, now: datetime) -> None:
 # The steps of a worker -----------------------------------------------------------------------------------------------
 
 
-async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
+async def begin(db: Database, *, export: Export, owner: UUID, is_stable: bool = False) -> Work:
     """Load everything that is needed to write it; an export that cannot be resumed loses its pieces."""
     organization_id = export.organization_id
     questionnaires = [
@@ -245,10 +251,12 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         has_questionnaire_metadata=has_questionnaire_metadata,
         has_responder_metadata=has_responder_metadata,
         has_item=export.include_recipient,
+        is_stable=is_stable,
     )
     work = Work(
         export=export,
         owner=owner,
+        table=table,
         writer=writer_of(
             export.format,
             table,
@@ -284,8 +292,10 @@ async def _resume(db: Database, work: Work) -> bool:
     return True
 
 
-async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
-    """The next responses behind `after` that the filter keeps."""
+async def read(
+    db: Database, *, work: Work, after: tuple[datetime, str] | None, oldest: datetime | None = None
+) -> Scanned | None:
+    """The next responses behind `after` that the filter keeps, down to those created at `oldest`."""
     export, limit = work.export, max(1, BATCH_ROWS >> 2 * (work.export.attempts - 1))
     of_export: dict[str, Any] = {
         "organization_id": export.organization_id, "export": export, "time_zone": work.time_zone, "limit": limit,
@@ -297,7 +307,7 @@ async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) 
         # The position in the list has the place of an id in that of a questionnaire's responses.
         last = (export.created_time, str(passed + limit))
         return Scanned(await store.list_selected(db, **of_export, passed=passed), last)
-    scanned = await store.list_responses(db, **of_export, after=after)
+    scanned = await store.list_responses(db, **of_export, after=after, oldest=oldest)
     if scanned is None or work.condition is None or not scanned.responses:
         return scanned
     known = await triggers.list_facts(
@@ -418,7 +428,7 @@ async def _insert(db: Database, *, caller: Caller, request: Mapping[str, Any], n
     )
 
 
-def _scopes_of(caller: Caller, columns: Mapping[str, Any]) -> list[str]:
+def scopes_of(caller: Caller, columns: Mapping[str, Any]) -> list[str]:
     """The scopes of the values in the file, as far as the caller has them. Raises InsufficientScope for recipients."""
     scopes = [scope for scope in VALUE_SCOPES if columns["include_metadata"] and scope in caller.scopes]
     if columns["include_recipient"]:

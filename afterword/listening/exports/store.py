@@ -198,11 +198,12 @@ async def list_responses(
     time_zone: str,
     after: tuple[datetime, str] | None,
     limit: int,
+    oldest: datetime | None = None,
 ) -> Scanned | None:
-    """The next responses, the newest first; None at the end. Times are texts in the zone.
+    """The next responses, the newest first; None at the end, or where only older ones than `oldest` are left.
 
-    `limit` instances are read, and the scan stands behind the last of them, even where few of them match. Those that
-    were created while the export ran are left out, so that its rows do not move under it.
+    Times are texts in the zone. `limit` instances are read, and the scan stands behind the last of them, even where few
+    of them match. Those that were created while the export ran are left out, so that its rows do not move under it.
     """
     await db.fetch_value("select set_config('timezone', $1, true)", time_zone)
     time, instance_id = after or (export.until, "")
@@ -220,12 +221,13 @@ async def list_responses(
                       else i.submitted_time end as basis_time) b
              where i.organization_id = $1 and i.questionnaire_id = $5 and i.created_time <= $6
                and (i.created_time < $6 or i.instance_id > $7)
+               and i.created_time >= coalesce($15, '-infinity'::timestamptz)
              order by i.created_time desc, i.instance_id limit $8""",
             "s.created_time desc, s.instance_id",
         ),
         *(organization_id, *export.metadata, export.include_recipient),
         *(export.questionnaire_id, time, instance_id, limit, export.date_basis, export.test),
-        *(export.from_time, export.to_time, export.include_incomplete, export.since_time),
+        *(export.from_time, export.to_time, export.include_incomplete, export.since_time, oldest),
     )
     if not rows:
         return None

@@ -103,6 +103,7 @@ def site_of(chosen: settings.Settings) -> Site:
         chosen.networks,
         chosen.resolvers,
         file_folder=str(chosen.file_folder.absolute()) if chosen.file_folder else "",
+        export_folder=str(chosen.export_folder.absolute()) if chosen.export_folder else "",
         scan_command=chosen.scan,
         scan_seconds=chosen.scan_seconds,
         queue_days=chosen.queue_retention_days,

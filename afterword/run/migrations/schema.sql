@@ -970,6 +970,15 @@ CREATE TABLE export (
     CONSTRAINT export_values_as_check CHECK ((values_as = ANY (ARRAY['labels'::text, 'codes'::text, 'both'::text])))
 );
 
+CREATE TABLE export_day (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    schedule_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    fingerprint text NOT NULL COLLATE pg_catalog."C",
+    parts integer NOT NULL,
+    CONSTRAINT export_day_fingerprint_check CHECK (((length(fingerprint) >= 1) AND (length(fingerprint) <= 100)))
+);
+
 CREATE TABLE export_piece (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     export_id text NOT NULL COLLATE pg_catalog."C",
@@ -979,6 +988,93 @@ CREATE TABLE export_piece (
     CONSTRAINT export_piece_number_check CHECK ((number >= 0))
 );
 ALTER TABLE ONLY export_piece ALTER COLUMN content SET STORAGE EXTERNAL;
+
+CREATE TABLE export_run (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    run_id text NOT NULL COLLATE pg_catalog."C",
+    schedule_id text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
+    day_count integer,
+    days_written integer DEFAULT 0 NOT NULL,
+    file_count integer DEFAULT 0 NOT NULL,
+    row_count bigint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    error text COLLATE pg_catalog."C",
+    reply text,
+    owner uuid,
+    lease_until timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    started_time timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    turn_time timestamp with time zone NOT NULL,
+    finished_time timestamp with time zone,
+    created_by text,
+    CONSTRAINT export_run_check CHECK (((finished_time IS NULL) = (state = ANY (ARRAY['queued'::text, 'running'::text])))),
+    CONSTRAINT export_run_error_check CHECK (((length(error) >= 1) AND (length(error) <= 40))),
+    CONSTRAINT export_run_reply_check CHECK ((length(reply) <= 300)),
+    CONSTRAINT export_run_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+CREATE TABLE export_schedule (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    schedule_id text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    active boolean NOT NULL,
+    every text NOT NULL COLLATE pg_catalog."C",
+    day integer NOT NULL,
+    hour integer NOT NULL,
+    format text NOT NULL COLLATE pg_catalog."C",
+    locale text COLLATE pg_catalog."C",
+    filter jsonb,
+    include_incomplete boolean NOT NULL,
+    include_metadata boolean NOT NULL,
+    include_recipient boolean NOT NULL,
+    destination text NOT NULL COLLATE pg_catalog."C",
+    path text NOT NULL COLLATE pg_catalog."C",
+    endpoint text COLLATE pg_catalog."C",
+    bucket text COLLATE pg_catalog."C",
+    region text COLLATE pg_catalog."C",
+    access_key text COLLATE pg_catalog."C",
+    host text COLLATE pg_catalog."C",
+    port integer,
+    username text COLLATE pg_catalog."C",
+    host_key text COLLATE pg_catalog."C",
+    sealed_secret bytea,
+    scopes text[] NOT NULL,
+    next_time timestamp with time zone,
+    last_time timestamp with time zone,
+    problem text COLLATE pg_catalog."C",
+    problem_time timestamp with time zone,
+    reply text,
+    failures integer DEFAULT 0 NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text,
+    updated_by text,
+    CONSTRAINT export_schedule_access_key_check CHECK (((length(access_key) >= 1) AND (length(access_key) <= 320))),
+    CONSTRAINT export_schedule_bucket_check CHECK (((length(bucket) >= 1) AND (length(bucket) <= 320))),
+    CONSTRAINT export_schedule_check CHECK (((problem IS NULL) = (problem_time IS NULL))),
+    CONSTRAINT export_schedule_day_check CHECK (((day >= 1) AND (day <= 7))),
+    CONSTRAINT export_schedule_destination_check CHECK ((destination = ANY (ARRAY['folder'::text, 's3'::text, 'sftp'::text]))),
+    CONSTRAINT export_schedule_endpoint_check CHECK ((length(endpoint) <= 2048)),
+    CONSTRAINT export_schedule_every_check CHECK ((every = ANY (ARRAY['hourly'::text, 'daily'::text, 'weekly'::text]))),
+    CONSTRAINT export_schedule_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'parquet'::text, 'sav'::text]))),
+    CONSTRAINT export_schedule_host_check CHECK (((length(host) >= 1) AND (length(host) <= 320))),
+    CONSTRAINT export_schedule_host_key_check CHECK (((length(host_key) >= 1) AND (length(host_key) <= 2000))),
+    CONSTRAINT export_schedule_hour_check CHECK (((hour >= 0) AND (hour <= 23))),
+    CONSTRAINT export_schedule_locale_check CHECK ((length(locale) <= 35)),
+    CONSTRAINT export_schedule_path_check CHECK (((length(path) >= 1) AND (length(path) <= 200))),
+    CONSTRAINT export_schedule_port_check CHECK (((port >= 1) AND (port <= 65535))),
+    CONSTRAINT export_schedule_problem_check CHECK (((length(problem) >= 1) AND (length(problem) <= 40))),
+    CONSTRAINT export_schedule_region_check CHECK (((length(region) >= 1) AND (length(region) <= 320))),
+    CONSTRAINT export_schedule_reply_check CHECK ((length(reply) <= 300)),
+    CONSTRAINT export_schedule_sealed_secret_check CHECK ((length(sealed_secret) <= 41000)),
+    CONSTRAINT export_schedule_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100))),
+    CONSTRAINT export_schedule_username_check CHECK (((length(username) >= 1) AND (length(username) <= 320)))
+);
 
 CREATE TABLE idempotency_key (
     organization_id text NOT NULL COLLATE pg_catalog."C",
@@ -2533,11 +2629,20 @@ ALTER TABLE ONLY event
 ALTER TABLE ONLY expiry_cursor
     ADD CONSTRAINT expiry_cursor_pkey PRIMARY KEY (valid_days);
 
+ALTER TABLE ONLY export_day
+    ADD CONSTRAINT export_day_pkey PRIMARY KEY (organization_id, schedule_id, day);
+
 ALTER TABLE ONLY export_piece
     ADD CONSTRAINT export_piece_pkey PRIMARY KEY (organization_id, export_id, number);
 
 ALTER TABLE ONLY export
     ADD CONSTRAINT export_pkey PRIMARY KEY (organization_id, export_id);
+
+ALTER TABLE ONLY export_run
+    ADD CONSTRAINT export_run_pkey PRIMARY KEY (organization_id, run_id);
+
+ALTER TABLE ONLY export_schedule
+    ADD CONSTRAINT export_schedule_pkey PRIMARY KEY (organization_id, schedule_id);
 
 ALTER TABLE ONLY idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organization_id, key);
@@ -2927,6 +3032,20 @@ CREATE INDEX export_of_lists ON export USING btree (organization_id, created_by,
 
 CREATE INDEX export_open ON export USING btree (created_time) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 
+CREATE INDEX export_run_finished ON export_run USING btree (finished_time) WHERE (finished_time IS NOT NULL);
+
+CREATE INDEX export_run_list ON export_run USING btree (organization_id, schedule_id, created_time DESC, run_id);
+
+CREATE UNIQUE INDEX export_run_open ON export_run USING btree (organization_id, schedule_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX export_run_turn ON export_run USING btree (turn_time) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX export_schedule_due ON export_schedule USING btree (next_time);
+
+CREATE UNIQUE INDEX export_schedule_place ON export_schedule USING btree (organization_id, destination, COALESCE(endpoint, host, ''::text), COALESCE(bucket, ''::text), path);
+
+CREATE INDEX export_schedule_questionnaire ON export_schedule USING btree (organization_id, questionnaire_id);
+
 CREATE INDEX idempotency_key_age ON idempotency_key USING btree (created_time);
 
 CREATE INDEX inbound_endpoint_public ON inbound_endpoint USING btree (inbound_id);
@@ -3243,6 +3362,8 @@ CREATE TRIGGER audit AFTER INSERT ON event FOR EACH ROW WHEN (((new.actor_kind =
 
 CREATE TRIGGER audit AFTER INSERT ON export FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export', 'export_id', 'owner filter instance_ids', 'exported');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF title, active, every, day, hour, format, locale, filter, include_incomplete, include_metadata, include_recipient, path, endpoint, bucket, region, access_key, host, port, username, host_key, sealed_secret, scopes ON export_schedule FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export_schedule', 'schedule_id', 'sealed_secret next_time last_time problem problem_time reply failures');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF issuer, client_id, client_secret, scopes, groups_claim, group_roles, default_role, trusts_addresses ON identity_provider FOR EACH ROW EXECUTE FUNCTION write_audit_entry('identity_provider', 'organization_id', 'client_secret authorization_url checked_time problem');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON inbound_endpoint FOR EACH ROW EXECUTE FUNCTION write_audit_entry('inbound', 'inbound_id', 'settings confirm_url');
@@ -3425,6 +3546,9 @@ ALTER TABLE ONLY erasure
 ALTER TABLE ONLY erasure_subject
     ADD CONSTRAINT erasure_subject_organization_id_erasure_id_fkey FOREIGN KEY (organization_id, erasure_id) REFERENCES erasure(organization_id, erasure_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY export_day
+    ADD CONSTRAINT export_day_organization_id_schedule_id_fkey FOREIGN KEY (organization_id, schedule_id) REFERENCES export_schedule(organization_id, schedule_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY export
     ADD CONSTRAINT export_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
@@ -3433,6 +3557,15 @@ ALTER TABLE ONLY export
 
 ALTER TABLE ONLY export_piece
     ADD CONSTRAINT export_piece_organization_id_export_id_fkey FOREIGN KEY (organization_id, export_id) REFERENCES export(organization_id, export_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY export_run
+    ADD CONSTRAINT export_run_organization_id_schedule_id_fkey FOREIGN KEY (organization_id, schedule_id) REFERENCES export_schedule(organization_id, schedule_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY export_schedule
+    ADD CONSTRAINT export_schedule_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY export_schedule
+    ADD CONSTRAINT export_schedule_organization_id_questionnaire_id_fkey FOREIGN KEY (organization_id, questionnaire_id) REFERENCES questionnaire(organization_id, questionnaire_id);
 
 ALTER TABLE ONLY idempotency_key
     ADD CONSTRAINT idempotency_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);

@@ -19,6 +19,7 @@ from afterword.events import log
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
+from afterword.listening.exports import schedules
 from afterword.listening.exports import service as exports
 from afterword.listening.imports import service as response_imports
 from afterword.listening.reports import service as reports
@@ -132,6 +133,8 @@ SURVEY_SECONDS: Final = 300.0
 AGED_SECONDS: Final = 60.0
 AGED_CASES_MAX: Final = 200
 FIGURES_SECONDS: Final = 60.0
+SCHEDULES_SECONDS: Final = 5.0
+SCHEDULES_MAX: Final = 100
 DIGESTS_SECONDS: Final = 10.0
 DIGESTS_MAX: Final = 5  # with the figures of a report each
 FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them has its figures
@@ -182,6 +185,7 @@ def jobs_of(
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
         batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
+        batches("begin exports on a timetable", SCHEDULES_SECONDS, SCHEDULES_MAX, schedules.begin_due),
         steps(
             "remove files that no answer lists",
             RETENTION_SECONDS,

@@ -26,6 +26,7 @@ from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
 from afterword.run.worker.messages import CaseMessages, Chats, Notices, TestMessages
 from afterword.run.worker.sender import Sender
+from afterword.run.worker.timetable import SHIPPERS, Shipper
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from afterword.sending.queue import outbox, retention
 from afterword.sending.queue.sending.store import LeaseKey
@@ -85,6 +86,8 @@ async def run(
                 ):
                     group.create_task(_repeat(job, pool, stop))
                 group.create_task(Exporter(pool, sender.run_id).run(stop))
+                for _ in range(SHIPPERS):
+                    group.create_task(Shipper(pool, sender.run_id, site).run(stop))
                 caller = Caller(allowed=site.networks)
                 group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))

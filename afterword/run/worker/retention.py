@@ -11,6 +11,7 @@ from afterword.asking.instances import choices
 from afterword.core.messaging import notices
 from afterword.events import deliveries
 from afterword.kit.db.retention import Retention
+from afterword.listening.exports import schedules
 from afterword.listening.exports import service as exports
 from afterword.listening.imports import service as response_imports
 from afterword.listening.reports import shares
@@ -56,6 +57,9 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "o.expires_time",
         timedelta(days=exports.FORGET_DAYS),
         also="o.state in ('expired', 'failed', 'cancelled')",
+    ),
+    "runs of exports on a timetable": Retention(
+        "export_run", "organization_id, run_id", "o.finished_time", timedelta(days=schedules.KEPT_DAYS)
     ),
     "rests of imports": Retention(
         "queue_import_piece",

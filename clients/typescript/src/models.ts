@@ -961,6 +961,14 @@ export interface Export {
   selected_count: number | null;
 }
 
+/** What came of it: `problem` is null where a small file was written and removed. */
+export interface ExportCheck {
+  problem: string | null;
+  reply: string | null;
+  host_key: string | null;
+  fingerprint: string | null;
+}
+
 /** The content of a file. It holds responses whose time of `date_basis` lies in the period. */
 export interface ExportRequest {
   format: "csv" | "jsonl" | "parquet" | "sav" | "xlsx";
@@ -975,6 +983,114 @@ export interface ExportRequest {
   filter?: Record<string, unknown> | null;
   include_incomplete?: boolean;
   since_cursor?: string | null;
+}
+
+/** A run: the days that changed, and how many of them are written. */
+export interface ExportRun {
+  run_id: string;
+  schedule_id: string;
+  state: Open<"cancelled" | "done" | "failed" | "queued" | "running">;
+  day_count: number | null;
+  days_written: number;
+  file_count: number;
+  row_count: number;
+  bytes: number;
+  error: string | null;
+  reply: string | null;
+  started_time: string | null;
+  created_time: string;
+  finished_time: string | null;
+  created_by: string | null;
+}
+
+/** The responses of a questionnaire, which a worker writes to a store by a timetable, and how that goes. */
+export interface ExportSchedule {
+  schedule_id: string;
+  title: string;
+  questionnaire_id: string;
+  active: boolean;
+  every: Open<"daily" | "hourly" | "weekly">;
+  day: number;
+  hour: number;
+  format: Open<"csv" | "parquet" | "sav">;
+  locale: string | null;
+  filter: Record<string, unknown> | null;
+  include_incomplete: boolean;
+  include_metadata: boolean;
+  include_recipient: boolean;
+  destination: Open<"folder" | "s3" | "sftp">;
+  path: string;
+  endpoint: string | null;
+  bucket: string | null;
+  region: string | null;
+  access_key: string | null;
+  host: string | null;
+  port: number | null;
+  username: string | null;
+  host_key: string | null;
+  has_secret: boolean;
+  next_time: string | null;
+  last_time: string | null;
+  problem: string | null;
+  problem_time: string | null;
+  reply: string | null;
+  failures: number;
+  created_time: string;
+  updated_time: string;
+  created_by: string | null;
+  updated_by: string | null;
+}
+
+/** What is exported, where to and when. `secret` is stored sealed, and shown to nobody. */
+export interface ExportScheduleRequest {
+  title: string;
+  questionnaire_id: string;
+  destination: "folder" | "s3" | "sftp";
+  path: string;
+  active?: boolean;
+  every?: "daily" | "hourly" | "weekly";
+  day?: number;
+  hour?: number;
+  format?: "csv" | "parquet" | "sav";
+  locale?: string | null;
+  filter?: Record<string, unknown> | null;
+  include_incomplete?: boolean;
+  include_metadata?: boolean;
+  include_recipient?: boolean;
+  endpoint?: string | null;
+  bucket?: string | null;
+  region?: string | null;
+  access_key?: string | null;
+  host?: string | null;
+  port?: number | null;
+  username?: string | null;
+  host_key?: string | null;
+  secret?: string | null;
+}
+
+/** Changes of a schedule. Another destination, filter or format lets the next run write all of it. */
+export interface ExportScheduleUpdate {
+  title?: string;
+  path?: string;
+  active?: boolean;
+  every?: "daily" | "hourly" | "weekly";
+  day?: number;
+  hour?: number;
+  format?: "csv" | "parquet" | "sav";
+  locale?: string | null;
+  filter?: Record<string, unknown> | null;
+  include_incomplete?: boolean;
+  include_metadata?: boolean;
+  include_recipient?: boolean;
+  endpoint?: string | null;
+  bucket?: string | null;
+  region?: string | null;
+  access_key?: string | null;
+  host?: string | null;
+  port?: number | null;
+  username?: string | null;
+  host_key?: string | null;
+  secret?: string | null;
 }
 
 /** One number with its unit, base, interval and method. */

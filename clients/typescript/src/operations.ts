@@ -1666,6 +1666,46 @@ export class Reports extends Family {
 
 /** Questionnaire Exports. */
 export class QuestionnaireExports extends Family {
+  /** Get all export schedules. Needs `Questionnaire Export.Read`. */
+  listExportSchedules(options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.ExportSchedule> {
+    return this.transport.pages(`/export/schedule`, options);
+  }
+
+  /** Create new export schedule. Needs Questionnaire Instance.Read. Files hold the values that your token may read. `folder`: below the folder of the installation. `s3`: `endpoint`, `bucket`, `access_key` and `secret`. `sftp`: `host`, `username`, `secret`, and `host_key` before the first run. Needs `Questionnaire Export.Create`. */
+  createExportSchedule(body: models.ExportScheduleRequest, options: { idempotencyKey?: string } = {}): Promise<models.ExportSchedule> {
+    return this.transport.send("POST", `/export/schedule`, options, body);
+  }
+
+  /** Get Export Schedule. Needs `Questionnaire Export.Read`. */
+  getExportSchedule(scheduleId: string): Promise<models.ExportSchedule> {
+    return this.transport.send("GET", `/export/schedule/${segment(scheduleId)}`);
+  }
+
+  /** Update Export Schedule. Needs `Questionnaire Export.Create`. */
+  updateExportSchedule(scheduleId: string, body?: models.ExportScheduleUpdate, options: { ifMatch?: string } = {}): Promise<models.ExportSchedule> {
+    return this.transport.send("PATCH", `/export/schedule/${segment(scheduleId)}`, options, body);
+  }
+
+  /** Delete Export Schedule. Files that were written stay where they are. Needs `Questionnaire Export.Delete`. */
+  deleteExportSchedule(scheduleId: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.transport.send("DELETE", `/export/schedule/${segment(scheduleId)}`, options);
+  }
+
+  /** Get the runs of an export schedule. Kept for 90 days. Needs `Questionnaire Export.Read`. */
+  listExportRuns(scheduleId: string, options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.ExportRun> {
+    return this.transport.pages(`/export/schedule/${segment(scheduleId)}/run`, options);
+  }
+
+  /** Run an export schedule now. A worker begins it within some seconds. 409 while a run is under way. Needs `Questionnaire Export.Create` and `Questionnaire Instance.Read`. */
+  createExportRun(scheduleId: string, options: { idempotencyKey?: string } = {}): Promise<models.ExportRun> {
+    return this.transport.send("POST", `/export/schedule/${segment(scheduleId)}/run`, options);
+  }
+
+  /** Check the destination of an export schedule. Writes a small file and removes it. Of an SFTP server whose key nobody confirmed it tells the key. Needs `Questionnaire Export.Create`. */
+  checkExportSchedule(scheduleId: string, options: { idempotencyKey?: string } = {}): Promise<models.ExportCheck> {
+    return this.transport.send("POST", `/export/schedule/${segment(scheduleId)}/check`, options);
+  }
+
   /** Get Questionnaire Export List. Needs `Questionnaire Export.Read`. */
   listExports(questionnaireId: string, options: { filter_by?: Filters; order_by?: Orders; limit?: number } = {}): AsyncGenerator<models.Export> {
     return this.transport.pages(`/q/questionnaire/${segment(questionnaireId)}/export`, options);

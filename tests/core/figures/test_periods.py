@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from afterword.core.figures import periods
-from afterword.core.figures.periods import Bucket, Period, next_due
+from afterword.core.figures.periods import Bucket, Every, Period, next_due, next_run
 
 ATHENS = "Europe/Athens"
 
@@ -165,4 +165,20 @@ class TestCalendar:
 )
 def test_next_due(frequency: Literal["weekly", "monthly"], day: int, now: str, due: str) -> None:
     moment = next_due(datetime.fromisoformat(now), frequency=frequency, day=day, hour=8, zone=ZoneInfo(ATHENS))
+    assert datetime.fromisoformat(due) == moment
+
+
+@pytest.mark.parametrize(
+    ("every", "now", "due"),
+    [
+        ("hourly", "2026-11-29T10:00Z", "2026-11-29T11:00Z"),
+        ("hourly", "2026-11-29T10:59:59Z", "2026-11-29T11:00Z"),
+        ("daily", "2026-11-29T00:59Z", "2026-11-29T01:00Z"),  # three there
+        ("daily", "2026-11-29T01:00Z", "2026-11-30T01:00Z"),
+        ("daily", "2026-03-28T12:00Z", "2026-03-29T01:00Z"),  # this hour is left out there
+        ("weekly", "2026-11-29T10:00Z", "2026-12-01T01:00Z"),
+    ],
+)
+def test_next_run(every: Every, now: str, due: str) -> None:
+    moment = next_run(datetime.fromisoformat(now), every=every, day=2, hour=3, zone=ZoneInfo(ATHENS))
     assert datetime.fromisoformat(due) == moment

@@ -289,6 +289,49 @@ returning t.report_id, t.application_id, t.title, t.description, t.spec, t.quest
 -- custom_report: delete
 delete from custom_report t where t.organization_id = $1 and t.report_id = $2;
 
+-- export_schedule: get
+select t.schedule_id, t.title, t.questionnaire_id, t.active, t.every, t.day, t.hour, t.format, t.locale, t.filter, t.include_incomplete, t.include_metadata, t.include_recipient, t.destination, t.path, t.endpoint, t.bucket, t.region, t.access_key, t.host, t.port, t.username, t.host_key, t.sealed_secret is not null as has_secret, t.sealed_secret, t.scopes, t.next_time, t.last_time, t.problem, t.problem_time, t.reply, t.failures, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from export_schedule t
+where t.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
+    select from questionnaire q where q.organization_id = t.organization_id
+      and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2))) and t.schedule_id = $4;
+
+-- export_schedule: get_locked
+select t.schedule_id, t.title, t.questionnaire_id, t.active, t.every, t.day, t.hour, t.format, t.locale, t.filter, t.include_incomplete, t.include_metadata, t.include_recipient, t.destination, t.path, t.endpoint, t.bucket, t.region, t.access_key, t.host, t.port, t.username, t.host_key, t.sealed_secret is not null as has_secret, t.sealed_secret, t.scopes, t.next_time, t.last_time, t.problem, t.problem_time, t.reply, t.failures, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from export_schedule t
+where t.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
+    select from questionnaire q where q.organization_id = t.organization_id
+      and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2))) and t.schedule_id = $4 for no key update of t;
+
+-- export_schedule: list
+select t.schedule_id, t.title, t.questionnaire_id, t.active, t.every, t.day, t.hour, t.format, t.locale, t.filter, t.include_incomplete, t.include_metadata, t.include_recipient, t.destination, t.path, t.endpoint, t.bucket, t.region, t.access_key, t.host, t.port, t.username, t.host_key, t.sealed_secret is not null as has_secret, t.sealed_secret, t.scopes, t.next_time, t.last_time, t.problem, t.problem_time, t.reply, t.failures, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from export_schedule t
+where t.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
+    select from questionnaire q where q.organization_id = t.organization_id
+      and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2)));
+
+-- export_schedule: count
+select count(*) from export_schedule t where t.organization_id = $1;
+
+-- export_schedule: insert
+insert into export_schedule as t (organization_id, schedule_id, title, questionnaire_id, destination, path, active, every, day, hour, format, locale, filter, include_incomplete, include_metadata, include_recipient, endpoint, bucket, region, access_key, host, port, username, host_key, sealed_secret, scopes, next_time,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.questionnaire_id, s.destination, s.path, s.active, s.every, s.day, s.hour, s.format, s.locale, s.filter, s.include_incomplete, s.include_metadata, s.include_recipient, s.endpoint, s.bucket, s.region, s.access_key, s.host, s.port, s.username, s.host_key, s.sealed_secret, s.scopes, s.next_time, $4, $4, $5, $5
+from jsonb_populate_record(null::export_schedule, $3::jsonb) s
+returning t.schedule_id, t.title, t.questionnaire_id, t.active, t.every, t.day, t.hour, t.format, t.locale, t.filter, t.include_incomplete, t.include_metadata, t.include_recipient, t.destination, t.path, t.endpoint, t.bucket, t.region, t.access_key, t.host, t.port, t.username, t.host_key, t.sealed_secret is not null as has_secret, t.sealed_secret, t.scopes, t.next_time, t.last_time, t.problem, t.problem_time, t.reply, t.failures, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- export_schedule: update
+update export_schedule t
+set title = s.title, path = s.path, active = s.active, every = s.every, day = s.day, hour = s.hour, format = s.format, locale = s.locale, filter = s.filter, include_incomplete = s.include_incomplete, include_metadata = s.include_metadata, include_recipient = s.include_recipient, endpoint = s.endpoint, bucket = s.bucket, region = s.region, access_key = s.access_key, host = s.host, port = s.port, username = s.username, host_key = s.host_key, sealed_secret = s.sealed_secret, scopes = s.scopes, next_time = s.next_time,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from export_schedule o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.schedule_id = $2 and o.organization_id = $1 and o.schedule_id = $2
+  and (t.title, t.path, t.active, t.every, t.day, t.hour, t.format, t.locale, t.filter, t.include_incomplete, t.include_metadata, t.include_recipient, t.endpoint, t.bucket, t.region, t.access_key, t.host, t.port, t.username, t.host_key, t.sealed_secret, t.scopes, t.next_time) is distinct from (s.title, s.path, s.active, s.every, s.day, s.hour, s.format, s.locale, s.filter, s.include_incomplete, s.include_metadata, s.include_recipient, s.endpoint, s.bucket, s.region, s.access_key, s.host, s.port, s.username, s.host_key, s.sealed_secret, s.scopes, s.next_time)
+returning t.schedule_id, t.title, t.questionnaire_id, t.active, t.every, t.day, t.hour, t.format, t.locale, t.filter, t.include_incomplete, t.include_metadata, t.include_recipient, t.destination, t.path, t.endpoint, t.bucket, t.region, t.access_key, t.host, t.port, t.username, t.host_key, t.sealed_secret is not null as has_secret, t.sealed_secret, t.scopes, t.next_time, t.last_time, t.problem, t.problem_time, t.reply, t.failures, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- export_schedule: delete
+delete from export_schedule t where t.organization_id = $1 and t.schedule_id = $2;
+
 -- legal_hold: get
 select t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
 from legal_hold t

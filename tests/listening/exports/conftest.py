@@ -4,8 +4,10 @@ import asyncio
 import csv
 import io
 import uuid
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -13,10 +15,14 @@ import pytest
 
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.core.answers.values import Given
+from afterword.core.messaging.networks import networks_of
 from afterword.core.organizations.access import SCOPES, Caller
+from afterword.core.wire.site import Site
 from afterword.kit import db
+from afterword.run.app import create_app
 from afterword.run.worker.long_work import Exporter
-from tests.conftest import House
+from afterword.run.worker.timetable import Shipper
+from tests.conftest import SITE, House
 
 CSAT, REASONS, COMMENT = 0, 1, 2  # the places of its questions
 
@@ -97,3 +103,74 @@ def weak(house: House) -> Caller:
 
 def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+NO_STOP = asyncio.Event()
+
+
+@dataclass
+class Timetable(Shop):
+    """A shop with a folder for exports, and a worker's hands."""
+
+    site: Site
+
+    async def send(self, method: str, path: str, body: object = None, status: int = 200) -> Any:
+        more: dict[str, Any] = {} if body is None else {"json": body}
+        response = await self.client.request(method, f"/v3.2{path}", headers=self.house.headers, **more)
+        assert status == response.status_code, response.text
+        return response.json() if response.content else None
+
+    async def schedule(self, status: int = 201, **given: Any) -> dict[str, Any]:
+        document = {
+            "title": "For the warehouse",
+            "questionnaire_id": self.house.questionnaire_id,
+            "destination": "folder",
+            "path": "delivery",
+            "format": "parquet",
+            **given,
+        }
+        return await self.send("POST", "/export/schedule", document, status)
+
+    async def run(self, schedule: dict[str, Any]) -> dict[str, Any]:
+        """Run it to its end; the run as it is then."""
+        await self.send("POST", f"/export/schedule/{schedule['schedule_id']}/run", status=201)
+        await self.ship()
+        return await self.last_run(schedule)
+
+    async def ship(self) -> None:
+        shipper = Shipper(self.pool, uuid.uuid4(), self.site)
+        while await shipper.work_next(NO_STOP):
+            pass
+
+    async def last_run(self, schedule: dict[str, Any]) -> dict[str, Any]:
+        runs = await self.send("GET", f"/export/schedule/{schedule['schedule_id']}/run")
+        return runs["results"][0]
+
+    async def get_schedule(self, schedule: dict[str, Any]) -> dict[str, Any]:
+        return await self.send("GET", f"/export/schedule/{schedule['schedule_id']}")
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.site.export_folder, self.house.organization_id)
+
+    @property
+    def files(self) -> list[str]:
+        return sorted(str(one.relative_to(self.folder)) for one in self.folder.rglob("*") if one.is_file())
+
+    async def shift(self, instance_id: str, days: int) -> str:
+        """Let a response have been created so many days ago; the name of its day."""
+        async with db.transaction(self.pool) as database:
+            time: datetime = await database.fetch_value(
+                """update questionnaire_instance set created_time = created_time - make_interval(days => $2)
+                   where instance_id = $1 returning created_time""",
+                *(instance_id, days),
+            )
+        return f"{time.astimezone(UTC):%Y-%m-%d}"
+
+
+@pytest.fixture
+async def timetable(house: House, pool: db.Pool, tmp_path: Path) -> AsyncGenerator[Timetable]:
+    site = replace(SITE, export_folder=str(tmp_path), networks=networks_of("127.0.0.0/8"))
+    app: Any = create_app(pool=pool, site=site)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=site.public_url) as client:
+        yield Timetable(house, pool, client, site)

@@ -60,6 +60,12 @@ with old as materialized (
              where o.expires_time <= $1 and o.state in ('expired', 'failed', 'cancelled') order by o.expires_time limit $2 for update skip locked)
            delete from export t using old where (t.organization_id, t.export_id) = (old.organization_id, old.export_id);
 
+-- runs of exports on a timetable: kept for 90 days, 0:00:00, at most 1000 at once
+with old as materialized (
+             select o.organization_id, o.run_id from export_run o
+             where o.finished_time <= $1 and true order by o.finished_time limit $2 for update skip locked)
+           delete from export_run t using old where (t.organization_id, t.run_id) = (old.organization_id, old.run_id);
+
 -- rests of imports: kept for 7 days, 0:00:00, at most 10 at once
 with old as materialized (
              select o.organization_id, o.import_id, o.number from queue_import x cross join lateral (

@@ -830,6 +830,137 @@ class Export(Struct, kw_only=True):
     selected_count: int | None
 
 
+class ExportCheck(Struct, kw_only=True):
+    """
+    What came of it: `problem` is null where a small file was written and removed.
+    """
+
+    problem: str | None
+    reply: str | None
+    host_key: str | None
+    fingerprint: str | None
+
+
+class ExportRun(Struct, kw_only=True):
+    """
+    A run: the days that changed, and how many of them are written.
+    """
+
+    run_id: str
+    schedule_id: str
+    state: str
+    day_count: int | None
+    days_written: int
+    file_count: int
+    row_count: int
+    bytes: int
+    error: str | None
+    reply: str | None
+    started_time: datetime | None
+    created_time: datetime
+    finished_time: datetime | None
+    created_by: str | None
+
+
+class ExportSchedule(Struct, kw_only=True):
+    """
+    The responses of a questionnaire, which a worker writes to a store by a timetable, and how that goes.
+    """
+
+    schedule_id: str
+    title: str
+    questionnaire_id: str
+    active: bool
+    every: str
+    day: int
+    hour: int
+    format: str
+    locale: str | None
+    filter: dict[str, Any] | None
+    include_incomplete: bool
+    include_metadata: bool
+    include_recipient: bool
+    destination: str
+    path: str
+    endpoint: str | None
+    bucket: str | None
+    region: str | None
+    access_key: str | None
+    host: str | None
+    port: int | None
+    username: str | None
+    host_key: str | None
+    has_secret: bool
+    next_time: datetime | None
+    last_time: datetime | None
+    problem: str | None
+    problem_time: datetime | None
+    reply: str | None
+    failures: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class ExportScheduleRequest(Struct, kw_only=True):
+    """
+    What is exported, where to and when. `secret` is stored sealed, and shown to nobody.
+    """
+
+    title: str
+    questionnaire_id: str
+    destination: Literal["folder", "s3", "sftp"]
+    path: str
+    active: bool | UnsetType = True
+    every: Literal["daily", "hourly", "weekly"] | UnsetType = "daily"
+    day: int | UnsetType = 1
+    hour: int | UnsetType = 3
+    format: Literal["csv", "parquet", "sav"] | UnsetType = "csv"
+    locale: str | None | UnsetType = UNSET
+    filter: dict[str, Any] | None | UnsetType = UNSET
+    include_incomplete: bool | UnsetType = True
+    include_metadata: bool | UnsetType = True
+    include_recipient: bool | UnsetType = False
+    endpoint: str | None | UnsetType = UNSET
+    bucket: str | None | UnsetType = UNSET
+    region: str | None | UnsetType = UNSET
+    access_key: str | None | UnsetType = UNSET
+    host: str | None | UnsetType = UNSET
+    port: int | None | UnsetType = UNSET
+    username: str | None | UnsetType = UNSET
+    host_key: str | None | UnsetType = UNSET
+    secret: str | None | UnsetType = UNSET
+
+
+class ExportScheduleUpdate(Struct, kw_only=True):
+    """
+    Changes of a schedule. Another destination, filter or format lets the next run write all of it.
+    """
+
+    title: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    every: Literal["daily", "hourly", "weekly"] | UnsetType = UNSET
+    day: int | UnsetType = UNSET
+    hour: int | UnsetType = UNSET
+    format: Literal["csv", "parquet", "sav"] | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    filter: dict[str, Any] | None | UnsetType = UNSET
+    include_incomplete: bool | UnsetType = UNSET
+    include_metadata: bool | UnsetType = UNSET
+    include_recipient: bool | UnsetType = UNSET
+    endpoint: str | None | UnsetType = UNSET
+    bucket: str | None | UnsetType = UNSET
+    region: str | None | UnsetType = UNSET
+    access_key: str | None | UnsetType = UNSET
+    host: str | None | UnsetType = UNSET
+    port: int | None | UnsetType = UNSET
+    username: str | None | UnsetType = UNSET
+    host_key: str | None | UnsetType = UNSET
+    secret: str | None | UnsetType = UNSET
+
+
 class GroupRole(Struct, kw_only=True):
     """
     The role of the people in a group.

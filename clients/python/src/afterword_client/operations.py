@@ -4078,6 +4078,89 @@ class Reports(Family):
 class QuestionnaireExports(Family):
     """Questionnaire Exports."""
 
+    def list_export_schedules(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.ExportSchedule]:
+        """Get all export schedules.
+
+        Needs `Questionnaire Export.Read`.
+        """
+        return self._transport.pages(
+            "/export/schedule", models.ExportSchedule, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_export_schedule(
+        self, body: models.ExportScheduleRequest, *, idempotency_key: str | None = None
+    ) -> models.ExportSchedule:
+        """Create new export schedule.
+
+        Needs Questionnaire Instance.Read. Files hold the values that your token may read. `folder`: below the folder
+        of the installation. `s3`: `endpoint`, `bucket`, `access_key` and `secret`. `sftp`: `host`, `username`,
+        `secret`, and `host_key` before the first run. Needs `Questionnaire Export.Create`.
+        """
+        return self._transport.request("POST", "/export/schedule", body=body, idempotency_key=idempotency_key).read(
+            models.ExportSchedule
+        )
+
+    def get_export_schedule(self, schedule_id: str) -> models.ExportSchedule:
+        """Get Export Schedule.
+
+        Needs `Questionnaire Export.Read`.
+        """
+        return self._transport.request("GET", f"/export/schedule/{_segment(schedule_id)}").read(models.ExportSchedule)
+
+    def update_export_schedule(
+        self, schedule_id: str, body: models.ExportScheduleUpdate | None = None, *, if_match: str | None = None
+    ) -> models.ExportSchedule:
+        """Update Export Schedule.
+
+        Needs `Questionnaire Export.Create`.
+        """
+        return self._transport.request(
+            "PATCH", f"/export/schedule/{_segment(schedule_id)}", body=body, if_match=if_match
+        ).read(models.ExportSchedule)
+
+    def delete_export_schedule(self, schedule_id: str, *, if_match: str | None = None) -> None:
+        """Delete Export Schedule.
+
+        Files that were written stay where they are. Needs `Questionnaire Export.Delete`.
+        """
+        self._transport.request("DELETE", f"/export/schedule/{_segment(schedule_id)}", if_match=if_match)
+
+    def list_export_runs(
+        self, schedule_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.ExportRun]:
+        """Get the runs of an export schedule.
+
+        Kept for 90 days. Needs `Questionnaire Export.Read`.
+        """
+        return self._transport.pages(
+            f"/export/schedule/{_segment(schedule_id)}/run",
+            models.ExportRun,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_export_run(self, schedule_id: str, *, idempotency_key: str | None = None) -> models.ExportRun:
+        """Run an export schedule now.
+
+        A worker begins it within some seconds. 409 while a run is under way. Needs `Questionnaire Export.Create` and
+        `Questionnaire Instance.Read`.
+        """
+        return self._transport.request(
+            "POST", f"/export/schedule/{_segment(schedule_id)}/run", idempotency_key=idempotency_key
+        ).read(models.ExportRun)
+
+    def check_export_schedule(self, schedule_id: str, *, idempotency_key: str | None = None) -> models.ExportCheck:
+        """Check the destination of an export schedule.
+
+        Writes a small file and removes it. Of an SFTP server whose key nobody confirmed it tells the key. Needs
+        `Questionnaire Export.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/export/schedule/{_segment(schedule_id)}/check", idempotency_key=idempotency_key
+        ).read(models.ExportCheck)
+
     def list_exports(
         self,
         questionnaire_id: str,

@@ -1,0 +1,110 @@
+"""Exports on a timetable: a worker compares the days of a data set, and writes those that have changed."""
+
+import asyncio
+from datetime import datetime
+from typing import ClassVar, Final
+from uuid import UUID
+
+from afterword.core.wire.site import Site
+from afterword.kit import db
+from afterword.kit.db import Database, Pool
+from afterword.kit.transport import stores
+from afterword.kit.transport.stores import Failed, Store
+from afterword.listening.exports import datasets, schedules
+from afterword.listening.exports.datasets import CODEBOOK, DataSet, Day, PartFile, Position
+from afterword.listening.exports.schedules import RUNS, RunRecord
+from afterword.run.worker.long_work import LongWorker
+
+SHIPPERS: Final = 2  # of a worker: a slow server holds up one of them
+
+
+class Shipper(LongWorker[RunRecord]):
+    counts_unavailable: ClassVar[bool] = True  # the next attempt reads less at once
+
+    def __init__(self, pool: Pool, owner: UUID, site: Site) -> None:
+        super().__init__(pool, owner, RUNS)
+        self._site = site
+
+    async def work(self, job: RunRecord, stop: asyncio.Event) -> None:
+        """A run that its store refuses has failed: another one is begun later."""
+        async with db.transaction(self._pool) as database:
+            now = database.clock.now()
+            data_set = await datasets.begin(database, run=job, owner=self._owner, now=now)
+        days = await self._compared(data_set, stop)
+        if stop.is_set():
+            return
+        failed: Failed | None = None
+        try:
+            target = schedules.target_of(data_set.schedule, self._site)
+            async with stores.opened(target, allowed=self._site.networks, now=now) as store:
+                await self._put_codebook(data_set, store)
+                for day in days:
+                    if stop.is_set():
+                        return
+                    await self._write(data_set, day, store)
+        except Failed as error:
+            failed = error
+        except OSError as error:  # of the file that is written here
+            failed = Failed("cannot_write", error.strerror or "")
+        async with db.transaction(self._pool) as database:
+            await schedules.end(database, run=job, owner=self._owner, failed=failed, now=database.clock.now())
+
+    async def fail(self, database: Database, job: RunRecord, error: str | None, now: datetime) -> None:
+        failed = Failed("given_up") if error is None else Failed("cannot_write", error)
+        await schedules.end(database, run=job, owner=self._owner, failed=failed, now=now)
+
+    async def _compared(self, data_set: DataSet, stop: asyncio.Event) -> list[Day]:
+        after: Position | None = None
+        while not stop.is_set():
+            async with db.transaction(self._pool) as database:
+                after = await datasets.take_fingerprints(database, data_set=data_set, after=after)
+                if after is None:
+                    return await datasets.plan(database, data_set=data_set)
+        return []
+
+    async def _put_codebook(self, data_set: DataSet, store: Store) -> None:
+        part = await asyncio.to_thread(PartFile, data_set)
+        try:
+            await asyncio.to_thread(part.path.write_bytes, data_set.codebook)
+            await store.put(CODEBOOK, part.path)
+        finally:
+            await asyncio.to_thread(part.close)
+
+    async def _write(self, data_set: DataSet, day: Day, store: Store) -> None:
+        """Each file of a day, then those of before that are too many go, then the day is kept."""
+        after, number, part = day.after, 0, None
+        try:
+            while day.fingerprint is not None:
+                async with db.transaction(self._pool) as database:
+                    scanned = await datasets.read(database, data_set=data_set, day=day, after=after)
+                if scanned is None:
+                    break
+                after = scanned.last
+                if scanned.responses:
+                    part = part or await asyncio.to_thread(PartFile, data_set)
+                    await asyncio.to_thread(part.write, scanned.responses)
+                if part is not None and part.is_full:
+                    number, part = await self._put(data_set, day, number, part, store), None
+            if part is None and data_set.is_whole:
+                part = await asyncio.to_thread(PartFile, data_set)
+            if part is not None:
+                number, part = await self._put(data_set, day, number, part, store), None
+        finally:
+            if part is not None:
+                await asyncio.to_thread(part.close)
+        for surplus in range(number, day.parts):
+            await store.delete(data_set.name(day.day, surplus))
+        async with db.transaction(self._pool) as database:
+            await datasets.settle(database, data_set=data_set, day=day, parts=number)
+
+    async def _put(self, data_set: DataSet, day: Day, number: int, part: PartFile, store: Store) -> int:
+        """Put a file; returns the number of the next one."""
+        try:
+            size = await asyncio.to_thread(part.end)
+            async with db.transaction(self._pool) as database:
+                await datasets.note_part(database, data_set=data_set, day=day, number=number)
+            await store.put(data_set.name(day.day, number), part.path)
+        finally:
+            await asyncio.to_thread(part.close)
+        data_set.files.update(file_count=1, row_count=part.row_count, bytes=size)
+        return number + 1
