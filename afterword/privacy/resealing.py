@@ -12,8 +12,8 @@ from afterword.events.webhooks import seal_context
 from afterword.kit import db as databases
 from afterword.kit import sealing
 from afterword.kit.db import Database, Pool
-from afterword.sending.intake.sources import records as sources
 from afterword.listening.exports import schedules
+from afterword.sending.intake.sources import records as sources
 from afterword.tenants.mails import link_context
 
 

@@ -1,1 +1,0 @@
-"""Questionnaires of other systems: which file is of which, and what becomes of it here."""
