@@ -374,7 +374,7 @@ def _contact(_asked: Asked, parts: Parts) -> Value:
 
 
 def _one(asked: Asked, text: str) -> object:
-    """The label as it stands, or the number of a choice that is none; another text is refused later."""
+    """The label as it stands, or the number where the text is no label. Any other text is refused later."""
     match = None if _is_label(asked, text) else _NUMBER.match(text)
     return int(match[1]) if match else text
 
