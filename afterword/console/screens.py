@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
+from inspect import signature
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
@@ -323,8 +324,9 @@ class Visit(Guest):
         return self.page("confirm.html", title=title, hidden=sorted(hidden.items()), **values)
 
 
-Handler = TypeVar("Handler", bound=Callable[[Visit], Awaitable[Response]])  # a form's page also takes its refusal
-GuestHandler = TypeVar("GuestHandler", bound=Callable[[Guest], Awaitable[Response]])
+# Of a visit, and where it has a parameter `db` of a connection for all of it; a form's page also takes its refusal.
+Handler = TypeVar("Handler", bound=Callable[Concatenate[Visit, ...], Awaitable[Response]])
+GuestHandler = TypeVar("GuestHandler", bound=Callable[Concatenate[Guest, ...], Awaitable[Response]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +345,18 @@ class Screen:
 _SCOPES: Final[dict[str, str | None]] = {}  # of the addresses without parameters that are read
 _FOR_LIMITED: Final[dict[str, ForLimited]] = {}  # likewise
 _OF_OWNERS: Final[set[str]] = set()  # addresses whose service refuses all other roles
+
+
+def _opened(method: str, handler: Any) -> Any:
+    """The handler with the connection that it asks for: one that reads, or for a form a transaction."""
+    if "db" not in signature(handler).parameters:
+        return handler
+
+    async def open_it(guest: Guest, **shown: Any) -> Response:
+        async with guest.read() if method == "GET" else guest.write() as db:
+            return await handler(guest, db, **shown)
+
+    return open_it
 
 
 class Screens:
@@ -381,9 +395,11 @@ class Screens:
         """
 
         def declare(handler: Any) -> Any:
+            asked = _opened("POST", handler)
+
             async def try_it(visit: Visit) -> Response:
                 try:
-                    return await handler(visit)
+                    return await asked(visit)
                 except again as refusal:
                     page = next(one for one in self.all if (one.method, one.path) == ("GET", at or path))
                     return await page.handler(visit, refusal=refusal)
@@ -410,7 +426,7 @@ class Screens:
         for_limited: ForLimited = "refused",
     ) -> Callable[[Any], Any]:
         def declare(handler: Any) -> Any:
-            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, handler)
+            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, _opened(method, handler))
             self.all.append(screen)
             if method == "GET":
                 _SCOPES[path], _FOR_LIMITED[path] = scope, for_limited

@@ -10,7 +10,7 @@ from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases.settings import SETTINGS, VARIABLES
 from afterword.console.inputs import KEPT, placed, read_as, same_version
-from afterword.console.screens import Form, Screens, Visit
+from afterword.console.screens import Database, Form, Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
@@ -25,12 +25,11 @@ routes = Screens()
 
 
 @routes.post(PATH, scope="Alert.Update", again=(errors.Invalid,))
-async def save_settings(visit: Visit) -> Response:
+async def save_settings(visit: Visit, db: Database) -> Response:
     expect = same_version(visit, KEPT)
     changes = read_as(structs.update_of(SETTINGS), _document(visit.form), visit).named()
-    async with visit.write() as db:
-        key = visit.caller.organization_id
-        await nouns.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
+    key = visit.caller.organization_id
+    await nouns.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
     return html.redirect(f"{PATH}?done=saved")
 
 
@@ -53,12 +52,11 @@ def _lines(text: str) -> list[str]:
 
 
 @routes.get(PATH, scope="Alert.Update")
-async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
-        questionnaires = await questionnaires_store.list_questionnaires(
-            db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
-        )
+async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
+    questionnaires = await questionnaires_store.list_questionnaires(
+        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
+    )
     form = visit.form
     typed = bool(form.values)
     texts = [(one["title"], one["body"]) for one in settings.saved_texts]
