@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from inspect import signature
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 import msgspec
@@ -23,7 +23,7 @@ from afterword.core.organizations.access import Caller, ForLimited
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
-from afterword.kit.db import Database
+from afterword.kit.db import Database, Step, With
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import Noun, R
 from afterword.kit.texts import CONSOLE, CONSOLE_LANGUAGES, SOURCE_LANGUAGE, Marked, Texts, texts
@@ -92,8 +92,6 @@ SECTIONS: Final[tuple[tuple[str, Marked, str | None, str], ...]] = (
 
 
 Found = TypeVar("Found")
-With = ParamSpec("With")
-Step = Callable[Concatenate[Database, With], Awaitable[Found]]  # of a service, which takes a connection first
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +170,7 @@ class Guest:
 
     async def load(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
         """The outcome of a step that reads, when the page needs no other of the same connection."""
-        async with self.read() as db:
-            return await step(db, *args, **kwargs)
+        return await db.load(self.pool, step, *args, **kwargs)
 
     async def change(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
         """The outcome of a step in a transaction of its own."""

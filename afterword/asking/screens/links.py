@@ -113,10 +113,9 @@ async def list_links(visit: Visit, db: Database) -> Response:
 @routes.post(f"{PATH}/new", scope="Public Link.Create", again=(errors.Invalid,))
 async def create_link(visit: Visit) -> Response:
     request = read_as(structs.creation_of(LINK), await _given(visit), visit)
-    async with visit.write() as db:
-        link = await public_links.create(
-            db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
-        )
+    link = await visit.change(
+        public_links.create, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
+    )
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}?done=saved")
 
 

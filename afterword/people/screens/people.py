@@ -428,16 +428,15 @@ async def erase(visit: Visit) -> Response:
     if len(form.text("reason")) > NOTE_CHARACTERS_MAX:
         wrong = visit.words("Enter at most 500 characters.")
         return await _erasure_form(visit, refusal=errors.Invalid.at("/reason", "too_long", wrong))
-    async with visit.write() as db:
-        made = await privacy.request(
-            db,
-            caller=visit.caller,
-            responder_id=visit.id("responder_id"),
-            mode="erase" if form.text("mode") == "erase" else "anonymize",
-            suppress=form.text("suppress") == "1",
-            reason=form.text("reason") or None,
-            now=visit.now,
-        )
+    made = await visit.change(
+        privacy.request,
+        caller=visit.caller,
+        responder_id=visit.id("responder_id"),
+        mode="erase" if form.text("mode") == "erase" else "anonymize",
+        suppress=form.text("suppress") == "1",
+        reason=form.text("reason") or None,
+        now=visit.now,
+    )
     return html.redirect(f"{PEOPLE}/erasure/{made.erasure_id}")
 
 

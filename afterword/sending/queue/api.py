@@ -166,8 +166,7 @@ def _batcher_of(pool: Pool) -> Batcher[Entry, Scheduled]:
 
 async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:
     pool, _, secret = entries[0]
-    async with db.transaction(pool) as database:
-        return await service.schedule_all(database, wanted=[new for _, new, _ in entries], secret=secret)
+    return await db.change(pool, service.schedule_all, wanted=[new for _, new, _ in entries], secret=secret)
 
 
 def _new(call: Call[QueueItemRequest], declared: Declared | None) -> NewItem:

@@ -315,8 +315,7 @@ async def _message(request: Request) -> WholeMessage:
     message_id: str = request.path_params["message_id"]
     message = None
     if ids.is_id(message_id):
-        async with db.connection(request.state.pool) as database:
-            message = await get_message_record(database, message_id=message_id)
+        message = await db.load(request.state.pool, get_message_record, message_id=message_id)
     return errors.found(message, "There is no such message.")
 
 

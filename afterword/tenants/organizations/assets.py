@@ -363,8 +363,7 @@ async def picture(request: Request) -> Response:
     asset_id: str = request.path_params["asset_id"]
     found = None
     if ids.is_id(asset_id):
-        async with db.connection(request.state.pool) as database:
-            found = await _get_content(database, asset_id=asset_id)
+        found = await db.load(request.state.pool, _get_content, asset_id=asset_id)
     if found is None or found[0].path != request.url.path:
         raise errors.NotFound("There is no such picture.")
     asset, content = found
