@@ -31,15 +31,13 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.web.fields import UNSET, listing_of
 from afterword.kit.web.operations import Answer, Call, Routes
 
-instance_routes = Routes(tag="Alert Instance")
+instance_routes = Routes(tag="Alert Instance", scope="Alert Instance")
 
 CASE: Final = "/alert/instance/{alert_instance_id}"
 COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
 
 
-@instance_routes.list(
-    "/alert/instance", scope="Alert Instance.Read", answer=store.ALERT_INSTANCE, summary="Get all alert instances"
-)
+@instance_routes.list("/alert/instance", answer=store.ALERT_INSTANCE, summary="Get all alert instances")
 async def list_alert_instances(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
     found = await store.list_cases(db, **call.caller.reach, page=call.page)
     return found.map(lambda case: alert_instances.visible(case, call.caller))
@@ -47,7 +45,6 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[alert_ins
 
 @instance_routes.list(
     "/alert/{alert_id}/instance",
-    scope="Alert Instance.Read",
     answer=store.ALERT_INSTANCE,
     summary="Get Alert Instance List by alert id",
 )
@@ -59,9 +56,7 @@ async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_
     return found.map(lambda case: alert_instances.visible(case, call.caller))
 
 
-@instance_routes.get(
-    CASE, scope="Alert Instance.Read", for_limited="part", answer=store.ALERT_INSTANCE, summary="Get Alert Instance"
-)
+@instance_routes.get(CASE, for_limited="part", answer=store.ALERT_INSTANCE, summary="Get Alert Instance")
 async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.Case:
     case = await alert_instances.get(db, caller=call.caller, **call.ids)
     return alert_instances.visible(case, call.caller)
@@ -69,7 +64,6 @@ async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.
 
 @instance_routes.patch(
     CASE,
-    scope="Alert Instance.Update",
     for_limited="part",
     body=AlertInstanceUpdate,
     answer=store.ALERT_INSTANCE,
@@ -90,7 +84,6 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
 
 @instance_routes.list(
     f"{CASE}/history",
-    scope="Alert Instance.Read",
     for_limited="part",
     answer=history.RESOURCE,
     listing=listing_of(history.RESOURCE, order=(("created_time", "asc"),)),
@@ -135,7 +128,6 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
 
 @instance_routes.list(
     f"{CASE}/comment",
-    scope="Alert Instance.Read",
     for_limited="part",
     answer=store.COMMENT,
     summary="Get all comments of an alert instance",
@@ -161,7 +153,6 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
 
 @instance_routes.patch(
     COMMENT,
-    scope="Alert Instance.Update",
     for_limited="part",
     body=AlertCommentUpdate,
     answer=store.COMMENT,

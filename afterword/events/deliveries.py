@@ -209,7 +209,7 @@ async def replay(
     return found
 
 
-routes = Routes(tag="Webhooks")
+routes = Routes(tag="Webhooks", scope="Webhook")
 
 PATH: Final = "/webhook/{webhook_id}/delivery"
 
@@ -234,7 +234,6 @@ class Redelivery(fields.Answer):
 
 @routes.list(
     PATH,
-    scope="Webhook.Read",
     answer=Delivery,
     summary="Get all deliveries of a webhook",
     description="Kept 30 days after their end.",
@@ -246,7 +245,7 @@ async def list_deliveries(call: Call[None], db: Database) -> Rows[DeliveryRecord
     )
 
 
-@routes.get(f"{PATH}/{{delivery_id}}", scope="Webhook.Read", answer=Delivery, summary="Get Delivery")
+@routes.get(f"{PATH}/{{delivery_id}}", answer=Delivery, summary="Get Delivery")
 async def get_delivery(call: Call[None], db: Database) -> DeliveryRecord:
     return await get(db, caller=call.caller, **call.ids)
 

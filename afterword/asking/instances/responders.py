@@ -534,7 +534,7 @@ SEARCH: Final = (
     "`external_reference` it is (Queue.Read). Of very many the first 10,000."
 )
 
-routes = Routes(tag="Responders")
+routes = Routes(tag="Responders", scope="Responder")
 
 
 class ResponderQuery(fields.Request):
@@ -610,7 +610,6 @@ class ResponderCount(fields.Answer):
 
 @routes.list(
     "/q/responder",
-    scope="Responder.Read",
     answer=Responder,
     query=ResponderQuery,
     summary="Get all responders",
@@ -624,7 +623,6 @@ async def list_responders(call: Call[Any], db: Database) -> Answer:
 
 @routes.get(
     "/q/responder/count",
-    scope="Responder.Read",
     answer=ResponderCount,
     listing=RESPONDERS,
     query=ResponderQuery,
@@ -637,7 +635,6 @@ async def count_responders(call: Call[Any], db: Database) -> Answer:
 
 @routes.post(
     "/q/responder",
-    scope="Responder.Create",
     body=ResponderRequest,
     answer=Responder,
     summary="Create a responder",
@@ -655,7 +652,7 @@ async def create_responder(call: Call[ResponderRequest], db: Database) -> Answer
     return answer
 
 
-@routes.get("/q/responder/{responder_id}", scope="Responder.Read", answer=Responder, summary="Get Responder")
+@routes.get("/q/responder/{responder_id}", answer=Responder, summary="Get Responder")
 async def get_responder(call: Call[None], db: Database) -> Answer:
     responder = await get(db, caller=call.caller, **call.ids)
     return await _answer(call, db, responder)
@@ -663,7 +660,6 @@ async def get_responder(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     "/q/responder/{responder_id}",
-    scope="Responder.Update",
     body=ResponderUpdate,
     answer=Responder,
     summary="Update Responder",

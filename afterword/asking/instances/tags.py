@@ -292,7 +292,7 @@ def _event(type_name: str, tag: TagRecord, instance: Instance, *, now: datetime,
 PATH: Final = "/q/instance/{instance_id}/tag"
 Word = Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["call back"])]
 
-routes = Routes(tag="Tags")
+routes = Routes(tag="Tags", scope="Tag")
 
 
 class TagRequest(fields.Request):
@@ -306,7 +306,6 @@ Tag: Final = shown_as("Tag", TagRecord)
 
 @routes.list(
     PATH,
-    scope="Tag.Read",
     for_limited="part",
     answer=Tag,
     shape="array",
@@ -320,7 +319,6 @@ async def list_tags(call: Call[None], db: Database) -> Rows[TagRecord]:
 
 @routes.post(
     PATH,
-    scope="Tag.Create",
     for_limited="part",
     body=TagRequest,
     answer=Tag,
@@ -333,6 +331,6 @@ async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
     return Answer(Tag.of(tag, call.zone), version=VERSION, location=location)
 
 
-@routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", for_limited="part", texts=("tag",), summary="Remove tag")
+@routes.delete(f"{PATH}/{{tag}}", for_limited="part", texts=("tag",), summary="Remove tag")
 async def remove_tag(call: Call[None], db: Database) -> None:
     await remove(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)

@@ -344,7 +344,7 @@ async def keep_fresh(pool: Pool, *, site: Site) -> None:
 
 PATH: Final = "/organization/{organization_id}/domain"
 
-routes = Routes(tag="Organizations")
+routes = Routes(tag="Organizations", scope="Organization")
 
 
 class CustomDomainRequest(fields.Request):
@@ -394,14 +394,13 @@ CustomDomain: Final = shown_as(
 )
 
 
-@routes.get(PATH, scope="Organization.Read", answer=CustomDomain, summary="Get Custom Domain")
+@routes.get(PATH, answer=CustomDomain, summary="Get Custom Domain")
 async def get_custom_domain(call: Call[None], db: Database) -> Answer:
     return _shown(await get(db, caller=call.caller), call)
 
 
 @routes.put(
     PATH,
-    scope="Organization.Update",
     body=CustomDomainRequest,
     answer=CustomDomain,
     summary="Set Custom Domain",

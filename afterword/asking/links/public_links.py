@@ -276,12 +276,11 @@ LINK = Noun(
     show=_show,
 )
 RESOURCE: Final = resource_of(LINK)
-routes = Routes(tag=LINK.tag)
+routes = Routes(tag=LINK.tag, scope="Public Link")
 
 
 @routes.list(
     PATH,
-    scope="Public Link.Read",
     answer=RESOURCE,
     listing=listing_of(LINK),
     summary="Get all public links of a questionnaire",
@@ -296,7 +295,7 @@ routes.all.append(route_of(LINK, "list"))
 
 
 @routes.post(
-    PATH, scope="Public Link.Create", body=creation_of(LINK), answer=RESOURCE, summary="Create a public link",
+    PATH, body=creation_of(LINK), answer=RESOURCE, summary="Create a public link",
     description=MEANING,
 )  # fmt: skip
 async def create_link(call: Call[Any], db: Database) -> Answer:
@@ -309,7 +308,7 @@ routes.all.append(route_of(LINK, "get"))
 
 
 @routes.patch(
-    ONE, scope="Public Link.Update", body=update_of(LINK), answer=RESOURCE, summary="Change a public link",
+    ONE, body=update_of(LINK), answer=RESOURCE, summary="Change a public link",
     description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole.",
 )  # fmt: skip
 async def change_link(call: Call[Any], db: Database) -> Answer:
@@ -325,7 +324,6 @@ routes.all.append(route_of(LINK, "delete"))
 
 @routes.get(
     f"{ONE}/qr",
-    scope="Public Link.Read",
     answer=None,
     query=QrQuery,
     media_types=("image/svg+xml", "image/png"),

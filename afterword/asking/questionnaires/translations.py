@@ -135,7 +135,7 @@ def _shown(draft: DraftRecord, questionnaire: Questionnaire, wanted: str | None)
     return Shown(draft, definition.default_locale, locale, texts_of(definition, locale, own), dict(outdated))
 
 
-routes = Routes(tag="Questionnaires")
+routes = Routes(tag="Questionnaires", scope="Questionnaire")
 
 PATH: Final = "/q/questionnaire/{questionnaire_id}/draft/translations"
 TEXTS_MAX: Final = translation_files.ROWS_MAX
@@ -209,7 +209,6 @@ def _read(upload: Upload, query: TranslationsQuery) -> list[Row] | errors.Refusa
 
 @routes.get(
     PATH,
-    scope="Questionnaire.Read",
     query=TranslationsQuery,
     answer=Translations,
     summary="Get translations of draft",
@@ -222,7 +221,6 @@ async def get_translations(call: Call[None], db: Database) -> Answer:
 
 @routes.put(
     PATH,
-    scope="Questionnaire.Update",
     body=TranslationsRequest,
     answer=Translations,
     summary="Save translations of draft",
@@ -239,7 +237,6 @@ async def save_translations(call: Call[TranslationsRequest], db: Database) -> An
 
 @routes.get(
     f"{PATH}/file",
-    scope="Questionnaire.Read",
     answer=None,
     query=TranslationsFileQuery,
     media_types=tuple(MEDIA_TYPES.values()),

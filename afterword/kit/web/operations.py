@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
-from typing import Any, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Final, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 
@@ -31,6 +31,9 @@ AlsoWrong = Callable[
     [Database, Caller, Mapping[str, str], Mapping[str, object]], Awaitable[Sequence[errors.FieldError]]
 ]
 
+RIGHTS: Final[Mapping[Method, str]] = {
+    "GET": "Read", "POST": "Create", "PATCH": "Update", "PUT": "Update", "DELETE": "Delete",
+}  # fmt: skip
 DEPTH_MAX = 16
 ACT_SECONDS_MAX = 8  # with an Idempotency-Key its row waits in an open transaction, which the database ends after 10
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
@@ -109,7 +112,7 @@ class Answer:
 
 
 class Options(TypedDict, total=False):
-    scope: Required[str | None]
+    scope: str | None  # where it is not that of the method
     summary: Required[str]
     description: str  # one or two sentences for the reference
     body: type[msgspec.Struct]
@@ -206,8 +209,11 @@ class Route:
 
 
 class Routes:
-    def __init__(self, *, tag: str) -> None:
+    """Operations of one tag. `scope`: what the scopes of all that name none are for, as in "Token"."""
+
+    def __init__(self, *, tag: str, scope: str = "") -> None:
         self.tag = tag
+        self.scope = scope
         self.all: list[Route] = []
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
@@ -256,7 +262,7 @@ class Routes:
         assert has_structs or method not in {"PATCH", "PUT"}, f"{method} {path} has a body and an answer"  # noqa: S101
 
         def declare(handler: Handler) -> Handler:
-            declared: Options = {"status": status, **options}
+            declared: Options = {"status": status, "scope": f"{self.scope}.{RIGHTS[method]}", **options}
             self.all.append(Route(method=method, path=path, handler=handler, tag=self.tag, acts=acts, **declared))
             return handler
 

@@ -24,12 +24,11 @@ from afterword.listening.reports.resources import (
     figure_of,
 )
 
-routes = Routes(tag="Reports")
+routes = Routes(tag="Reports", scope="Report")
 
 
 @routes.get(
     "/report/template",
-    scope="Report.Read",
     answer=ReportTemplate,
     for_limited="free",
     shape="array",
@@ -42,7 +41,6 @@ async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
 
 @routes.get(
     "/report/template/{template_id}",
-    scope="Report.Read",
     answer=ReportResult,
     query=TemplateQuery,
     for_limited="part",
@@ -68,7 +66,6 @@ routes.all += custom_reports.routes.all
 
 @routes.get(
     "/report/custom/{report_id}/run",
-    scope="Report.Read",
     answer=ReportResult,
     for_limited="part",
     summary="Run a custom report",

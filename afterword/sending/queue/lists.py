@@ -573,7 +573,7 @@ ITEMS: Final = "/q/queue/item"
 LISTING: Final = Listing({}, (("send_time", "desc"),), "item_id", hidden={"send_time": Column("send_time", "time")})
 REASON: Final = Meta(description="A code of docs/rules.md, such as `quiet_hours`.")
 
-routes = Routes(tag="Queue")
+routes = Routes(tag="Queue", scope="Queue")
 
 
 class WaitingFilter(fields.Request):
@@ -644,7 +644,6 @@ QueueHour: Final = shown_as("QueueHour", HourCount, types={"is_capped": Capped})
 
 @routes.get(
     ITEMS,
-    scope="Queue.Read",
     query=ItemQuery,
     answer=QueueItem,
     for_limited="part",
@@ -674,7 +673,6 @@ async def list_all_items(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/queue/count",
-    scope="Queue.Read",
     query=ItemFilter,
     answer=QueueCount,
     for_limited="part",
@@ -689,7 +687,6 @@ async def count_all_items(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/queue/overlap",
-    scope="Queue.Read",
     query=OverlapQuery,
     answer=QueueOverlap,
     shape="array",
@@ -704,7 +701,6 @@ async def list_overlaps_of_pipeline(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/queue/hour",
-    scope="Queue.Read",
     query=HourQuery,
     answer=QueueHour,
     for_limited="part",

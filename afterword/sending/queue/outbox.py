@@ -209,7 +209,7 @@ def _part(part: Any) -> str:
 PATH: Final = "/q/outbox"
 KEPT: Final = f"Those of the last {KEPT_DAYS} days."
 
-routes = Routes(tag="Queue")
+routes = Routes(tag="Queue", scope="Queue")
 
 
 OutboxMessage: Final = shown_as("OutboxMessage", OutboxMessageRecord)
@@ -234,7 +234,6 @@ class OutboxContent(fields.Resource):
 
 @routes.list(
     PATH,
-    scope="Queue.Read",
     answer=OutboxMessage,
     listing=OUTBOX_MESSAGES,
     summary="Get the messages in the outbox",
@@ -246,7 +245,6 @@ async def list_messages(call: Call[None], db: Database) -> Rows[OutboxMessageRec
 
 @routes.get(
     f"{PATH}/{{message_id}}",
-    scope="Queue.Read",
     more_scopes=tuple(VALUE_SCOPES.values()),
     answer=OutboxContent,
     summary="Get a message in the outbox",
