@@ -44,9 +44,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[alert_ins
 
 
 @instance_routes.list(
-    "/alert/{alert_id}/instance",
-    answer=store.ALERT_INSTANCE,
-    summary="Get Alert Instance List by alert id",
+    "/alert/{alert_id}/instance", answer=store.ALERT_INSTANCE, summary="Get Alert Instance List by alert id"
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
     alert = await nouns.get(ALERT, db, caller=call.caller, key=call.ids["alert_id"])
@@ -65,7 +63,6 @@ async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.
 @instance_routes.patch(
     CASE,
     for_limited="part",
-    body=AlertInstanceUpdate,
     answer=store.ALERT_INSTANCE,
     summary="Update Alert Instance",
     description=(
@@ -101,7 +98,6 @@ async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Ent
     f"{CASE}/message",
     scope="Alert Instance.Update",
     for_limited="part",
-    body=AlertMessageRequest,
     answer=messages.RESOURCE,
     summary="Reply to the customer",
     description=(
@@ -127,10 +123,7 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
 
 
 @instance_routes.list(
-    f"{CASE}/comment",
-    for_limited="part",
-    answer=store.COMMENT,
-    summary="Get all comments of an alert instance",
+    f"{CASE}/comment", for_limited="part", answer=store.COMMENT, summary="Get all comments of an alert instance"
 )
 async def list_alert_comments(call: Call[None], db: Database) -> Rows[alert_instances.Comment]:
     case = await alert_instances.get(db, caller=call.caller, **call.ids)
@@ -143,7 +136,6 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[alert_inst
     f"{CASE}/comment",
     scope="Alert Instance.Update",
     for_limited="part",
-    body=AlertCommentRequest,
     answer=store.COMMENT,
     summary="Create new comment",
 )
@@ -152,12 +144,7 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
 
 
 @instance_routes.patch(
-    COMMENT,
-    for_limited="part",
-    body=AlertCommentUpdate,
-    answer=store.COMMENT,
-    summary="Update comment",
-    description="Only its author may.",
+    COMMENT, for_limited="part", answer=store.COMMENT, summary="Update comment", description="Only its author may."
 )
 async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> alert_instances.Comment:
     return await alert_instances.update_comment(

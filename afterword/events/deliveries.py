@@ -233,10 +233,7 @@ class Redelivery(fields.Answer):
 
 
 @routes.list(
-    PATH,
-    answer=Delivery,
-    summary="Get all deliveries of a webhook",
-    description="Kept 30 days after their end.",
+    PATH, answer=Delivery, summary="Get all deliveries of a webhook", description="Kept 30 days after their end."
 )
 async def list_deliveries(call: Call[None], db: Database) -> Rows[DeliveryRecord]:
     webhook = await nouns.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
@@ -265,7 +262,6 @@ async def redeliver(call: Call[Any], db: Database) -> DeliveryRecord:
 @routes.post(
     "/webhook/{webhook_id}/redelivery",
     scope="Webhook.Update",
-    body=RedeliveryRequest,
     answer=Redelivery,
     status=200,
     summary="Redeliver a span of the event log",

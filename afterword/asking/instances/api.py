@@ -119,7 +119,6 @@ class InstanceUpdate(fields.Request):
 
 @routes.post(
     "/q/questionnaire/{questionnaire_id}/instance",
-    body=InstanceRequest,
     answer=QuestionnaireInstance,
     summary="Create new questionnaire instance",
     description="With a `reference_id` that has an instance already: 200 and that one, unchanged.",
@@ -181,7 +180,6 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
 @routes.post(
     "/q/questionnaire/{questionnaire_id}/condition/test",
     scope="Questionnaire Instance.Read",
-    body=ConditionTest,
     answer=ConditionTestResult,
     status=200,
     summary="Test conditions",
@@ -210,10 +208,7 @@ async def list_organization_instances(call: Call[None], db: Database) -> object:
 
 
 @simplified.list(
-    "/q/instance",
-    answer=QuestionnaireInstance,
-    listing=INSTANCES,
-    summary="Get Questionnaire Instance List",
+    "/q/instance", answer=QuestionnaireInstance, listing=INSTANCES, summary="Get Questionnaire Instance List"
 )
 async def list_instances(call: Call[None], db: Database) -> Answer:
     rows = await store.list_instances(db, **call.caller.reach, page=call.page)
@@ -237,7 +232,6 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
 
 @simplified.patch(
     "/q/instance/{instance_id}",
-    body=InstanceUpdate,
     answer=QuestionnaireInstance,
     summary="Update Questionnaire Instance",
     description="In every state; only what the body names. Metadata is merged by name, null or empty text removes.",
@@ -250,20 +244,12 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
     return Answer(instance_of(instance, call.public_pages, call.zone), version=instance.version)
 
 
-@simplified.delete(
-    "/q/instance/{instance_id}",
-    summary="Delete Questionnaire Instance",
-    refusals=("on_hold",),
-)
+@simplified.delete("/q/instance/{instance_id}", summary="Delete Questionnaire Instance", refusals=("on_hold",))
 async def delete_instance(call: Call[None], db: Database) -> None:
     await service.delete(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
 
 
-@simplified.get(
-    "/q/instance/{instance_id}/url",
-    answer=InstanceUrl,
-    summary="Get Questionnaire Instance Url",
-)
+@simplified.get("/q/instance/{instance_id}/url", answer=InstanceUrl, summary="Get Questionnaire Instance Url")
 async def get_instance_url(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, **call.ids)
     url = InstanceUrl.of(

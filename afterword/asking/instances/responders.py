@@ -608,13 +608,7 @@ class ResponderCount(fields.Answer):
     count: int
 
 
-@routes.list(
-    "/q/responder",
-    answer=Responder,
-    query=ResponderQuery,
-    summary="Get all responders",
-    description=SEARCH,
-)
+@routes.list("/q/responder", answer=Responder, query=ResponderQuery, summary="Get all responders", description=SEARCH)
 async def list_responders(call: Call[Any], db: Database) -> Answer:
     rows = await find(db, caller=call.caller, search=_search(call), page=call.page)
     views = await views_of(db, caller=call.caller, responders=rows.items, now=call.now)
@@ -635,7 +629,6 @@ async def count_responders(call: Call[Any], db: Database) -> Answer:
 
 @routes.post(
     "/q/responder",
-    body=ResponderRequest,
     answer=Responder,
     summary="Create a responder",
     description=(
@@ -660,7 +653,6 @@ async def get_responder(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     "/q/responder/{responder_id}",
-    body=ResponderUpdate,
     answer=Responder,
     summary="Update Responder",
     description="Only what the body names. Metadata is merged by name, null or empty text removes; read it at /value.",

@@ -320,7 +320,6 @@ async def list_tags(call: Call[None], db: Database) -> Rows[TagRecord]:
 @routes.post(
     PATH,
     for_limited="part",
-    body=TagRequest,
     answer=Tag,
     summary="Add tag",
     description="Trimmed and in lower case; one that is there already stays as it is. At most 50 an instance.",

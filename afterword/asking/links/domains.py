@@ -401,7 +401,6 @@ async def get_custom_domain(call: Call[None], db: Database) -> Answer:
 
 @routes.put(
     PATH,
-    body=CustomDomainRequest,
     answer=CustomDomain,
     summary="Set Custom Domain",
     description="Nothing changes before a check has found the record. Another host gives the one before back.",

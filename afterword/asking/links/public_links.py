@@ -279,12 +279,7 @@ RESOURCE: Final = resource_of(LINK)
 routes = Routes(tag=LINK.tag, scope="Public Link")
 
 
-@routes.list(
-    PATH,
-    answer=RESOURCE,
-    listing=listing_of(LINK),
-    summary="Get all public links of a questionnaire",
-)
+@routes.list(PATH, answer=RESOURCE, listing=listing_of(LINK), summary="Get all public links of a questionnaire")
 async def list_questionnaire_links(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, **call.ids)
     rows = await nouns.rows(LINK, db, **call.caller.part, parent_id=call.ids["questionnaire_id"], page=call.page)
@@ -296,7 +291,7 @@ routes.all.append(route_of(LINK, "list"))
 
 @routes.post(
     PATH, body=creation_of(LINK), answer=RESOURCE, summary="Create a public link",
-    description=MEANING,
+    description=MEANING
 )  # fmt: skip
 async def create_link(call: Call[Any], db: Database) -> Answer:
     await _check_declared(call, db, **call.ids)
@@ -309,7 +304,7 @@ routes.all.append(route_of(LINK, "get"))
 
 @routes.patch(
     ONE, body=update_of(LINK), answer=RESOURCE, summary="Change a public link",
-    description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole.",
+    description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole."
 )  # fmt: skip
 async def change_link(call: Call[Any], db: Database) -> Answer:
     before = await nouns.get(LINK, db, caller=call.caller, key=call.ids["link_id"])

@@ -244,7 +244,6 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     "/q/questionnaire",
-    body=QuestionnaireRequest,
     answer=Questionnaire,
     summary="Create questionnaire",
     description=(
@@ -316,9 +315,7 @@ async def list_groups(call: Call[None], db: Database) -> Answer:
 
 
 @group_routes.get(
-    "/q/questionnaire/{questionnaire_id}/group/{group_id}",
-    answer=Group,
-    summary="Get Questionnaire Group",
+    "/q/questionnaire/{questionnaire_id}/group/{group_id}", answer=Group, summary="Get Questionnaire Group"
 )
 async def get_group(call: Call[None], db: Database) -> Answer:
     edition = await files.get(db, questionnaire=await _questionnaire(call, db))
@@ -340,9 +337,7 @@ async def list_questions(call: Call[None], db: Database) -> Answer:
 
 
 @question_routes.get(
-    "/q/questionnaire/{questionnaire_id}/question/{question_id}",
-    answer=Question,
-    summary="Get Question",
+    "/q/questionnaire/{questionnaire_id}/question/{question_id}", answer=Question, summary="Get Question"
 )
 async def get_question(call: Call[None], db: Database) -> Answer:
     edition = await files.get(db, questionnaire=await _questionnaire(call, db))
@@ -377,7 +372,6 @@ async def list_versions(call: Call[None], db: Database) -> Answer:
 
 @version_routes.post(
     VERSIONS,
-    body=PublicationRequest,
     answer=QuestionnaireVersion,
     summary="Publish draft",
     description=(
@@ -395,11 +389,7 @@ async def publish_draft(call: Call[PublicationRequest], db: Database) -> Answer:
     return answer
 
 
-@version_routes.get(
-    f"{VERSIONS}/{{version_id}}",
-    answer=QuestionnaireVersion,
-    summary="Get questionnaire version",
-)
+@version_routes.get(f"{VERSIONS}/{{version_id}}", answer=QuestionnaireVersion, summary="Get questionnaire version")
 async def get_version(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     return await _version(call, db, call.ids["version_id"])

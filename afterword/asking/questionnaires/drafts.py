@@ -552,7 +552,6 @@ async def get_draft(call: Call[None], db: Database) -> Answer:
 
 @routes.put(
     PATH,
-    body=Definition,
     answer=Draft,
     summary="Save draft",
     description=(
@@ -615,7 +614,6 @@ async def discard_draft(call: Call[None], db: Database) -> None:
 @routes.post(
     "/q/questionnaire/validation",
     scope="Questionnaire.Read",
-    body=Definition,
     answer=Validation,
     summary="Validate definition",
     description="Nothing is saved. Metadata that jumps ask for may be any: they belong to an application.",

@@ -221,7 +221,6 @@ async def get_translations(call: Call[None], db: Database) -> Answer:
 
 @routes.put(
     PATH,
-    body=TranslationsRequest,
     answer=Translations,
     summary="Save translations of draft",
     description=(

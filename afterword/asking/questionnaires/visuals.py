@@ -354,11 +354,7 @@ async def list_visuals(call: Call[None], db: Database) -> Rows[VisualRecord]:
 
 
 @routes.post(
-    VISUALS,
-    body=VisualRequest,
-    answer=Visual,
-    summary="Create questionnaire visual",
-    description=f"An active one ends the other. {KEYS}",
+    VISUALS, answer=Visual, summary="Create questionnaire visual", description=f"An active one ends the other. {KEYS}"
 )
 async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
     visual = await create(db, caller=call.caller, **call.ids, columns=msgspec.structs.asdict(call.body), now=call.now)
@@ -373,7 +369,6 @@ async def get_visual(call: Call[None], db: Database) -> VisualRecord:
 
 @routes.patch(
     f"{VISUALS}/{{visual_id}}",
-    body=VisualUpdate,
     answer=Visual,
     summary="Update questionnaire visual",
     description=f"`configuration` is replaced as a whole; activating it ends the other. {KEYS}",

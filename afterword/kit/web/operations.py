@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
-from typing import Any, Final, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Final, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast, get_args
 
 import msgspec
 
@@ -115,7 +115,7 @@ class Options(TypedDict, total=False):
     scope: str | None  # where it is not that of the method
     summary: Required[str]
     description: str  # one or two sentences for the reference
-    body: type[msgspec.Struct]
+    body: type[msgspec.Struct] | None  # where the handler's `call` does not say it
     answer: type[msgspec.Struct] | None
     query: type[msgspec.Struct]  # parameters of its own, on any method; they arrive in `call.query`
     shape: Shape
@@ -258,15 +258,22 @@ class Routes:
     def _declarer(
         self, method: Method, path: str, status: int, options: Options, *, acts: bool = False
     ) -> Callable[[Handler], Handler]:
-        has_structs = "body" in options and "answer" in options
-        assert has_structs or method not in {"PATCH", "PUT"}, f"{method} {path} has a body and an answer"  # noqa: S101
-
         def declare(handler: Handler) -> Handler:
             declared: Options = {"status": status, "scope": f"{self.scope}.{RIGHTS[method]}", **options}
+            if not {"body", "rows_max", "uploads"} & declared.keys():
+                declared["body"] = _body_of(handler)
+            has_structs = declared.get("body") and "answer" in options
+            assert has_structs or method not in {"PATCH", "PUT"}, f"{method} {path} has a body and an answer"  # noqa: S101
             self.all.append(Route(method=method, path=path, handler=handler, tag=self.tag, acts=acts, **declared))
             return handler
 
         return declare
+
+
+def _body_of(handler: Handler) -> type[msgspec.Struct] | None:
+    """The request that a handler takes, as its `call` says."""
+    said = next(iter(get_args(handler.__annotations__.get("call"))), None)
+    return said if isinstance(said, type) and issubclass(said, msgspec.Struct) else None
 
 
 def etag_of(version: int) -> str:

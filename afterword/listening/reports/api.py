@@ -64,12 +64,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
 routes.all += custom_reports.routes.all
 
 
-@routes.get(
-    "/report/custom/{report_id}/run",
-    answer=ReportResult,
-    for_limited="part",
-    summary="Run a custom report",
-)
+@routes.get("/report/custom/{report_id}/run", answer=ReportResult, for_limited="part", summary="Run a custom report")
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
     report = await custom_reports.get(db, caller=call.caller, **call.ids)
     result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
@@ -79,7 +74,6 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
 @routes.post(
     "/report/run",
     scope="Report.Read",
-    body=ReportRun,
     answer=ReportResult,
     status=200,
     for_limited="part",

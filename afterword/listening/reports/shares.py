@@ -207,7 +207,6 @@ async def list_report_shares(call: Call[None], db: Database) -> Answer:
 @routes.post(
     "/report/custom/{report_id}/share",
     scope="Report.Update",
-    body=ReportShareRequest,
     answer=ReportShare,
     for_limited="part",
     summary="Create a link to a report",

@@ -148,7 +148,6 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
     "/q/response/search",
     scope="Questionnaire Instance.Read",
     for_limited="part",
-    body=ResponseSearch,
     answer=FoundResponses,
     status=200,
     summary="Search responses",

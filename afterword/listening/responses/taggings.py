@@ -285,7 +285,6 @@ async def list_organization_tags(call: Call[None], db: Database) -> Answer:
 @routes.patch(
     ONE_TAG,
     texts=("tag",),
-    body=TagUpdate,
     answer=CountedTag,
     summary="Rename a tag",
     description="On all responses, of which at most ten thousand have it. 409 where there is a tag of the new name.",
@@ -311,7 +310,6 @@ async def delete_tag(call: Call[None], db: Database) -> None:
 
 @routes.post(
     PATH,
-    body=TaggingRequest,
     answer=Tagging,
     summary="Tag responses",
     description="At most ten thousand, and no response gets more than fifty tags.",

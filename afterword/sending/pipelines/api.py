@@ -34,7 +34,6 @@ async def list_all_pipelines(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     PATH,
-    body=PipelineRequest,
     answer=Pipeline,
     summary="Create a pipeline",
     description=f"{NEEDS} What is left out is copied from `template_pipeline_id`, else has its default.",
@@ -54,7 +53,6 @@ async def get_pipeline(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     f"{PATH}/{{pipeline_id}}",
-    body=PipelineUpdate,
     answer=Pipeline,
     summary="Change, pause or resume a pipeline",
     description=f"`paused` acts at once: what is being sent ends, nothing more begins. {NEEDS}",

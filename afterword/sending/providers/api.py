@@ -154,7 +154,6 @@ async def list_providers(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     "/provider",
-    body=service.ProviderRequest,
     answer=Provider,
     summary="Create new provider account",
     description=f"{WHERE} `is_default` moves all pipelines of its channel to it. At most {service.ACCOUNTS_MAX}.",
@@ -171,7 +170,6 @@ async def get_provider(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     PATH,
-    body=ProviderUpdate,
     answer=Provider,
     summary="Update provider account",
     description=f"{WHERE} Secrets that are not named stay; another server needs all of them again.",
@@ -196,7 +194,6 @@ async def delete_provider(call: Call[None], db: Database) -> None:
 @routes.post(
     f"{PATH}/pause",
     scope="Provider.Update",
-    body=PauseRequest,
     answer=Provider,
     status=200,
     summary="Pause provider account",

@@ -77,7 +77,6 @@ async def _address_errors(
 
 @routes.post(
     ITEMS,
-    body=QueueItemRequest,
     answer=QueueItem,
     for_limited="part",
     summary="Create new queue item",
@@ -105,7 +104,6 @@ async def get_item(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     ITEM,
-    body=QueueItemUpdate,
     answer=QueueItem,
     for_limited="part",
     summary="Update Queue Item",

@@ -450,7 +450,6 @@ async def list_batches(call: Call[None], db: Database) -> Rows[Batch]:
 @routes.post(
     PATH,
     scope="Queue.Update",
-    body=QueueBatchRequest,
     answer=QueueBatch,
     summary="Act on many items",
     description="Cancels the Pending items of the filter, moves them to `send_time`, or to now; their rules still "

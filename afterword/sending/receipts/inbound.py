@@ -376,7 +376,6 @@ async def list_inbounds(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     "/inbound",
-    body=InboundRequest,
     answer=Inbound,
     summary="Open inbound address",
     description="`standard`: our own form, signed with the `secret` of this answer; `sns`: Amazon SES by SNS; "
@@ -396,9 +395,7 @@ async def get_inbound(call: Call[None], db: Database) -> Answer:
 
 
 @routes.delete(
-    "/inbound/{inbound_id}",
-    summary="Close inbound address",
-    description="Calls to it find nothing from then on.",
+    "/inbound/{inbound_id}", summary="Close inbound address", description="Calls to it find nothing from then on."
 )
 async def close_inbound(call: Call[None], db: Database) -> None:
     await delete(db, caller=call.caller, **call.ids, expect=call.expect)

@@ -85,7 +85,6 @@ async def get_identity_provider(call: Call[None], db: Database) -> Answer:
 
 @routes.put(
     PATH,
-    body=IdentityProviderRequest,
     answer=IdentityProvider,
     summary="Set Identity Provider",
     description=(

@@ -51,7 +51,6 @@ async def list_tokens(call: Call[None], db: Database) -> Rows[service.Token]:
 
 @routes.post(
     "/token",
-    body=service.TokenRequest,
     answer=Token,
     summary="Create Token",
     description="Scopes and applications within those that the caller holds. The answer alone shows `token`.",
@@ -70,7 +69,6 @@ async def get_token(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     "/token/{token_id}",
-    body=TokenUpdate,
     answer=Token,
     summary="Update Token",
     description="Its title or its networks. Networks within those that the caller has itself.",
@@ -91,7 +89,6 @@ async def revoke_token(call: Call[None], db: Database) -> None:
 
 @routes.post(
     "/token/{token_id}/rotation",
-    body=RotationRequest,
     answer=Token,
     summary="Rotate Token",
     description="A new token with the rights of the old one, which ends `overlap_hours` later.",
