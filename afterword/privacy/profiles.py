@@ -372,7 +372,6 @@ async def list_timeline(call: Call[None], db: Database) -> Answer:
 @routes.get(
     "/q/responder/{responder_id}/subject",
     more_scopes=SUBJECT_SCOPES[1:],
-    answer=None,
     query=SubjectQuery,
     media_types=(JSON, HTML),
     summary="Get all that is held on a responder",

@@ -220,7 +220,6 @@ async def list_audit_entries(call: Call[None], db: Database) -> Rows[Entry]:
 
 @routes.get(
     "/audit/file",
-    answer=None,
     query=AuditFileQuery,
     media_types=tuple(MEDIA_TYPES.values()),
     summary="Get the audit log as a file",

@@ -319,7 +319,6 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
 @simplified.get(
     "/q/instance/{instance_id}/file/{file_id}",
     for_limited="part",
-    answer=None,
     media_types=tuple(EXTENSIONS),
     summary="Get file of a response",
     description=(

@@ -319,7 +319,6 @@ routes.all.append(route_of(LINK, "delete"))
 
 @routes.get(
     f"{ONE}/qr",
-    answer=None,
     query=QrQuery,
     media_types=("image/svg+xml", "image/png"),
     summary="Get the QR code of a public link",

@@ -264,7 +264,6 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
 
 @routes.get(
     "/q/questionnaire/{questionnaire_id}/file",
-    answer=None,
     media_types=(files.MEDIA_TYPE,),
     summary="Get questionnaire as a file",
     description="The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it.",

@@ -11,6 +11,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases.settings import SETTINGS, VARIABLES
 from afterword.console.inputs import KEPT, placed, read_as, same_version
 from afterword.console.screens import Database, Form, Screens, Visit
+from afterword.core.questionnaires import editing
 from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
@@ -38,17 +39,13 @@ def _document(form: Form) -> dict[str, Any]:
     texts = zip(form.all("text_title"), form.all("text_body"), strict=False)
     return {
         **{name: form.text(name) or None for name in ("start_time", "end_time", "recovery_questionnaire_id")},
-        **{name: _lines(form.text(name)) for name in ("causes", "remedies")},
+        **{name: editing.lines_of(form.text(name)) for name in ("causes", "remedies")},
         "weekdays": form.all("weekday"),
         "closed_on_holidays": form.text("closed_on_holidays") == "true",
         "saved_texts": [
             {"title": title.strip(), "body": body.strip()} for title, body in texts if title.strip() or body.strip()
         ],
     }
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 @routes.get(PATH, scope="Alert.Update")

@@ -201,7 +201,7 @@ class Database:
         row: Row | None = await self._connection.fetchrow(f"select * from ({base}) listed{where}", *parameters)
         if row is None:
             message = "The row that this cursor stood on is gone; start again."
-            raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="cursor"))
+            raise errors.Invalid.in_query("cursor", "invalid_cursor", message)
         return (*(row[step.column.name] for step in page.order), after[-1])
 
 

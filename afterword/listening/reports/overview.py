@@ -276,8 +276,7 @@ async def overview(
     """
     found = await get_subjects(db, caller=caller, application_id=application_id)
     if application_id and found.application_id is None:
-        message = "There is no such application."
-        raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter="application_id"))
+        raise errors.Invalid.in_query("application_id", "unknown_id", "There is no such application.")
     return await overview_of(db, caller=caller, subjects=found, period=period, now=now)
 
 

@@ -496,7 +496,7 @@ async def key_of(db: Database, *, caller: Caller, item_id: str) -> Key:
     key = await _get_key(db, organization_id=caller.organization_id, item_id=item_id)
     if key is None:
         message = "The item that this cursor stood on is gone; start again."
-        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+        raise errors.Invalid.in_query("after", "invalid_cursor", message)
     return key
 
 
@@ -552,8 +552,7 @@ async def _filter(db: Database, *, caller: Caller, wanted: RequestedItems) -> Fi
     organization_id = caller.organization_id
     pipeline_ids: list[str] | None = None
     if (unknown := await unknown_of(db, caller=caller, wanted=wanted)) is not None:
-        message = "There is nothing with this id."
-        raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter=unknown))
+        raise errors.Invalid.in_query(unknown, "unknown_id", "There is nothing with this id.")
     if asked or own or any(place.values()):
         pipeline_ids = await _list_pipeline_ids(
             db, organization_id=organization_id, application_ids=[asked] if asked else own, **place

@@ -56,7 +56,6 @@ async def suppress(visit: Visit) -> Response:
             channel_id=request.channel_id,
             identifier=request.identifier,
             reason=request.reason,
-            expires_time=None,
             note=request.note,
             locale=visit.caller.default_locale,
         ),
