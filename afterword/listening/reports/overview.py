@@ -201,7 +201,7 @@ class FirstSteps:
 
 
 async def get_first_steps(db: Database, *, organization_id: str) -> FirstSteps:
-    row = await db.fetch_one(
+    return await db.records(FirstSteps).fetch_one(
         """select o.first_steps_closed_time is not null as is_closed,
              exists (select from questionnaire_instance i where i.organization_id = $1 and i.test
                and i.submitted_time is not null and i.deleted_time is null) as has_tested,
@@ -213,7 +213,6 @@ async def get_first_steps(db: Database, *, organization_id: str) -> FirstSteps:
            from organization o where o.organization_id = $1""",
         organization_id,
     )
-    return FirstSteps(**row)
 
 
 async def update_first_steps(db: Database, *, organization_id: str, now: datetime) -> None:
