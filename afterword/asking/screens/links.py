@@ -67,11 +67,7 @@ async def list_links(visit: Visit, db: Database) -> Response:
     words = visit.words
     questionnaire = await _questionnaire(visit, db)
     found = await nouns.rows(
-        LINK,
-        db,
-        **visit.caller.part,
-        parent_id=questionnaire.questionnaire_id,
-        page=page_of(LISTING, visit.query),
+        LINK, db, **visit.caller.part, parent_id=questionnaire.questionnaire_id, page=page_of(LISTING, visit.query)
     )
     counts = await count_answered(
         db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]

@@ -91,10 +91,7 @@ async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | No
     words, form = visit.words, visit.form
     visit.caller.require_all()
     found = await nouns.rows(
-        SUPPRESSION,
-        db,
-        organization_id=visit.caller.organization_id,
-        page=page_of(LISTED, visit.query),
+        SUPPRESSION, db, organization_id=visit.caller.organization_id, page=page_of(LISTED, visit.query)
     )
     may_lift = "Suppression.Delete" in visit.caller.scopes
     return visit.page(

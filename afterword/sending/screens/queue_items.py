@@ -331,9 +331,7 @@ async def confirm_again(visit: Visit) -> Response:
 
 @routes.post(f"{SENDING}/{{item_id}}/again", scope="Queue.Create", for_limited="part")
 async def send_again(visit: Visit) -> Response:
-    item = await visit.change(
-        traces.repeat, caller=visit.caller, item_id=visit.id("item_id"), secret=visit.site.secret, now=visit.now
-    )
+    item = await visit.change(traces.repeat, caller=visit.caller, **visit.ids, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{SENDING}/{item.item_id}?done=message_again")
 
 

@@ -130,10 +130,7 @@ removal(
 @routes.get(PEOPLE, scope="User.Read")
 async def _people(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     members = await users.list_users(
-        db,
-        organization_id=visit.caller.organization_id,
-        page=Page.first(USERS, limit=LISTED_MAX),
-        with_service=True,
+        db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX), with_service=True
     )
     applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
     return visit.page(
