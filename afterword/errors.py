@@ -163,6 +163,10 @@ class Invalid(Refusal):
     def at(cls, pointer: str, code: str, message: str) -> "Invalid":
         return cls.of(FieldError(code, message, pointer=pointer))
 
+    @classmethod
+    def in_query(cls, parameter: str, code: str, message: str) -> "Invalid":
+        return cls.of(FieldError(code, message, parameter=parameter))
+
 
 class TooMany(Refusal):
     status, code_default = 429, "rate_limited"

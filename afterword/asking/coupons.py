@@ -169,14 +169,7 @@ async def list_codes(call: Call[None], db: Database) -> Rows[_Code]:
     return await list_codes_of_pool(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=call.page)
 
 
-@routes.post(
-    f"{ONE}/code",
-    scope="Coupon Pool.Update",
-    body=CouponCodes,
-    answer=AddedCodes,
-    status=200,
-    summary="Add codes to a pool",
-)
+@routes.post(f"{ONE}/code", scope="Coupon Pool.Update", answer=AddedCodes, status=200, summary="Add codes to a pool")
 async def add_codes(call: Call[CouponCodes], db: Database) -> Answer:
     added = await add(db, caller=call.caller, **call.ids, codes=call.body.codes, now=call.now)
     return Answer(AddedCodes(added=added, known=len(call.body.codes) - added))

@@ -32,25 +32,20 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.web.fields import UNSET, listing_of
 from afterword.kit.web.operations import Answer, Call, Routes
 
-instance_routes = Routes(tag="Alert Instance")
+instance_routes = Routes(tag="Alert Instance", scope="Alert Instance")
 
 CASE: Final = "/alert/instance/{alert_instance_id}"
 COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
 
 
-@instance_routes.list(
-    "/alert/instance", scope="Alert Instance.Read", answer=store.ALERT_INSTANCE, summary="Get all alert instances"
-)
+@instance_routes.list("/alert/instance", answer=store.ALERT_INSTANCE, summary="Get all alert instances")
 async def list_alert_instances(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
     found = await store.list_cases(db, **call.caller.reach, page=call.page)
     return found.map(lambda case: alert_instances.visible(case, call.caller))
 
 
 @instance_routes.list(
-    "/alert/{alert_id}/instance",
-    scope="Alert Instance.Read",
-    answer=store.ALERT_INSTANCE,
-    summary="Get Alert Instance List by alert id",
+    "/alert/{alert_id}/instance", answer=store.ALERT_INSTANCE, summary="Get Alert Instance List by alert id"
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_instances.Case]:
     alert = await nouns.get(ALERT, db, caller=call.caller, key=call.ids["alert_id"])
@@ -60,9 +55,7 @@ async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_
     return found.map(lambda case: alert_instances.visible(case, call.caller))
 
 
-@instance_routes.get(
-    CASE, scope="Alert Instance.Read", for_limited="part", answer=store.ALERT_INSTANCE, summary="Get Alert Instance"
-)
+@instance_routes.get(CASE, for_limited="part", answer=store.ALERT_INSTANCE, summary="Get Alert Instance")
 async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.Case:
     case = await alert_instances.get(db, caller=call.caller, **call.ids)
     return alert_instances.visible(case, call.caller)
@@ -70,9 +63,7 @@ async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.
 
 @instance_routes.patch(
     CASE,
-    scope="Alert Instance.Update",
     for_limited="part",
-    body=AlertInstanceUpdate,
     answer=store.ALERT_INSTANCE,
     summary="Update Alert Instance",
     description=(
@@ -91,7 +82,6 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
 
 @instance_routes.list(
     f"{CASE}/history",
-    scope="Alert Instance.Read",
     for_limited="part",
     answer=history.RESOURCE,
     listing=listing_of(history.RESOURCE, order=(("created_time", "asc"),)),
@@ -109,7 +99,6 @@ async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Ent
     f"{CASE}/message",
     scope="Alert Instance.Update",
     for_limited="part",
-    body=AlertMessageRequest,
     answer=messages.RESOURCE,
     summary="Reply to the customer",
     description=(
@@ -135,11 +124,7 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
 
 
 @instance_routes.list(
-    f"{CASE}/comment",
-    scope="Alert Instance.Read",
-    for_limited="part",
-    answer=store.COMMENT,
-    summary="Get all comments of an alert instance",
+    f"{CASE}/comment", for_limited="part", answer=store.COMMENT, summary="Get all comments of an alert instance"
 )
 async def list_alert_comments(call: Call[None], db: Database) -> Rows[alert_instances.Comment]:
     case = await alert_instances.get(db, caller=call.caller, **call.ids)
@@ -152,7 +137,6 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[alert_inst
     f"{CASE}/comment",
     scope="Alert Instance.Update",
     for_limited="part",
-    body=AlertCommentRequest,
     answer=store.COMMENT,
     summary="Create new comment",
 )
@@ -161,13 +145,7 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
 
 
 @instance_routes.patch(
-    COMMENT,
-    scope="Alert Instance.Update",
-    for_limited="part",
-    body=AlertCommentUpdate,
-    answer=store.COMMENT,
-    summary="Update comment",
-    description="Only its author may.",
+    COMMENT, for_limited="part", answer=store.COMMENT, summary="Update comment", description="Only its author may."
 )
 async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> alert_instances.Comment:
     return await alert_instances.update_comment(

@@ -155,12 +155,12 @@ async def figures(
     period = Period(from_time or to_time - timedelta(days=DAYS_DEFAULT), to_time, time_zone, first_weekday)
     if not timedelta(0) < period.to_time - period.from_time <= timedelta(days=DAYS_MAX):
         wrong = f"The period has at most {DAYS_MAX:,} days and ends after it begins."
-        raise errors.Invalid.of(errors.FieldError("out_of_range", wrong, parameter="to_time"))
+        raise errors.Invalid.in_query("to_time", "out_of_range", wrong)
     bucket = cast("Bucket", group_by) if group_by in BUCKETS else None
     starts = periods.buckets(period, bucket)
     if len(starts) > ROWS_MAX:
         wrong = f"The period has {len(starts):,} of these parts, and {ROWS_MAX} are shown at most."
-        raise errors.Invalid.of(errors.FieldError("too_many", wrong, parameter="group_by"))
+        raise errors.Invalid.in_query("group_by", "too_many", wrong)
     found = await _list_counts(
         db,
         **caller.reach,

@@ -288,8 +288,7 @@ async def check(pool: Pool, *, caller: Caller, site: Site) -> AlertMailbox:
     if not claimed:
         raise NotSetUp("The mailbox has no IMAP server.")
     await read(pool, reading=claimed[0], site=site, is_check=True)
-    async with databases.connection(pool) as db:
-        return await get(db, organization_id=organization_id)
+    return await databases.load(pool, get, organization_id=organization_id)
 
 
 async def read(pool: Pool, *, reading: Reading, site: Site, is_check: bool = False) -> None:
@@ -353,8 +352,7 @@ async def _take(pool: Pool, content: bytes, reading: Reading, *, uid_validity: i
         pass
     except Exception:
         logger.exception("a mail was not taken", organization_id=reading.organization_id, uid=uid)
-    async with databases.transaction(pool) as db:
-        await _update_progress(db, **progress, is_skipped=True)
+    await databases.change(pool, _update_progress, **progress, is_skipped=True)
     return False
 
 

@@ -182,7 +182,6 @@ AlertPreview: Final = shown_as(
 @routes.post(
     PATH,
     scope="Alert.Create",
-    body=AlertPreviewRequest,
     answer=AlertPreview,
     status=200,
     summary="Try an alert before it is saved",

@@ -9,7 +9,6 @@ from afterword.cases.alert_instances import service as alert_instances
 from afterword.cases.resources import Color, Description500, Position, StatusId
 from afterword.core.messaging.alerts import STATUS_NEW, STATUSES_MAX
 from afterword.core.organizations.access import Caller
-from afterword.errors import FieldError
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import OF_APPLICATION, Change, Computed, Editable, Noun, Record, Screens
@@ -87,7 +86,7 @@ async def _delete(change: Change[AlertStatus], options: Mapping[str, Any]) -> No
         target = await nouns.find(STATUS, db, **change.caller.reach, key=move_to)
         if target is None or target.application_id not in {None, change.row.application_id} or move_to == change.key:
             message = "Another status is expected, one that all alerts and cases with this one may have."
-            raise errors.Invalid.of(FieldError("unknown_id", message, parameter="move_to"))
+            raise errors.Invalid.in_query("move_to", "unknown_id", message)
         # Cases before alerts, the order of locks everywhere.
         await alert_instances.move_status(
             db, caller=change.caller, status_id=change.key, move_to=move_to, closes=target.closing, now=change.now

@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.screens import Form, Visit
-from afterword.core.differences import members
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
@@ -85,7 +84,11 @@ def theirs_of(
     shown_as: Callable[[str, Any], str] = lambda _, value: value,
 ) -> list[tuple[str, str]]:
     """The label and the stored value of each member that the form has otherwise, in the order of `stored`."""
-    return [(words(labels[name]), shown_as(name, value) or NOTHING) for name, _, value in members(typed, stored)]
+    return [
+        (words(labels[name]), shown_as(name, value) or NOTHING)
+        for name, value in stored.items()
+        if typed.get(name) != value
+    ]
 
 
 def differences(

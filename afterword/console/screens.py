@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from inspect import signature
+from typing import Any, Concatenate, Final, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 import msgspec
@@ -22,7 +23,7 @@ from afterword.core.organizations.access import Caller, ForLimited
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
-from afterword.kit.db import Database
+from afterword.kit.db import Database, Step, With
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import Noun, R
 from afterword.kit.texts import CONSOLE, CONSOLE_LANGUAGES, SOURCE_LANGUAGE, Marked, Texts, texts
@@ -91,8 +92,6 @@ SECTIONS: Final[tuple[tuple[str, Marked, str | None, str], ...]] = (
 
 
 Found = TypeVar("Found")
-With = ParamSpec("With")
-Step = Callable[Concatenate[Database, With], Awaitable[Found]]  # of a service, which takes a connection first
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +170,7 @@ class Guest:
 
     async def load(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
         """The outcome of a step that reads, when the page needs no other of the same connection."""
-        async with self.read() as db:
-            return await step(db, *args, **kwargs)
+        return await db.load(self.pool, step, *args, **kwargs)
 
     async def change(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
         """The outcome of a step in a transaction of its own."""
@@ -323,8 +321,9 @@ class Visit(Guest):
         return self.page("confirm.html", title=title, hidden=sorted(hidden.items()), **values)
 
 
-Handler = TypeVar("Handler", bound=Callable[[Visit], Awaitable[Response]])  # a form's page also takes its refusal
-GuestHandler = TypeVar("GuestHandler", bound=Callable[[Guest], Awaitable[Response]])
+# Of a visit, and where it has a parameter `db` of a connection for all of it; a form's page also takes its refusal.
+Handler = TypeVar("Handler", bound=Callable[Concatenate[Visit, ...], Awaitable[Response]])
+GuestHandler = TypeVar("GuestHandler", bound=Callable[Concatenate[Guest, ...], Awaitable[Response]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +342,18 @@ class Screen:
 _SCOPES: Final[dict[str, str | None]] = {}  # of the addresses without parameters that are read
 _FOR_LIMITED: Final[dict[str, ForLimited]] = {}  # likewise
 _OF_OWNERS: Final[set[str]] = set()  # addresses whose service refuses all other roles
+
+
+def _opened(method: str, handler: Any) -> Any:
+    """The handler with the connection that it asks for: one that reads, or for a form a transaction."""
+    if "db" not in signature(handler).parameters:
+        return handler
+
+    async def open_it(guest: Guest, **shown: Any) -> Response:
+        async with guest.read() if method == "GET" else guest.write() as db:
+            return await handler(guest, db, **shown)
+
+    return open_it
 
 
 class Screens:
@@ -381,9 +392,11 @@ class Screens:
         """
 
         def declare(handler: Any) -> Any:
+            asked = _opened("POST", handler)
+
             async def try_it(visit: Visit) -> Response:
                 try:
-                    return await handler(visit)
+                    return await asked(visit)
                 except again as refusal:
                     page = next(one for one in self.all if (one.method, one.path) == ("GET", at or path))
                     return await page.handler(visit, refusal=refusal)
@@ -410,7 +423,7 @@ class Screens:
         for_limited: ForLimited = "refused",
     ) -> Callable[[Any], Any]:
         def declare(handler: Any) -> Any:
-            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, handler)
+            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, _opened(method, handler))
             self.all.append(screen)
             if method == "GET":
                 _SCOPES[path], _FOR_LIMITED[path] = scope, for_limited

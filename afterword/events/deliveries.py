@@ -209,7 +209,7 @@ async def replay(
     return found
 
 
-routes = Routes(tag="Webhooks")
+routes = Routes(tag="Webhooks", scope="Webhook")
 
 PATH: Final = "/webhook/{webhook_id}/delivery"
 
@@ -233,11 +233,7 @@ class Redelivery(fields.Answer):
 
 
 @routes.list(
-    PATH,
-    scope="Webhook.Read",
-    answer=Delivery,
-    summary="Get all deliveries of a webhook",
-    description="Kept 30 days after their end.",
+    PATH, answer=Delivery, summary="Get all deliveries of a webhook", description="Kept 30 days after their end."
 )
 async def list_deliveries(call: Call[None], db: Database) -> Rows[DeliveryRecord]:
     webhook = await nouns.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
@@ -246,7 +242,7 @@ async def list_deliveries(call: Call[None], db: Database) -> Rows[DeliveryRecord
     )
 
 
-@routes.get(f"{PATH}/{{delivery_id}}", scope="Webhook.Read", answer=Delivery, summary="Get Delivery")
+@routes.get(f"{PATH}/{{delivery_id}}", answer=Delivery, summary="Get Delivery")
 async def get_delivery(call: Call[None], db: Database) -> DeliveryRecord:
     return await get(db, caller=call.caller, **call.ids)
 
@@ -266,7 +262,6 @@ async def redeliver(call: Call[Any], db: Database) -> DeliveryRecord:
 @routes.post(
     "/webhook/{webhook_id}/redelivery",
     scope="Webhook.Update",
-    body=RedeliveryRequest,
     answer=Redelivery,
     status=200,
     summary="Redeliver a span of the event log",

@@ -496,5 +496,5 @@ def _types(query: EventQuery | None) -> list[str]:
     types = [] if query is None else query.type
     for index, one in enumerate(types):
         if message := check_type(one):
-            raise errors.Invalid.of(FieldError("unknown_value", message, parameter=f"type[{index}]"))
+            raise errors.Invalid.in_query(f"type[{index}]", "unknown_value", message)
     return types

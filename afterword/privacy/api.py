@@ -29,7 +29,6 @@ Erasure: Final = shown_as("Erasure", service.Erasure)
 @routes.post(
     "/q/responder/{responder_id}/erasure",
     scope="Responder.Delete",
-    body=ErasureRequest,
     answer=Erasure,
     summary="Erase a person",
     description=(

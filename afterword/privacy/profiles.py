@@ -327,7 +327,7 @@ JSON: Final = "application/json"
 HTML: Final = "text/html"
 TIMELINE_SCOPES: Final = ("Responder.Read", "Questionnaire Instance.Read", "Queue.Read")
 SUBJECT_SCOPES: Final = ("Responder.Read", "Responder Value.Read", "Questionnaire Instance.Read")
-routes = Routes(tag="Responders")
+routes = Routes(tag="Responders", scope="Responder")
 
 
 class HeldItem(QueueItem):
@@ -350,7 +350,6 @@ COMMENTS: Final = fields.listing_of(store.COMMENT)
 
 @routes.list(
     "/q/responder/{responder_id}/timeline",
-    scope="Responder.Read",
     more_scopes=TIMELINE_SCOPES[1:],
     answer=TimelineEntry,
     listing=TIMELINE,
@@ -372,9 +371,7 @@ async def list_timeline(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/responder/{responder_id}/subject",
-    scope="Responder.Read",
     more_scopes=SUBJECT_SCOPES[1:],
-    answer=None,
     query=SubjectQuery,
     media_types=(JSON, HTML),
     summary="Get all that is held on a responder",

@@ -464,8 +464,7 @@ LINES_A_READ: Final = 200
 async def lines(pool: db.Pool) -> AsyncGenerator[str]:
     after = "", ""
     while True:
-        async with db.connection(pool) as database:
-            kept = await _list_ledger_lines(database, after=after, limit=LINES_A_READ)
+        kept = await db.load(pool, _list_ledger_lines, after=after, limit=LINES_A_READ)
         for one in kept:
             yield _line(one)
             after = one.erasure.organization_id, one.erasure.erasure_id

@@ -218,7 +218,6 @@ class DraftPreview(fields.Answer):
 @routes.post(
     "/q/questionnaire/{questionnaire_id}/draft/preview",
     scope="Questionnaire.Read",
-    body=DraftPreviewRequest,
     answer=DraftPreview,
     summary="Preview draft",
     description=(

@@ -174,7 +174,7 @@ MEDIA_TYPES: Final[dict[Format, str]] = {"csv": "text/csv; charset=utf-8", "json
 FILE_ENTRIES_MAX: Final = 100_000
 PAGE_ENTRIES: Final = 1_000  # of a file, read at once
 
-routes = Routes(tag="Audit")
+routes = Routes(tag="Audit", scope="Audit")
 
 
 AuditEntry: Final = shown_as("AuditEntry", Entry)
@@ -207,7 +207,6 @@ class AuditFileQuery(fields.Request):
 
 @routes.list(
     "/audit",
-    scope="Audit.Read",
     answer=AuditEntry,
     listing=ENTRIES,
     summary="Get the audit log",
@@ -221,8 +220,6 @@ async def list_audit_entries(call: Call[None], db: Database) -> Rows[Entry]:
 
 @routes.get(
     "/audit/file",
-    scope="Audit.Read",
-    answer=None,
     query=AuditFileQuery,
     media_types=tuple(MEDIA_TYPES.values()),
     summary="Get the audit log as a file",

@@ -59,10 +59,10 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.people.responders import store as responders_store
 from afterword.people.responders.store import Responder
 
-routes = Routes(tag="Questionnaire Instances")
-simplified = Routes(tag="Questionnaire Instances - Simplified")
+routes = Routes(tag="Questionnaire Instances", scope="Questionnaire Instance")
+simplified = Routes(tag="Questionnaire Instances - Simplified", scope="Questionnaire Instance")
 questions = Routes(tag="Questions")
-of_questionnaires = Routes(tag="Questionnaires")
+of_questionnaires = Routes(tag="Questionnaires", scope="Questionnaire")
 
 ValidDays = Annotated[int, Meta(ge=0, le=core_instances.VALID_DAYS_MAX)]
 ReferenceId = Annotated[
@@ -119,8 +119,6 @@ class InstanceUpdate(fields.Request):
 
 @routes.post(
     "/q/questionnaire/{questionnaire_id}/instance",
-    scope="Questionnaire Instance.Create",
-    body=InstanceRequest,
     answer=QuestionnaireInstance,
     summary="Create new questionnaire instance",
     description="With a `reference_id` that has an instance already: 200 and that one, unchanged.",
@@ -147,7 +145,6 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
 
 @routes.list(
     "/q/questionnaire/{questionnaire_id}/instance",
-    scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
     listing=INSTANCES,
     summary="Get Questionnaire Instance List by questionnaire id",
@@ -159,7 +156,6 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
 
 @routes.list(
     "/q/questionnaire/{questionnaire_id}/instance/children",
-    scope="Questionnaire Instance.Read",
     answer=InstanceWithChildren,
     listing=INSTANCES,
     summary="Get Questionnaire Instance List with its children",
@@ -184,7 +180,6 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
 @routes.post(
     "/q/questionnaire/{questionnaire_id}/condition/test",
     scope="Questionnaire Instance.Read",
-    body=ConditionTest,
     answer=ConditionTestResult,
     status=200,
     summary="Test conditions",
@@ -204,7 +199,6 @@ async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
 
 @simplified.list(
     "/q/organization/{organization_id}/instance",
-    scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
     listing=INSTANCES,
     summary="Get Questionnaire Instance List by Organization",
@@ -214,11 +208,7 @@ async def list_organization_instances(call: Call[None], db: Database) -> object:
 
 
 @simplified.list(
-    "/q/instance",
-    scope="Questionnaire Instance.Read",
-    answer=QuestionnaireInstance,
-    listing=INSTANCES,
-    summary="Get Questionnaire Instance List",
+    "/q/instance", answer=QuestionnaireInstance, listing=INSTANCES, summary="Get Questionnaire Instance List"
 )
 async def list_instances(call: Call[None], db: Database) -> Answer:
     rows = await store.list_instances(db, **call.caller.reach, page=call.page)
@@ -227,7 +217,6 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
 
 @simplified.get(
     "/q/instance/{instance_id}",
-    scope="Questionnaire Instance.Read",
     for_limited="part",
     answer=QuestionnaireInstance,
     gathers=True,
@@ -243,8 +232,6 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
 
 @simplified.patch(
     "/q/instance/{instance_id}",
-    scope="Questionnaire Instance.Update",
-    body=InstanceUpdate,
     answer=QuestionnaireInstance,
     summary="Update Questionnaire Instance",
     description="In every state; only what the body names. Metadata is merged by name, null or empty text removes.",
@@ -257,22 +244,12 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
     return Answer(instance_of(instance, call.public_pages, call.zone), version=instance.version)
 
 
-@simplified.delete(
-    "/q/instance/{instance_id}",
-    scope="Questionnaire Instance.Delete",
-    summary="Delete Questionnaire Instance",
-    refusals=("on_hold",),
-)
+@simplified.delete("/q/instance/{instance_id}", summary="Delete Questionnaire Instance", refusals=("on_hold",))
 async def delete_instance(call: Call[None], db: Database) -> None:
     await service.delete(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)
 
 
-@simplified.get(
-    "/q/instance/{instance_id}/url",
-    scope="Questionnaire Instance.Read",
-    answer=InstanceUrl,
-    summary="Get Questionnaire Instance Url",
-)
+@simplified.get("/q/instance/{instance_id}/url", answer=InstanceUrl, summary="Get Questionnaire Instance Url")
 async def get_instance_url(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, **call.ids)
     url = InstanceUrl.of(
@@ -288,7 +265,6 @@ async def get_instance_url(call: Call[None], db: Database) -> Answer:
 
 @simplified.get(
     "/q/instance/{instance_id}/content",
-    scope="Questionnaire Instance.Read",
     for_limited="part",
     answer=InstanceContent,
     summary="Get Questionnaire Instance Content",
@@ -329,7 +305,6 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
 
 @simplified.get(
     "/q/instance/{instance_id}/response/content",
-    scope="Questionnaire Instance.Read",
     for_limited="part",
     answer=ResponseContent,
     summary="Get Questionnaire Instance Response Content",
@@ -343,9 +318,7 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
 
 @simplified.get(
     "/q/instance/{instance_id}/file/{file_id}",
-    scope="Questionnaire Instance.Read",
     for_limited="part",
-    answer=None,
     media_types=tuple(EXTENSIONS),
     summary="Get file of a response",
     description=(
@@ -438,7 +411,6 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
 
 @of_questionnaires.get(
     "/q/questionnaire/{questionnaire_id}/quota",
-    scope="Questionnaire.Read",
     answer=Quota,
     shape="array",
     summary="Get quotas of a questionnaire",
@@ -467,7 +439,6 @@ async def list_quotas(call: Call[None], db: Database) -> Answer:
 
 @of_questionnaires.get(
     "/q/questionnaire/{questionnaire_id}/anonymity",
-    scope="Questionnaire.Read",
     answer=Anonymity,
     summary="Get anonymity of a questionnaire",
     description="Set it with `anonymous` in the draft. Instances keep that of the version with which they were issued.",

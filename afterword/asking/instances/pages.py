@@ -182,8 +182,7 @@ async def short_link(request: Request) -> Response:
     code: str = request.path_params["code"]
     instance = None
     if ids.is_short_code(code):
-        async with db.connection(request.state.pool) as database:
-            instance = await store.get_instance_by_short_code(database, short_code=code)
+        instance = await db.load(request.state.pool, store.get_instance_by_short_code, short_code=code)
     if instance is None:
         _limiter(request).count_miss(_source(request))
         raise errors.NotFound("There is no such page.")

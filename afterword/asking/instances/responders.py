@@ -534,7 +534,7 @@ SEARCH: Final = (
     "`external_reference` it is (Queue.Read). Of very many the first 10,000."
 )
 
-routes = Routes(tag="Responders")
+routes = Routes(tag="Responders", scope="Responder")
 
 
 class ResponderQuery(fields.Request):
@@ -608,14 +608,7 @@ class ResponderCount(fields.Answer):
     count: int
 
 
-@routes.list(
-    "/q/responder",
-    scope="Responder.Read",
-    answer=Responder,
-    query=ResponderQuery,
-    summary="Get all responders",
-    description=SEARCH,
-)
+@routes.list("/q/responder", answer=Responder, query=ResponderQuery, summary="Get all responders", description=SEARCH)
 async def list_responders(call: Call[Any], db: Database) -> Answer:
     rows = await find(db, caller=call.caller, search=_search(call), page=call.page)
     views = await views_of(db, caller=call.caller, responders=rows.items, now=call.now)
@@ -624,7 +617,6 @@ async def list_responders(call: Call[Any], db: Database) -> Answer:
 
 @routes.get(
     "/q/responder/count",
-    scope="Responder.Read",
     answer=ResponderCount,
     listing=RESPONDERS,
     query=ResponderQuery,
@@ -637,8 +629,6 @@ async def count_responders(call: Call[Any], db: Database) -> Answer:
 
 @routes.post(
     "/q/responder",
-    scope="Responder.Create",
-    body=ResponderRequest,
     answer=Responder,
     summary="Create a responder",
     description=(
@@ -655,7 +645,7 @@ async def create_responder(call: Call[ResponderRequest], db: Database) -> Answer
     return answer
 
 
-@routes.get("/q/responder/{responder_id}", scope="Responder.Read", answer=Responder, summary="Get Responder")
+@routes.get("/q/responder/{responder_id}", answer=Responder, summary="Get Responder")
 async def get_responder(call: Call[None], db: Database) -> Answer:
     responder = await get(db, caller=call.caller, **call.ids)
     return await _answer(call, db, responder)
@@ -663,8 +653,6 @@ async def get_responder(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     "/q/responder/{responder_id}",
-    scope="Responder.Update",
-    body=ResponderUpdate,
     answer=Responder,
     summary="Update Responder",
     description="Only what the body names. Metadata is merged by name, null or empty text removes; read it at /value.",

@@ -237,7 +237,6 @@ async def list_doubtful_responses(call: Call[None], db: Database) -> Answer:
 @routes.post(
     f"{PATH}/judgement",
     scope="Questionnaire Instance.Update",
-    body=JudgementRequest,
     answer=JudgementResult,
     status=200,
     summary="Accept or reject responses that were held back",

@@ -292,7 +292,7 @@ def _event(type_name: str, tag: TagRecord, instance: Instance, *, now: datetime,
 PATH: Final = "/q/instance/{instance_id}/tag"
 Word = Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["call back"])]
 
-routes = Routes(tag="Tags")
+routes = Routes(tag="Tags", scope="Tag")
 
 
 class TagRequest(fields.Request):
@@ -306,7 +306,6 @@ Tag: Final = shown_as("Tag", TagRecord)
 
 @routes.list(
     PATH,
-    scope="Tag.Read",
     for_limited="part",
     answer=Tag,
     shape="array",
@@ -320,9 +319,7 @@ async def list_tags(call: Call[None], db: Database) -> Rows[TagRecord]:
 
 @routes.post(
     PATH,
-    scope="Tag.Create",
     for_limited="part",
-    body=TagRequest,
     answer=Tag,
     summary="Add tag",
     description="Trimmed and in lower case; one that is there already stays as it is. At most 50 an instance.",
@@ -333,6 +330,6 @@ async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
     return Answer(Tag.of(tag, call.zone), version=VERSION, location=location)
 
 
-@routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", for_limited="part", texts=("tag",), summary="Remove tag")
+@routes.delete(f"{PATH}/{{tag}}", for_limited="part", texts=("tag",), summary="Remove tag")
 async def remove_tag(call: Call[None], db: Database) -> None:
     await remove(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)

@@ -81,7 +81,7 @@ async def list_responder_value_records(
     )
 
 
-routes = Routes(tag="Questionnaire Instances")
+routes = Routes(tag="Questionnaire Instances", scope="Questionnaire Value")
 
 
 class QuestionnaireValue(fields.Resource):
@@ -117,7 +117,6 @@ RESPONDER_VALUES: Final = fields.listing_of(ResponderValue, id="value_id")
 
 @routes.list(
     "/q/questionnaire/{questionnaire_id}/value",
-    scope="Questionnaire Value.Read",
     answer=QuestionnaireValue,
     listing=QUESTIONNAIRE_VALUES,
     summary="Get Questionnaire Value List by questionnaire id",
@@ -131,7 +130,6 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
 
 @routes.list(
     "/q/instance/{instance_id}/value",
-    scope="Questionnaire Value.Read",
     for_limited="part",
     answer=QuestionnaireValue,
     shape="array",

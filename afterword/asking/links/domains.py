@@ -228,11 +228,9 @@ async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors
 async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> CustomDomainRecord:
     """Ask for the record, then call the host. Each write has a transaction of its own, and none waits for others."""
     caller.require_all()
-    async with databases.connection(pool) as db:
-        domain = await get(db, caller=caller)
+    domain = await databases.load(pool, get, caller=caller)
     await ask(pool, domain=domain, site=site, now=now, actor=caller.actor)
-    async with databases.connection(pool) as db:
-        domain = await get(db, caller=caller)
+    domain = await databases.load(pool, get, caller=caller)
     if domain.state == "proven":
         await _reach(domain, site=site)
         async with databases.transaction(pool) as db:
@@ -254,14 +252,12 @@ async def ask(pool: Pool, *, domain: CustomDomainRecord, site: Site, now: dateti
         try:
             await _settle(pool, domain, found, now=now, actor=actor)
         except databases.Taken:
-            async with databases.transaction(pool) as db:
-                await _update_checked(db, domain, "in_use", now)
+            await databases.change(pool, _update_checked, domain, "in_use", now)
 
 
 async def _ask_holder(pool: Pool, host: str, *, site: Site, now: datetime) -> None:
     """Another organization holds the host; it loses it where its own record is gone."""
-    async with databases.connection(pool) as db:
-        holder = await get_holder(db, host=host)
+    holder = await databases.load(pool, get_holder, host=host)
     if holder is not None:
         await _settle(pool, holder, await _record_of(holder, site=site), now=now)
 
@@ -325,8 +321,7 @@ async def _reach(domain: CustomDomainRecord, *, site: Site) -> None:
 
 async def refresh(pool: Pool, *, site: Site) -> None:
     """Let this process build addresses, and serve pages, by what is held now."""
-    async with databases.connection(pool) as db:
-        held = await _list_held(db, limit=HELD_MAX)
+    held = await databases.load(pool, _list_held, limit=HELD_MAX)
     site.domains.replace(one for one in held if one[1] != site.host)
 
 
@@ -349,7 +344,7 @@ async def keep_fresh(pool: Pool, *, site: Site) -> None:
 
 PATH: Final = "/organization/{organization_id}/domain"
 
-routes = Routes(tag="Organizations")
+routes = Routes(tag="Organizations", scope="Organization")
 
 
 class CustomDomainRequest(fields.Request):
@@ -399,15 +394,13 @@ CustomDomain: Final = shown_as(
 )
 
 
-@routes.get(PATH, scope="Organization.Read", answer=CustomDomain, summary="Get Custom Domain")
+@routes.get(PATH, answer=CustomDomain, summary="Get Custom Domain")
 async def get_custom_domain(call: Call[None], db: Database) -> Answer:
     return _shown(await get(db, caller=call.caller), call)
 
 
 @routes.put(
     PATH,
-    scope="Organization.Update",
-    body=CustomDomainRequest,
     answer=CustomDomain,
     summary="Set Custom Domain",
     description="Nothing changes before a check has found the record. Another host gives the one before back.",

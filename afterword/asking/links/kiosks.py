@@ -92,9 +92,7 @@ async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[P
     """Raises NotFound for a link without a kiosk, and for an instance that did not begin at the link."""
     async with db.connection(request.state.pool) as database:
         link, _ = await find_link(request, database)
-        kiosk = kiosk_of(link)
-        if kiosk is None:
-            raise errors.NotFound("There is no such page.")
+        kiosk = errors.found(kiosk_of(link), "There is no such page.")
         if instance_id is not None:
             await require_begun(database, link=link, instance_id=instance_id)
     path = f"/l/{link.key}/kiosk"

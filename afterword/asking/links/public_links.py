@@ -276,16 +276,10 @@ LINK = Noun(
     show=_show,
 )
 RESOURCE: Final = resource_of(LINK)
-routes = Routes(tag=LINK.tag)
+routes = Routes(tag=LINK.tag, scope="Public Link")
 
 
-@routes.list(
-    PATH,
-    scope="Public Link.Read",
-    answer=RESOURCE,
-    listing=listing_of(LINK),
-    summary="Get all public links of a questionnaire",
-)
+@routes.list(PATH, answer=RESOURCE, listing=listing_of(LINK), summary="Get all public links of a questionnaire")
 async def list_questionnaire_links(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, **call.ids)
     rows = await nouns.rows(LINK, db, **call.caller.part, parent_id=call.ids["questionnaire_id"], page=call.page)
@@ -296,8 +290,8 @@ routes.all.append(route_of(LINK, "list"))
 
 
 @routes.post(
-    PATH, scope="Public Link.Create", body=creation_of(LINK), answer=RESOURCE, summary="Create a public link",
-    description=MEANING,
+    PATH, body=creation_of(LINK), answer=RESOURCE, summary="Create a public link",
+    description=MEANING
 )  # fmt: skip
 async def create_link(call: Call[Any], db: Database) -> Answer:
     await _check_declared(call, db, **call.ids)
@@ -309,8 +303,8 @@ routes.all.append(route_of(LINK, "get"))
 
 
 @routes.patch(
-    ONE, scope="Public Link.Update", body=update_of(LINK), answer=RESOURCE, summary="Change a public link",
-    description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole.",
+    ONE, body=update_of(LINK), answer=RESOURCE, summary="Change a public link",
+    description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole."
 )  # fmt: skip
 async def change_link(call: Call[Any], db: Database) -> Answer:
     before = await nouns.get(LINK, db, caller=call.caller, key=call.ids["link_id"])
@@ -325,8 +319,6 @@ routes.all.append(route_of(LINK, "delete"))
 
 @routes.get(
     f"{ONE}/qr",
-    scope="Public Link.Read",
-    answer=None,
     query=QrQuery,
     media_types=("image/svg+xml", "image/png"),
     summary="Get the QR code of a public link",

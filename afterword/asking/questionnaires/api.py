@@ -21,10 +21,10 @@ from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 
-routes = Routes(tag="Questionnaires")
-group_routes = Routes(tag="Questionnaire Groups")
-question_routes = Routes(tag="Questions")
-version_routes = Routes(tag="Questionnaires")
+routes = Routes(tag="Questionnaires", scope="Questionnaire")
+group_routes = Routes(tag="Questionnaire Groups", scope="Questionnaire Group")
+question_routes = Routes(tag="Questions", scope="Question")
+version_routes = Routes(tag="Questionnaires", scope="Questionnaire Version")
 VERSIONS: Final = "/q/questionnaire/{questionnaire_id}/version"
 Note = Annotated[str, Meta(max_length=1000, examples=["Asks for the carrier"])]
 
@@ -230,15 +230,13 @@ class Question(fields.Answer):
         return msgspec.convert(document, cls)
 
 
-@routes.list("/q/questionnaire", scope="Questionnaire.Read", answer=Questionnaire, summary="Get all questionnaires")
+@routes.list("/q/questionnaire", answer=Questionnaire, summary="Get all questionnaires")
 async def list_questionnaires(call: Call[None], db: Database) -> Answer:
     rows = await store.list_questionnaires(db, **call.caller.part, page=call.page)
     return Answer(rows.map(lambda one: questionnaire_of(one, call.site, call.zone)))
 
 
-@routes.get(
-    "/q/questionnaire/{questionnaire_id}", scope="Questionnaire.Read", answer=Questionnaire, summary="Get Questionnaire"
-)
+@routes.get("/q/questionnaire/{questionnaire_id}", answer=Questionnaire, summary="Get Questionnaire")
 async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     questionnaire = await _questionnaire(call, db)
     return Answer(questionnaire_of(questionnaire, call.site, call.zone), version=questionnaire.version)
@@ -246,8 +244,6 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     "/q/questionnaire",
-    scope="Questionnaire.Create",
-    body=QuestionnaireRequest,
     answer=Questionnaire,
     summary="Create questionnaire",
     description=(
@@ -268,8 +264,6 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
 
 @routes.get(
     "/q/questionnaire/{questionnaire_id}/file",
-    scope="Questionnaire.Read",
-    answer=None,
     media_types=(files.MEDIA_TYPE,),
     summary="Get questionnaire as a file",
     description="The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it.",
@@ -282,7 +276,6 @@ async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     "/q/questionnaire/{questionnaire_id}",
-    scope="Questionnaire.Update",
     body=QuestionnaireUpdate,
     answer=Questionnaire,
     summary="Update questionnaire",
@@ -297,7 +290,6 @@ async def change_questionnaire(call: Call[Any], db: Database) -> Answer:
 
 @routes.delete(
     "/q/questionnaire/{questionnaire_id}",
-    scope="Questionnaire.Delete",
     summary="Archive questionnaire",
     description="Nothing more is issued, sent or answered; it and its answers stay to be read, with `archived_time`.",
 )
@@ -307,7 +299,6 @@ async def archive_questionnaire(call: Call[None], db: Database) -> None:
 
 @group_routes.list(
     "/q/questionnaire/{questionnaire_id}/group",
-    scope="Questionnaire Group.Read",
     answer=Group,
     shape="array",
     listing=fields.listing_of(Group, order=(("position", "asc"),)),
@@ -323,10 +314,7 @@ async def list_groups(call: Call[None], db: Database) -> Answer:
 
 
 @group_routes.get(
-    "/q/questionnaire/{questionnaire_id}/group/{group_id}",
-    scope="Questionnaire Group.Read",
-    answer=Group,
-    summary="Get Questionnaire Group",
+    "/q/questionnaire/{questionnaire_id}/group/{group_id}", answer=Group, summary="Get Questionnaire Group"
 )
 async def get_group(call: Call[None], db: Database) -> Answer:
     edition = await files.get(db, questionnaire=await _questionnaire(call, db))
@@ -335,7 +323,6 @@ async def get_group(call: Call[None], db: Database) -> Answer:
 
 @question_routes.list(
     "/q/questionnaire/{questionnaire_id}/group/{group_id}/question",
-    scope="Question.Read",
     answer=Question,
     shape="array",
     listing=fields.listing_of(Question, order=(("position", "asc"),)),
@@ -349,10 +336,7 @@ async def list_questions(call: Call[None], db: Database) -> Answer:
 
 
 @question_routes.get(
-    "/q/questionnaire/{questionnaire_id}/question/{question_id}",
-    scope="Question.Read",
-    answer=Question,
-    summary="Get Question",
+    "/q/questionnaire/{questionnaire_id}/question/{question_id}", answer=Question, summary="Get Question"
 )
 async def get_question(call: Call[None], db: Database) -> Answer:
     edition = await files.get(db, questionnaire=await _questionnaire(call, db))
@@ -374,7 +358,6 @@ QuestionnaireVersion: Final = shown_as("QuestionnaireVersion", store.PublishedVe
 
 @version_routes.list(
     VERSIONS,
-    scope="Questionnaire Version.Read",
     answer=QuestionnaireVersion,
     shape="array",
     listing=fields.listing_of(QuestionnaireVersion, order=(("number", "desc"),)),
@@ -388,8 +371,6 @@ async def list_versions(call: Call[None], db: Database) -> Answer:
 
 @version_routes.post(
     VERSIONS,
-    scope="Questionnaire Version.Create",
-    body=PublicationRequest,
     answer=QuestionnaireVersion,
     summary="Publish draft",
     description=(
@@ -407,12 +388,7 @@ async def publish_draft(call: Call[PublicationRequest], db: Database) -> Answer:
     return answer
 
 
-@version_routes.get(
-    f"{VERSIONS}/{{version_id}}",
-    scope="Questionnaire Version.Read",
-    answer=QuestionnaireVersion,
-    summary="Get questionnaire version",
-)
+@version_routes.get(f"{VERSIONS}/{{version_id}}", answer=QuestionnaireVersion, summary="Get questionnaire version")
 async def get_version(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     return await _version(call, db, call.ids["version_id"])

@@ -459,7 +459,7 @@ async def undo(db: Database, *, caller: Caller, questionnaire_id: str, revision:
     return True
 
 
-routes = Routes(tag="Questionnaires")
+routes = Routes(tag="Questionnaires", scope="Questionnaire")
 
 PATH: Final = "/q/questionnaire/{questionnaire_id}/draft"
 DEPTH_MAX: Final = 24  # of a definition, whose jumps contain condition trees
@@ -543,7 +543,7 @@ class VersionDifference(fields.Answer):
     differences: list[Difference]
 
 
-@routes.get(PATH, scope="Questionnaire.Read", answer=Draft, summary="Get draft")
+@routes.get(PATH, answer=Draft, summary="Get draft")
 async def get_draft(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, **call.ids)
     draft = await get(db, **questionnaire.key)
@@ -552,8 +552,6 @@ async def get_draft(call: Call[None], db: Database) -> Answer:
 
 @routes.put(
     PATH,
-    scope="Questionnaire.Update",
-    body=Definition,
     answer=Draft,
     summary="Save draft",
     description=(
@@ -616,7 +614,6 @@ async def discard_draft(call: Call[None], db: Database) -> None:
 @routes.post(
     "/q/questionnaire/validation",
     scope="Questionnaire.Read",
-    body=Definition,
     answer=Validation,
     summary="Validate definition",
     description="Nothing is saved. Metadata that jumps ask for may be any: they belong to an application.",

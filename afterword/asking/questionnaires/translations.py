@@ -126,16 +126,15 @@ def _shown(draft: DraftRecord, questionnaire: Questionnaire, wanted: str | None)
     locale = wanted or next(others, definition.default_locale)
     if locale == definition.default_locale:
         message = "Another language than the one that is translated is expected."
-        raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="locale"))
+        raise errors.Invalid.in_query("locale", "unknown_value", message)
     if locale not in definition.locales and len(definition.locales) >= LOCALES_MAX:
-        message = f"At most {LOCALES_MAX} languages are possible."
-        raise errors.Invalid.of(errors.FieldError("too_many", message, parameter="locale"))
+        raise errors.Invalid.in_query("locale", "too_many", f"At most {LOCALES_MAX} languages are possible.")
     own = questionnaire.own_texts
     outdated = (draft.translated_sources or {}).get(locale, {})
     return Shown(draft, definition.default_locale, locale, texts_of(definition, locale, own), dict(outdated))
 
 
-routes = Routes(tag="Questionnaires")
+routes = Routes(tag="Questionnaires", scope="Questionnaire")
 
 PATH: Final = "/q/questionnaire/{questionnaire_id}/draft/translations"
 TEXTS_MAX: Final = translation_files.ROWS_MAX
@@ -209,7 +208,6 @@ def _read(upload: Upload, query: TranslationsQuery) -> list[Row] | errors.Refusa
 
 @routes.get(
     PATH,
-    scope="Questionnaire.Read",
     query=TranslationsQuery,
     answer=Translations,
     summary="Get translations of draft",
@@ -222,8 +220,6 @@ async def get_translations(call: Call[None], db: Database) -> Answer:
 
 @routes.put(
     PATH,
-    scope="Questionnaire.Update",
-    body=TranslationsRequest,
     answer=Translations,
     summary="Save translations of draft",
     description=(
@@ -239,8 +235,6 @@ async def save_translations(call: Call[TranslationsRequest], db: Database) -> An
 
 @routes.get(
     f"{PATH}/file",
-    scope="Questionnaire.Read",
-    answer=None,
     query=TranslationsFileQuery,
     media_types=tuple(MEDIA_TYPES.values()),
     summary="Get translations of draft as a file",

@@ -271,7 +271,7 @@ def _logo(visual: VisualRecord) -> str:
     return visuals.read(visual.configuration)[0].logo or ""
 
 
-routes = Routes(tag="Questionnaire Visuals")
+routes = Routes(tag="Questionnaire Visuals", scope="Questionnaire Visual")
 
 VISUALS: Final = "/q/questionnaire/{questionnaire_id}/visual"
 KEYS: Final = (
@@ -348,20 +348,13 @@ class Theme(fields.Answer):
     contrasts: list[Contrast]
 
 
-@routes.list(
-    VISUALS, scope="Questionnaire Visual.Read", answer=Visual, shape="array", summary="Get all questionnaire visuals"
-)
+@routes.list(VISUALS, answer=Visual, shape="array", summary="Get all questionnaire visuals")
 async def list_visuals(call: Call[None], db: Database) -> Rows[VisualRecord]:
     return await list_of(db, caller=call.caller, **call.ids, page=call.page)
 
 
 @routes.post(
-    VISUALS,
-    scope="Questionnaire Visual.Create",
-    body=VisualRequest,
-    answer=Visual,
-    summary="Create questionnaire visual",
-    description=f"An active one ends the other. {KEYS}",
+    VISUALS, answer=Visual, summary="Create questionnaire visual", description=f"An active one ends the other. {KEYS}"
 )
 async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
     visual = await create(db, caller=call.caller, **call.ids, columns=msgspec.structs.asdict(call.body), now=call.now)
@@ -369,17 +362,13 @@ async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
     return Answer(record=visual, location=location)
 
 
-@routes.get(
-    f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Read", answer=Visual, summary="Get questionnaire visual"
-)
+@routes.get(f"{VISUALS}/{{visual_id}}", answer=Visual, summary="Get questionnaire visual")
 async def get_visual(call: Call[None], db: Database) -> VisualRecord:
     return await get(db, caller=call.caller, **call.ids)
 
 
 @routes.patch(
     f"{VISUALS}/{{visual_id}}",
-    scope="Questionnaire Visual.Update",
-    body=VisualUpdate,
     answer=Visual,
     summary="Update questionnaire visual",
     description=f"`configuration` is replaced as a whole; activating it ends the other. {KEYS}",
@@ -388,14 +377,13 @@ async def change_visual(call: Call[VisualUpdate], db: Database) -> VisualRecord:
     return await change(db, caller=call.caller, **call.ids, columns=call.body.named(), expect=call.expect, now=call.now)
 
 
-@routes.delete(f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Delete", summary="Delete questionnaire visual")
+@routes.delete(f"{VISUALS}/{{visual_id}}", summary="Delete questionnaire visual")
 async def delete_visual(call: Call[None], db: Database) -> None:
     await delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 @routes.get(
     "/q/questionnaire/{questionnaire_id}/theme",
-    scope="Questionnaire Visual.Read",
     answer=Theme,
     summary="Get Questionnaire Theme",
     description="The look after inheritance: of the organization, the application, and the active visual.",

@@ -77,14 +77,13 @@ async def undo_change(visit: Visit) -> Response:
 
 
 @routes.get(QUESTION, scope="Questionnaire.Update")
-async def question_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work, pictures = await work_of(visit, db), await _pictures(visit, db)
-        question = question_in(work, visit.id("question_id"))
-        is_shown = "uncounted" not in visit.query  # else the answer to the script, which saves what is typed
-        is_counted = question_form.is_counted(question) and is_shown
-        counts = await question_form.matching_of(visit, db, work) if is_counted else None
-        uses = await uses_of(visit, db, work, [question]) if is_shown else []
+async def question_page(visit: Visit, db: Database) -> Response:
+    work, pictures = await work_of(visit, db), await _pictures(visit, db)
+    question = question_in(work, visit.id("question_id"))
+    is_shown = "uncounted" not in visit.query  # else the answer to the script, which saves what is typed
+    is_counted = question_form.is_counted(question) and is_shown
+    counts = await question_form.matching_of(visit, db, work) if is_counted else None
+    uses = await uses_of(visit, db, work, [question]) if is_shown else []
     # A question is judged once somebody has left it: by its button, for the script, or on the way to publishing it.
     is_judged = visit.query.get("done") == "saved" or not {"wrong", "uncounted"}.isdisjoint(visit.query)
     values = editing.values_of(question)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.coupons import CODES_ADDED_MAX, POOL, CouponCode, add, list_codes_of_pool, read_lines, withdraw
 from afterword.console.nouns import screens_of
-from afterword.console.screens import Visit
+from afterword.console.screens import Database, Visit
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
 from afterword.kit.ui.lists import Column, Listing, page_links, page_of
@@ -23,11 +23,10 @@ routes = screens_of(POOL, without=("list", "removal"))
 
 
 @routes.get(PATH, scope="Coupon Pool.Read")
-async def list_pools(visit: Visit) -> Response:
+async def list_pools(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        page = page_of(structs.listing_of(POOL), visit.query)
-        found = await nouns.rows(POOL, db, organization_id=visit.caller.organization_id, page=page)
+    page = page_of(structs.listing_of(POOL), visit.query)
+    found = await nouns.rows(POOL, db, organization_id=visit.caller.organization_id, page=page)
     is_whole = not visit.caller.is_limited
     new = (
         (words("New coupon pool"), f"{PATH}/new") if is_whole and "Coupon Pool.Create" in visit.caller.scopes else None
@@ -100,14 +99,13 @@ async def confirm_removal(visit: Visit) -> Response:
 
 
 @routes.post(f"{ONE}/removal", scope="Coupon Pool.Delete")
-async def remove_pool(visit: Visit) -> Response:
+async def remove_pool(visit: Visit, db: Database) -> Response:
     pool_id = visit.id("pool_id")
-    async with visit.write() as db:
-        pool = await nouns.get(POOL, db, caller=visit.caller, key=pool_id, is_locked=True)
-        if pool.given_count:
-            await withdraw(db, caller=visit.caller, pool_id=pool_id)
-        else:
-            await nouns.delete(POOL, db, key=pool_id, **visit.acting)
+    pool = await nouns.get(POOL, db, caller=visit.caller, key=pool_id, is_locked=True)
+    if pool.given_count:
+        await withdraw(db, caller=visit.caller, pool_id=pool_id)
+    else:
+        await nouns.delete(POOL, db, key=pool_id, **visit.acting)
     return html.redirect(f"{PATH}/{pool_id}?done=removed" if pool.given_count else f"{PATH}?done=removed")
 
 

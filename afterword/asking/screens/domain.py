@@ -11,7 +11,7 @@ from afterword.asking.links.domains import CustomDomainRecord, CustomDomainReque
 from afterword.console.inputs import placed, shown
 from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.kit.web import html
 from afterword.tenants.screens.organization import DOMAIN
 from afterword.tenants.screens.organization import PATH as ORGANIZATION
@@ -36,9 +36,8 @@ routes = Screens()
 
 
 @routes.post(DOMAIN, scope="Organization.Update", again=(errors.Invalid,))
-async def save_domain(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await domains.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
+async def save_domain(visit: Visit, db: Database) -> Response:
+    await domains.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
     return html.redirect(f"{DOMAIN}?done=saved")
 
 

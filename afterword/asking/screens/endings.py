@@ -40,11 +40,10 @@ routes = Screens()
 
 
 @routes.get(LIST, scope="Questionnaire.Update")
-async def list_endings(visit: Visit) -> Response:
+async def list_endings(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        counts = await _counts(visit, db, work)
+    work = await work_of(visit, db)
+    counts = await _counts(visit, db, work)
     known = _known(words, work, None)
     whole = editing.endings_of(work.draft.definition)
     found = [one for one in whole if not editing.is_quota(one)]

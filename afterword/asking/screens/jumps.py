@@ -16,7 +16,7 @@ from afterword.asking.screens.questionnaires import ONE, Work, work_of
 from afterword.console import conditions
 from afterword.console.conditions import Values
 from afterword.console.inputs import require_same
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core import charts
 from afterword.core.questionnaires import editing
 from afterword.core.questionnaires.editing import Document
@@ -29,13 +29,12 @@ routes = Screens()
 
 
 @routes.get(JUMP, scope="Questionnaire.Update")
-async def jump_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        question = question_in(work, visit.id("question_id"))
-        jump = errors.found(_jump_in(visit, question), "There is no such jump.")
-        counts = await question_form.matching_of(visit, db, work) if visit.id("number") != NEW else None
-        matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
+async def jump_page(visit: Visit, db: Database) -> Response:
+    work = await work_of(visit, db)
+    question = question_in(work, visit.id("question_id"))
+    jump = errors.found(_jump_in(visit, question), "There is no such jump.")
+    counts = await question_form.matching_of(visit, db, work) if visit.id("number") != NEW else None
+    matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
     values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
     target = str(jump.get("target_question_id") or "")
     return _page(visit, work, question, target, values, matching_text=matching_text)
@@ -133,13 +132,12 @@ SHOW_IF: Final = f"{QUESTION}/condition"
 
 
 @routes.get(SHOW_IF, scope="Questionnaire.Update")
-async def condition_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        question = question_in(work, visit.id("question_id"))
-        condition = question.get("show_if")
-        counts = await question_form.matching_of(visit, db, work)
-        matching_text = counts.of_condition(question) if counts else ""
+async def condition_page(visit: Visit, db: Database) -> Response:
+    work = await work_of(visit, db)
+    question = question_in(work, visit.id("question_id"))
+    condition = question.get("show_if")
+    counts = await question_form.matching_of(visit, db, work)
+    matching_text = counts.of_condition(question) if counts else ""
     values = conditions.stored(condition, _known_before(visit, work, condition))
     return _condition_page(visit, work, question, values, matching_text=matching_text)
 
@@ -206,12 +204,11 @@ FLOW: Final = f"{ONE}/flow"
 
 
 @routes.get(FLOW, scope="Questionnaire.Read")
-async def flow_page(visit: Visit) -> Response:
+async def flow_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        is_counted = any(map(question_form.is_counted, editing.all_questions(work.draft.definition)))
-        counts = await question_form.matching_of(visit, db, work) if is_counted else None
+    work = await work_of(visit, db)
+    is_counted = any(map(question_form.is_counted, editing.all_questions(work.draft.definition)))
+    counts = await question_form.matching_of(visit, db, work) if is_counted else None
     flow = Flow(work.definition)
     rows = {question_id: number for number, question_id in enumerate(flow.nodes)}
     end = len(rows)

@@ -63,20 +63,15 @@ routes = Screens()
 
 
 @routes.get(PATH, scope="Public Link.Read")
-async def list_links(visit: Visit) -> Response:
+async def list_links(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        questionnaire = await _questionnaire(visit, db)
-        found = await nouns.rows(
-            LINK,
-            db,
-            **visit.caller.part,
-            parent_id=questionnaire.questionnaire_id,
-            page=page_of(LISTING, visit.query),
-        )
-        counts = await count_answered(
-            db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]
-        )
+    questionnaire = await _questionnaire(visit, db)
+    found = await nouns.rows(
+        LINK, db, **visit.caller.part, parent_id=questionnaire.questionnaire_id, page=page_of(LISTING, visit.query)
+    )
+    counts = await count_answered(
+        db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]
+    )
     here = _path(questionnaire)
     new = (words("New link"), f"{here}/new") if "Public Link.Create" in visit.caller.scopes else None
     return visit.page(
@@ -114,10 +109,9 @@ async def list_links(visit: Visit) -> Response:
 @routes.post(f"{PATH}/new", scope="Public Link.Create", again=(errors.Invalid,))
 async def create_link(visit: Visit) -> Response:
     request = read_as(structs.creation_of(LINK), await _given(visit), visit)
-    async with visit.write() as db:
-        link = await public_links.create(
-            db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
-        )
+    link = await visit.change(
+        public_links.create, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
+    )
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}?done=saved")
 
 
@@ -144,11 +138,10 @@ async def qr_file(visit: Visit) -> Response:
 
 
 @routes.get(f"{ONE}/print", scope="Public Link.Read")
-async def print_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
-        key = {"questionnaire_id": questionnaire.questionnaire_id}
-        shown = errors.found(await instances_store.get_public_questionnaire(db, **key), "There is no such page.")
+async def print_page(visit: Visit, db: Database) -> Response:
+    questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
+    key = {"questionnaire_id": questionnaire.questionnaire_id}
+    shown = errors.found(await instances_store.get_public_questionnaire(db, **key), "There is no such page.")
     each = visit.query.get("each", "")
     each = each if each in SHEETS else next(iter(SHEETS))
     here, url = f"{_path(questionnaire)}/{link.link_id}", visit.public_pages.link_url(link.key)
@@ -225,10 +218,9 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 
 
 @routes.get(ONE, scope="Public Link.Read")
-async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
-        counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
+async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
+    counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
     stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
     return visit.page(
         "link.html",

@@ -43,15 +43,14 @@ routes = Screens()
 
 
 @routes.get(METADATA, scope="Metadata.Update")
-async def list_names(visit: Visit) -> Response:
+async def list_names(visit: Visit, db: Database) -> Response:
     words = visit.words
     kind = _kind(visit.query.get("kind", ""))
-    async with visit.read() as db:
-        found = await metadata.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(LISTING, visit.query))
-        names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
-        caller = visit.caller
-        may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
-        seen = await recent_values.list_values(db, caller=caller, kind=kind) if may_see else []
+    found = await metadata.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(LISTING, visit.query))
+    names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
+    caller = visit.caller
+    may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
+    seen = await recent_values.list_values(db, caller=caller, kind=kind) if may_see else []
     of_name = {one.name: one for one in seen}
     return visit.page(
         "things.html",
@@ -103,12 +102,11 @@ async def declare(visit: Visit) -> Response:
 
 
 @routes.post(ONE, scope="Metadata.Update", again=(errors.Invalid, errors.Stale))
-async def save_name(visit: Visit) -> Response:
+async def save_name(visit: Visit, db: Database) -> Response:
     kind = _kind(visit.id("kind"))
     request = read_as(structs.update_of(NAMES[kind]), document_of(visit.form, TITLE_INPUTS), visit)
-    async with visit.write() as db:
-        key, expect = visit.id("metadata_id"), same_version(visit)
-        await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
+    key, expect = visit.id("metadata_id"), same_version(visit)
+    await nouns.update(NAMES[kind], db, key=key, changes=request.named(), expect=expect, **visit.acting)
     return html.redirect(address(METADATA, kind=kind, done="saved"))
 
 

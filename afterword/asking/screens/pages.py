@@ -15,7 +15,7 @@ from afterword.asking.screens.metadata_names import METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import LISTING, Work, work_of
 from afterword.console.inputs import require_same
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.questionnaires import editing, variables
 from afterword.core.questionnaires.definition import PAGES
 from afterword.core.questionnaires.editing import Document
@@ -95,10 +95,9 @@ async def save_anonymity(visit: Visit) -> Response:
 
 
 @routes.get(ANONYMITY, scope="Questionnaire.Update")
-async def _anonymity(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        waiting = await anonymity_store.count_waiting(db, **work.questionnaire.key)
+async def _anonymity(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    work = await work_of(visit, db)
+    waiting = await anonymity_store.count_waiting(db, **work.questionnaire.key)
     stored = work.draft.definition.get("anonymous") is True
     anonymity = {
         "is_on": visit.form.text("anonymous") == "1" if refusal else stored,
@@ -117,14 +116,13 @@ async def _anonymity(visit: Visit, refusal: errors.Refusal | None = None) -> Res
 
 
 @routes.get(OTHERS, scope="Questionnaire.Update")
-async def others_page(visit: Visit) -> Response:
+async def others_page(visit: Visit, db: Database) -> Response:
     words, chosen = visit.words, visit.query.get("from", "")[: ids.ID_CHARACTERS]
-    async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, **visit.ids)
-        found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=OTHERS_MAX))
-        others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
-        source = next((each for each in others if each.questionnaire_id == chosen), None)
-        definition = await drafts.begun(db, questionnaire=source) if source else {}
+    one = await access.get(db, caller=visit.caller, **visit.ids)
+    found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=OTHERS_MAX))
+    others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
+    source = next((each for each in others if each.questionnaire_id == chosen), None)
+    definition = await drafts.begun(db, questionnaire=source) if source else {}
     path = f"{address_of(visit)}"
     return visit.page(
         "builder_others.html",

@@ -11,7 +11,7 @@ from afterword.asking.instances import responders
 from afterword.asking.questionnaires import access
 from afterword.asking.screens.questionnaires import PATH, Work
 from afterword.console.answers import note_person
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.ui.lists import ROWS, SEARCH_CHARACTERS, Column, Listing, address
 from afterword.kit.ui.text import LIGHT, LOOKS, PHONE, SHADES
@@ -91,19 +91,18 @@ routes = Screens()
 
 
 @routes.get(f"{PATH}/{{questionnaire_id}}/edit/person", scope="Questionnaire.Update")
-async def choose_person(visit: Visit) -> Response:
+async def choose_person(visit: Visit, db: Database) -> Response:
     words, search = visit.words, visit.query.get("q", "").strip()
     visit.caller.require("Responder.Read")
     visit.caller.require("Responder Value.Read")
     shortest, longest = SEARCH_CHARACTERS
     is_searched = shortest <= len(search) <= longest
-    async with visit.read() as db:
-        await access.get(db, caller=visit.caller, **visit.ids)
-        page = Page.first(responders.RESPONDERS, limit=ROWS)
-        found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
-        views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
-        if is_searched:
-            await profiles.note(db, caller=visit.caller, action="searched", now=visit.now)
+    await access.get(db, caller=visit.caller, **visit.ids)
+    page = Page.first(responders.RESPONDERS, limit=ROWS)
+    found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
+    views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
+    if is_searched:
+        await profiles.note(db, caller=visit.caller, action="searched", now=visit.now)
     editor = f"{PATH}/{visit.id('questionnaire_id')}/edit"
     return visit.page(
         "preview_person.html",

@@ -14,7 +14,7 @@ from afterword.asking.questionnaires.drafts import DRAFT_ID
 from afterword.asking.questionnaires.store import PublishedVersion
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, type_name, work_of
 from afterword.console.inputs import require_same
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, texts_of
 from afterword.core.questionnaires.differences import MEMBERS, SENTENCES, Difference, differences
@@ -40,30 +40,26 @@ routes = Screens()
 
 
 @routes.post(PUBLISH, scope="Questionnaire Version.Create", again=(errors.Invalid, errors.Stale, errors.Conflict))
-async def publish(visit: Visit) -> Response:
+async def publish(visit: Visit, db: Database) -> Response:
     questionnaire_id, note = visit.id("questionnaire_id"), visit.form.text("note")
     if len(note) > NOTE_CHARACTERS_MAX:
         said = visit.words("At most {n} characters.", n=visit.words.count(NOTE_CHARACTERS_MAX))
         errors.check([errors.FieldError("too_long", said, pointer="/note")])
-    async with visit.write() as db:
-        questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
-        require_same(visit, (await drafts.get(db, **questionnaire.key)).revision, "revision", CHANGED)
-        await questionnaires.publish(
-            db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
-        )
+    questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    require_same(visit, (await drafts.get(db, **questionnaire.key)).revision, "revision", CHANGED)
+    await questionnaires.publish(
+        db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
+    )
     return html.redirect(f"{PATH}/{questionnaire_id}?done=published")
 
 
 @routes.get(VERSIONS, scope="Questionnaire Version.Read")
-async def list_versions(visit: Visit) -> Response:
+async def list_versions(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, **visit.ids)
-        page = Page.first(LISTING, limit=ROWS + 1)  # and the one before the last, to compare with
-        found = await store.list_versions(
-            db, **one.key, page=replace(page, after=_read_key(visit.query.get("after", "")))
-        )
-        links = await expiry.count_open_by_version(db, **one.key, now=visit.now, limit=LINKS_MAX)
+    one = await access.get(db, caller=visit.caller, **visit.ids)
+    page = Page.first(LISTING, limit=ROWS + 1)  # and the one before the last, to compare with
+    found = await store.list_versions(db, **one.key, page=replace(page, after=_read_key(visit.query.get("after", ""))))
+    links = await expiry.count_open_by_version(db, **one.key, now=visit.now, limit=LINKS_MAX)
     versions = found.items[:ROWS]
     definitions = [core_definition.parse(each.definition) for each in found.items]
     path = f"{PATH}/{one.questionnaire_id}"
@@ -95,11 +91,10 @@ async def list_versions(visit: Visit) -> Response:
 
 
 @routes.get(f"{VERSIONS}/{{version_id}}/draft", scope="Questionnaire.Update")
-async def confirm_take_back(visit: Visit) -> Response:
+async def confirm_take_back(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        version = await drafts.version_of(db, work.questionnaire, visit.id("version_id"))
+    work = await work_of(visit, db)
+    version = await drafts.version_of(db, work.questionnaire, visit.id("version_id"))
     lost = len(_unpublished(work)) if work.published else 0
     sentences = [
         words("The draft is replaced by version {n}. Nothing is published yet.", n=words.count(version.number))
@@ -120,17 +115,16 @@ async def confirm_take_back(visit: Visit) -> Response:
 
 
 @routes.post(f"{VERSIONS}/{{version_id}}/draft", scope="Questionnaire.Update")
-async def take_back(visit: Visit) -> Response:
-    async with visit.write() as db:
-        questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
-        await drafts.restore(
-            db,
-            questionnaire=questionnaire,
-            version_id=visit.id("version_id"),
-            caller=visit.caller,
-            expect=lambda revision: require_same(visit, revision, "revision", CHANGED),
-            now=visit.now,
-        )
+async def take_back(visit: Visit, db: Database) -> Response:
+    questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+    await drafts.restore(
+        db,
+        questionnaire=questionnaire,
+        version_id=visit.id("version_id"),
+        caller=visit.caller,
+        expect=lambda revision: require_same(visit, revision, "revision", CHANGED),
+        now=visit.now,
+    )
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}/edit?done=taken_back")
 
 
@@ -241,20 +235,17 @@ DIFFERENCES_SHOWN_MAX: Final = 500  # differences
 
 
 @routes.get(COMPARISON, scope="Questionnaire Version.Read")
-async def comparison_page(visit: Visit) -> Response:
+async def comparison_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, **visit.ids)
-        numbers = await store.list_version_numbers(db, **one.key, limit=OFFERED_MAX)
-        has_draft = await drafts.get_draft_record(db, **one.key) is not None
-        order = [*([DRAFT_ID] if has_draft else []), *(version_id for version_id, _, _ in numbers)]  # the newest first
-        first, second = (visit.query.get(name) or default for name, default in _defaults(order))
-        later, earlier = sorted((first, second), key=lambda each: order.index(each) if each in order else OFFERED_MAX)
-        found = (
-            await drafts.compare(db, questionnaire=one, version_id=earlier, compared_id=later)
-            if earlier != later
-            else []
-        )
+    one = await access.get(db, caller=visit.caller, **visit.ids)
+    numbers = await store.list_version_numbers(db, **one.key, limit=OFFERED_MAX)
+    has_draft = await drafts.get_draft_record(db, **one.key) is not None
+    order = [*([DRAFT_ID] if has_draft else []), *(version_id for version_id, _, _ in numbers)]  # the newest first
+    first, second = (visit.query.get(name) or default for name, default in _defaults(order))
+    later, earlier = sorted((first, second), key=lambda each: order.index(each) if each in order else OFFERED_MAX)
+    found = (
+        await drafts.compare(db, questionnaire=one, version_id=earlier, compared_id=later) if earlier != later else []
+    )
     names = {DRAFT_ID: words("the draft")} | {
         version_id: words(
             "Version {n}, {day}", n=words.count(number), day=words.date(published_time, time_zone=visit.zone)

@@ -270,29 +270,28 @@ async def work_of(visit: Visit, db: Database) -> Work:
 
 
 @routes.get(PATH, scope="Questionnaire.Read")
-async def list_questionnaires(visit: Visit) -> Response:
+async def list_questionnaires(visit: Visit, db: Database) -> Response:
     words, is_archive = visit.words, visit.query.get("show") == "archived"
     chosen = {"show": "archived"} if is_archive else {}
     page = Page.first(LISTING, limit=ROWS)
-    async with visit.read() as db:
-        found = await store.list_questionnaires(
-            db,
-            **visit.caller.part,
-            page=behind(
-                replace(page, criteria=(Criterion("NOT_NULL" if is_archive else "NULL", ARCHIVED, None),)),
-                visit.query.get("after", ""),
-            ),
-        )
-        ids = [one.questionnaire_id for one in found.items]
-        organization_id = visit.caller.organization_id
-        states = await drafts.list_states(db, organization_id=organization_id, questionnaire_ids=ids)
-        counts = await responses.count_of_questionnaires(
-            db,
-            organization_id=organization_id,
-            questionnaire_ids=ids,
-            from_time=visit.now - timedelta(days=DAYS),
-            limit=COUNTED_MAX + 1,
-        )
+    found = await store.list_questionnaires(
+        db,
+        **visit.caller.part,
+        page=behind(
+            replace(page, criteria=(Criterion("NOT_NULL" if is_archive else "NULL", ARCHIVED, None),)),
+            visit.query.get("after", ""),
+        ),
+    )
+    ids = [one.questionnaire_id for one in found.items]
+    organization_id = visit.caller.organization_id
+    states = await drafts.list_states(db, organization_id=organization_id, questionnaire_ids=ids)
+    counts = await responses.count_of_questionnaires(
+        db,
+        organization_id=organization_id,
+        questionnaire_ids=ids,
+        from_time=visit.now - timedelta(days=DAYS),
+        limit=COUNTED_MAX + 1,
+    )
     may_create = "Questionnaire.Create" in visit.caller.scopes
     return visit.page(
         "questionnaires.html",
@@ -357,16 +356,15 @@ def draft_text(visit: Visit, state: State) -> str:
 
 
 @routes.get(ONE, scope="Questionnaire.Read")
-async def overview(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        questionnaire = work.questionnaire
-        states = await drafts.list_states(
-            db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
-        )
-        senders = await _senders(visit, db, questionnaire)
-        may_alert = {"Alert.Create", "Alert.Update"} <= visit.caller.scopes and questionnaire.archived_time is None
-        unhappy = await rules.unhappy_of(db, questionnaire=questionnaire) if may_alert else None
+async def overview(visit: Visit, db: Database) -> Response:
+    work = await work_of(visit, db)
+    questionnaire = work.questionnaire
+    states = await drafts.list_states(
+        db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
+    )
+    senders = await _senders(visit, db, questionnaire)
+    may_alert = {"Alert.Create", "Alert.Update"} <= visit.caller.scopes and questionnaire.archived_time is None
+    unhappy = await rules.unhappy_of(db, questionnaire=questionnaire) if may_alert else None
     state, problems, scopes = states[questionnaire.questionnaire_id], work.problems(visit), visit.caller.scopes
     is_open = questionnaire.archived_time is None
     may_update = "Questionnaire.Update" in scopes and is_open

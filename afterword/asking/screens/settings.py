@@ -96,12 +96,11 @@ def _file_of(visit: Visit) -> str | None:
 
 
 @routes.get(NEW, scope="Questionnaire.Create")
-async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     words, given = visit.words, visit.form if refusal else None
     template = given.text("template") if given else visit.query.get("copy", "")
-    async with visit.read() as db:
-        applications = await settings.applications_of(visit, db)
-        found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=TEMPLATES_MAX))
+    applications = await settings.applications_of(visit, db)
+    found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=TEMPLATES_MAX))
     copied = next((one for one in found.items if one.questionnaire_id == template), None)
     name = (
         given.text("display_name")
@@ -148,7 +147,7 @@ async def download_file(visit: Visit) -> Response:
 
 
 @routes.post(f"{ONE}/settings", scope="Questionnaire.Update", again=(errors.Invalid, errors.Stale))
-async def save_settings(visit: Visit) -> Response:
+async def save_settings(visit: Visit, db: Database) -> Response:
     form, wrong = visit.form, _length_errors(visit)
     changes: dict[str, Any] = {name: form.text(name) == "1" for name in TICKS}
     changes |= {name: form.text(name) or None for name in ("title", "description", "key_question_id")}
@@ -159,26 +158,24 @@ async def save_settings(visit: Visit) -> Response:
         else:
             changes[name] = int(text) if text else 0 if name in WITHOUT_END else None
     errors.check(wrong)
-    async with visit.write() as db:
-        await questionnaires_service.change(
-            db,
-            caller=visit.caller,
-            **visit.ids,
-            settings={**changes, "display_name": form.text("display_name")},
-            expect=same_version(visit),
-            now=visit.now,
-        )
-        await save_layout(visit, db, **visit.ids)
+    await questionnaires_service.change(
+        db,
+        caller=visit.caller,
+        **visit.ids,
+        settings={**changes, "display_name": form.text("display_name")},
+        expect=same_version(visit),
+        now=visit.now,
+    )
+    await save_layout(visit, db, **visit.ids)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
 
 
 @routes.get(f"{ONE}/settings", scope="Questionnaire.Update")
-async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _settings(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form if refusal else None
-    async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, **visit.ids)
-        layers = await themes.layers_of(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
-        document = await drafts.begun(db, questionnaire=one)
+    one = await access.get(db, caller=visit.caller, **visit.ids)
+    layers = await themes.layers_of(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
+    document = await drafts.begun(db, questionnaire=one)
     texts = {name: getattr(one, name) for name in (*LENGTHS, *NUMBERS, "key_question_id")}
     stored = {name: "" if value is None else str(value) for name, value in texts.items()}
     given = {name: form.text(name) for name in stored} if form else stored

@@ -12,7 +12,7 @@ from afterword.asking.links.public_links import Box, box_of
 from afterword.asking.screens.links import ONE, change, link_of
 from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.nouns import inputs_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core.wire.site import origins_of
 from afterword.kit.web import html
 from afterword.sending import previews
@@ -35,10 +35,9 @@ async def save_box(visit: Visit) -> Response:
 
 
 @routes.get(PATH, scope="Public Link.Read")
-async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        link = await link_of(visit, db)
-        application = await widgets.application_of(db, link=link)
+async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    link = await link_of(visit, db)
+    application = await widgets.application_of(db, link=link)
     permission = previews.Permission(
         link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
     )

@@ -336,11 +336,10 @@ routes = Screens()
 
 
 @routes.get(PATH, scope="Alert.Update")
-async def list_rules(visit: Visit) -> Response:
+async def list_rules(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await nouns.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
-        subjects = await subjects_of(visit, db, found.items)
+    found = await nouns.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
+    subjects = await subjects_of(visit, db, found.items)
     may_add = "Alert.Create" in visit.caller.scopes
     return visit.page(
         "alert_rules.html",
@@ -377,14 +376,11 @@ async def make_rule(visit: Visit) -> Response:
 
 
 @routes.post(UNHAPPY_PATH, scope="Alert.Create")
-async def make_unhappy_rule(visit: Visit) -> Response:
+async def make_unhappy_rule(visit: Visit, db: Database) -> Response:
     """The ready alert of a questionnaire, which the form names."""
     visit.caller.require("Alert.Update")
-    async with visit.write() as db:
-        questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.form.text("questionnaire"))
-        made = await rules.for_unhappy(
-            db, **visit.acting, questionnaire=questionnaire, title=visit.words(UNHAPPY_TITLE)
-        )
+    questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.form.text("questionnaire"))
+    made = await rules.for_unhappy(db, **visit.acting, questionnaire=questionnaire, title=visit.words(UNHAPPY_TITLE))
     return html.redirect(PATH if made is None else f"{PATH}/{made.alert_id}?done=saved")
 
 

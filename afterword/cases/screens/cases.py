@@ -94,11 +94,10 @@ routes = Screens()
 
 
 @routes.get(f"{ONE}/recovery", scope="Alert Instance.Update")
-async def recovery_page(visit: Visit) -> Response:
+async def recovery_page(visit: Visit, db: Database) -> Response:
     words, back = visit.words, f"{CASES}/{visit.id('alert_instance_id')}"
-    async with visit.read() as db:
-        case = await alert_instances.get(db, caller=visit.caller, **visit.ids)
-        plan = await recoveries.foresee(db, caller=visit.caller, case=case, site=visit.site)
+    case = await alert_instances.get(db, caller=visit.caller, **visit.ids)
+    plan = await recoveries.foresee(db, caller=visit.caller, case=case, site=visit.site)
     moment = near_moment(words, max(plan.planned_time or visit.now, visit.now), now=visit.now, zone=visit.zone)
     sentences = [
         words(
@@ -251,20 +250,17 @@ CHANGED: Final[Marked] = (
 
 
 @routes.get(CASES, scope="Alert Instance.Read", for_limited="part")
-async def list_cases(visit: Visit) -> Response:
+async def list_cases(visit: Visit, db: Database) -> Response:
     tab = visit.query.get("tab", "")
     tab, application = tab if tab in TABS else "open", visit.query.get("application", "")[:ID_CHARACTERS_MAX]
     reach = Reach(**visit.caller.reach)
     if application:
         own = reach["application_ids"]
         reach["application_ids"] = [application if not own or application in own else ""]
-    async with visit.read() as db:
-        counts = await store.count_cases(
-            db, **reach, only=visit.caller.only, user_id=visit.caller.user_id, now=visit.now
-        )
-        found = await _listed(visit, db, tab, reach)
-        has_figures = visit.may_open(case_figures.FIGURES)
-        figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None) if has_figures else None
+    counts = await store.count_cases(db, **reach, only=visit.caller.only, user_id=visit.caller.user_id, now=visit.now)
+    found = await _listed(visit, db, tab, reach)
+    has_figures = visit.may_open(case_figures.FIGURES)
+    figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None) if has_figures else None
     rows = [row_of(visit, one) for one in found[:ROWS]]
     last = found[ROWS - 1] if len(found) > ROWS else None
     return visit.page(
@@ -292,12 +288,11 @@ async def list_cases(visit: Visit) -> Response:
 
 
 @routes.get(f"{ONE}/mail/{{message_id}}", scope="Alert Instance.Read", for_limited="part")
-async def mail_page(visit: Visit) -> Response:
+async def mail_page(visit: Visit, db: Database) -> Response:
     """All of a mail, with what the mail program of the customer quoted."""
-    async with visit.read() as db:
-        item = await _item(visit, db)
-        found = await messages.get_message(db, organization_id=visit.caller.organization_id, **visit.ids)
-        mail = errors.found(found, "There is no such mail.")
+    item = await _item(visit, db)
+    found = await messages.get_message(db, organization_id=visit.caller.organization_id, **visit.ids)
+    mail = errors.found(found, "There is no such mail.")
     note_person(visit, item.responder_id)
     return visit.page(
         "case_mail.html",
@@ -309,7 +304,7 @@ async def mail_page(visit: Visit) -> Response:
 
 
 @routes.post(ONE, scope="Alert Instance.Update", for_limited="part", again=(errors.Stale,))
-async def change_case(visit: Visit) -> Response:
+async def change_case(visit: Visit, db: Database) -> Response:
     """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
     form = visit.form
     changes: dict[str, Any] = {
@@ -319,12 +314,11 @@ async def change_case(visit: Visit) -> Response:
     for name in ("cause", "remedy"):
         if name in form.values:
             changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
-    async with visit.write() as db:
-        before = await _item(visit, db)
-        case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
-        if body := form.text("body")[:BODY_CHARACTERS_MAX]:
-            await _comment(visit, db, body)
-        version = (await _item(visit, db)).version
+    before = await _item(visit, db)
+    case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
+    if body := form.text("body")[:BODY_CHARACTERS_MAX]:
+        await _comment(visit, db, body)
+    version = (await _item(visit, db)).version
     is_changed = any(getattr(before, name) != value for name, value in changes.items())
     done = "closed" if case.resolved_time is not None else "changed" if is_changed else "saved"
     return visit.did(f"{CASES}/{case.alert_instance_id}", done, _undo(before, version) if is_changed else None)
@@ -349,10 +343,9 @@ async def take_case(visit: Visit) -> Response:
 
 
 @routes.post(f"{ONE}/waiting", scope="Alert Instance.Update", for_limited="part")
-async def wait(visit: Visit) -> Response:
+async def wait(visit: Visit, db: Database) -> Response:
     waits = visit.form.text("waiting") == "true"
-    async with visit.write() as db:
-        case = await _update(visit, db, {"waiting": waits})
+    case = await _update(visit, db, {"waiting": waits})
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
 
 

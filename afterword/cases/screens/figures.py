@@ -111,10 +111,9 @@ class Shown:
 
 
 @routes.get(FIGURES, scope="Alert Instance.Read")
-async def figures_page(visit: Visit) -> Response:
+async def figures_page(visit: Visit, db: Database) -> Response:
     words, days, group = visit.words, _days(visit), _group(visit)
-    async with visit.read() as db:
-        found = await figures_of(visit, db, days=days, group=group)
+    found = await figures_of(visit, db, days=days, group=group)
     return visit.page(
         "case_figures.html",
         title=words("Work on cases"),

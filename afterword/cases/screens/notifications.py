@@ -35,16 +35,15 @@ routes = Screens()
 
 
 @routes.get(NOTICES, scope="Notification.Read")
-async def list_notices(visit: Visit) -> Response:
+async def list_notices(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await nouns.rows(
-            NOTIFICATION,
-            db,
-            organization_id=visit.caller.organization_id,
-            user_id=visit.session.user_id,
-            page=page_of(LISTING, visit.query),
-        )
+    found = await nouns.rows(
+        NOTIFICATION,
+        db,
+        organization_id=visit.caller.organization_id,
+        user_id=visit.session.user_id,
+        page=page_of(LISTING, visit.query),
+    )
     return visit.page(
         "notices.html",
         title=words("Notifications"),
@@ -123,12 +122,11 @@ class _Choice:
 
 
 @routes.post(NOTIFICATIONS, scope="Notification.Update", again=(errors.Invalid, errors.Stale))
-async def save_notifications(visit: Visit) -> Response:
+async def save_notifications(visit: Visit, db: Database) -> Response:
     expect = same_version(visit, "This was changed elsewhere in the meantime. Saving again replaces that change.")
-    async with visit.write() as db:
-        before, _ = await notifications.subscription_of(db, caller=visit.caller)
-        request = read_as(notifications.NotificationSubscriptionRequest, _document(visit, before), visit)
-        await notifications.subscribe(db, caller=visit.caller, **request.chosen(), now=visit.now, expect=expect)
+    before, _ = await notifications.subscription_of(db, caller=visit.caller)
+    request = read_as(notifications.NotificationSubscriptionRequest, _document(visit, before), visit)
+    await notifications.subscribe(db, caller=visit.caller, **request.chosen(), now=visit.now, expect=expect)
     return html.redirect(f"{NOTIFICATIONS}?done=saved")
 
 
@@ -186,12 +184,11 @@ def _default(name: str) -> dict[str, bool]:
 
 
 @routes.get(NOTIFICATIONS, scope="Notification.Read")
-async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     form, types = visit.form, _types_of(visit)
-    async with visit.read() as db:
-        subscription, watches = await notifications.subscription_of(db, caller=visit.caller)
-        known = await notifications.list_entities(db, **visit.caller.part, among=watches)
-        things = await _things(visit, db)
+    subscription, watches = await notifications.subscription_of(db, caller=visit.caller)
+    known = await notifications.list_entities(db, **visit.caller.part, among=watches)
+    things = await _things(visit, db)
     is_stale = isinstance(refusal, errors.Stale)
     choice = _typed(form) if form.values else _stored(subscription, [one for one in watches if one in known], types)
     return visit.page(

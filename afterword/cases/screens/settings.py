@@ -10,7 +10,8 @@ from afterword.asking.questionnaires import api as questionnaires_api
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases.settings import SETTINGS, VARIABLES
 from afterword.console.inputs import KEPT, placed, read_as, same_version
-from afterword.console.screens import Form, Screens, Visit
+from afterword.console.screens import Database, Form, Screens, Visit
+from afterword.core.questionnaires import editing
 from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
@@ -25,12 +26,11 @@ routes = Screens()
 
 
 @routes.post(PATH, scope="Alert.Update", again=(errors.Invalid,))
-async def save_settings(visit: Visit) -> Response:
+async def save_settings(visit: Visit, db: Database) -> Response:
     expect = same_version(visit, KEPT)
     changes = read_as(structs.update_of(SETTINGS), _document(visit.form), visit).named()
-    async with visit.write() as db:
-        key = visit.caller.organization_id
-        await nouns.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
+    key = visit.caller.organization_id
+    await nouns.update(SETTINGS, db, key=key, changes=changes, expect=expect, **visit.acting)
     return html.redirect(f"{PATH}?done=saved")
 
 
@@ -39,7 +39,7 @@ def _document(form: Form) -> dict[str, Any]:
     texts = zip(form.all("text_title"), form.all("text_body"), strict=False)
     return {
         **{name: form.text(name) or None for name in ("start_time", "end_time", "recovery_questionnaire_id")},
-        **{name: _lines(form.text(name)) for name in ("causes", "remedies")},
+        **{name: editing.lines_of(form.text(name)) for name in ("causes", "remedies")},
         "weekdays": form.all("weekday"),
         "closed_on_holidays": form.text("closed_on_holidays") == "true",
         "saved_texts": [
@@ -48,17 +48,12 @@ def _document(form: Form) -> dict[str, Any]:
     }
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.split("\n") if line.strip()]
-
-
 @routes.get(PATH, scope="Alert.Update")
-async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
-        questionnaires = await questionnaires_store.list_questionnaires(
-            db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
-        )
+async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
+    questionnaires = await questionnaires_store.list_questionnaires(
+        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
+    )
     form = visit.form
     typed = bool(form.values)
     texts = [(one["title"], one["body"]) for one in settings.saved_texts]

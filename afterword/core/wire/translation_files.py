@@ -199,7 +199,7 @@ class _Reader:
         # Tools of translators write `el-GR` where they were given `el`.
         if written_language and self.language and _plain(written_language) != _plain(self.language):
             message = f"The file is written in another language than {self.language}."
-            raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="locale"))
+            raise errors.Invalid.in_query("locale", "unknown_value", message)
 
 
 def _unreadable(message: str) -> errors.Invalid:

@@ -25,16 +25,15 @@ routes = screens_of(WEBHOOK)
 
 
 @routes.get(ONE, scope="Webhook.Read")
-async def webhook_page(visit: Visit) -> Response:
+async def webhook_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
-        found = await deliveries.list_deliverie_records(
-            db,
-            organization_id=webhook.organization_id,
-            webhook_id=webhook.webhook_id,
-            page=page_of(DELIVERIES, visit.query),
-        )
+    webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
+    found = await deliveries.list_deliverie_records(
+        db,
+        organization_id=webhook.organization_id,
+        webhook_id=webhook.webhook_id,
+        page=page_of(DELIVERIES, visit.query),
+    )
     here = f"{WEBHOOKS}/{webhook.webhook_id}"
     may_change = "Webhook.Update" in visit.caller.scopes
     return visit.page(
@@ -65,9 +64,8 @@ async def webhook_page(visit: Visit) -> Response:
 
 
 @routes.post(f"{ONE}/redelivery", scope="Webhook.Update")
-async def redeliver(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await deliveries.redeliver_one(db, caller=visit.caller, **visit.ids, delivery_id=visit.form.text("delivery_id"))
+async def redeliver(visit: Visit, db: Database) -> Response:
+    await deliveries.redeliver_one(db, caller=visit.caller, **visit.ids, delivery_id=visit.form.text("delivery_id"))
     return html.redirect(f"{WEBHOOKS}/{visit.id('webhook_id')}?done=again")
 
 

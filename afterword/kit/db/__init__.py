@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import Any, Final, Generic, LiteralString, Self, TypeVar, cast
+from typing import Any, Concatenate, Final, Generic, LiteralString, ParamSpec, Self, TypeVar, cast
 
 import asyncpg
 
@@ -48,6 +48,8 @@ assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
 Want = TypeVar("Want")
 Outcome = TypeVar("Outcome")
 Kind = TypeVar("Kind")
+With = ParamSpec("With")
+Step = Callable[Concatenate["Database", With], Awaitable[Outcome]]  # of a service, which takes a connection first
 Row = Mapping[Any, Any]  # by name or place; the driver's own type is no Mapping, so type checkers refuse `**row`
 
 
@@ -199,7 +201,7 @@ class Database:
         row: Row | None = await self._connection.fetchrow(f"select * from ({base}) listed{where}", *parameters)
         if row is None:
             message = "The row that this cursor stood on is gone; start again."
-            raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="cursor"))
+            raise errors.Invalid.in_query("cursor", "invalid_cursor", message)
         return (*(row[step.column.name] for step in page.order), after[-1])
 
 
@@ -561,6 +563,18 @@ async def transaction(pool: Pool, *, actor: str = "") -> AsyncGenerator[Database
                 if actor:
                     await database.execute("select set_config('afterword.actor', $1, true)", actor)
                 yield database
+
+
+async def load(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
+    """The outcome of a step that reads, on a connection of its own."""
+    async with connection(pool) as database:
+        return await step(database, *args, **kwargs)
+
+
+async def change(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
+    """The outcome of a step in a transaction of its own."""
+    async with transaction(pool) as database:
+        return await step(database, *args, **kwargs)
 
 
 @asynccontextmanager

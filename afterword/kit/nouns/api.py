@@ -6,17 +6,8 @@ from typing import Any
 from afterword.core.wire.lists import Rows
 from afterword.kit.db import Database
 from afterword.kit.nouns import service, structs
-from afterword.kit.nouns.declaration import Noun, Operation, R
-from afterword.kit.web.operations import Answer, Call, Method, Route, Routes
-
-_METHODS: dict[Operation, tuple[Method, int]] = {
-    "list": ("GET", 200),
-    "create": ("POST", 201),
-    "get": ("GET", 200),
-    "update": ("PATCH", 200),
-    "replace": ("PUT", 200),
-    "delete": ("DELETE", 204),
-}
+from afterword.kit.nouns.declaration import METHODS, Noun, Operation, R
+from afterword.kit.web.operations import Answer, Call, Route, Routes
 
 
 def routes_of(noun: Noun[Any]) -> Routes:
@@ -27,7 +18,7 @@ def routes_of(noun: Noun[Any]) -> Routes:
 
 
 def route_of(noun: Noun[R], operation: Operation) -> Route:
-    method, status = _METHODS[operation]
+    method, status = METHODS[operation]
     resource = structs.resource_of(noun)
     is_list, is_one = operation == "list", operation not in {"list", "create"}
     options: dict[str, Any] = {}

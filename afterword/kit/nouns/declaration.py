@@ -21,18 +21,18 @@ from afterword.core.wire.site import Site
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.web import fields
-from afterword.kit.web.operations import Call
+from afterword.kit.web.operations import RIGHTS, Call, Method
 
 InputKind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Holds = Literal["authored", "fixed", "account", "sealed", "ours"]
 Operation = Literal["list", "create", "get", "update", "replace", "delete"]
-RIGHTS: Final[Mapping[Operation, str]] = {
-    "list": "Read",
-    "create": "Create",
-    "get": "Read",
-    "update": "Update",
-    "replace": "Update",
-    "delete": "Delete",
+METHODS: Final[Mapping[Operation, tuple[Method, int]]] = {
+    "list": ("GET", 200),
+    "create": ("POST", 201),
+    "get": ("GET", 200),
+    "update": ("PATCH", 200),
+    "replace": ("PUT", 200),
+    "delete": ("DELETE", 204),
 }
 OPERATIONS: Final[tuple[Operation, ...]] = ("list", "create", "get", "update", "delete")
 
@@ -348,7 +348,7 @@ class Noun(Generic[R]):
         return f"There is no such {'organization' if self.is_single else self.one}."
 
     def scope_of(self, operation: Operation) -> str:
-        return f"{self.scope}.{self.rights.get(operation, RIGHTS[operation])}"
+        return f"{self.scope}.{self.rights.get(operation, RIGHTS[METHODS[operation][0]])}"
 
     def read_key(self, text: str) -> Any:
         """The key that a path names. Raises NotFound for a text that is no number, where keys are numbers."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
-from typing import Any, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Final, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast, get_args
 
 import msgspec
 
@@ -31,6 +31,9 @@ AlsoWrong = Callable[
     [Database, Caller, Mapping[str, str], Mapping[str, object]], Awaitable[Sequence[errors.FieldError]]
 ]
 
+RIGHTS: Final[Mapping[Method, str]] = {
+    "GET": "Read", "POST": "Create", "PATCH": "Update", "PUT": "Update", "DELETE": "Delete",
+}  # fmt: skip
 DEPTH_MAX = 16
 ACT_SECONDS_MAX = 8  # with an Idempotency-Key its row waits in an open transaction, which the database ends after 10
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
@@ -109,10 +112,10 @@ class Answer:
 
 
 class Options(TypedDict, total=False):
-    scope: Required[str | None]
+    scope: str | None  # where it is not that of the method
     summary: Required[str]
     description: str  # one or two sentences for the reference
-    body: type[msgspec.Struct]
+    body: type[msgspec.Struct] | None  # where the handler's `call` does not say it
     answer: type[msgspec.Struct] | None
     query: type[msgspec.Struct]  # parameters of its own, on any method; they arrive in `call.query`
     shape: Shape
@@ -206,8 +209,11 @@ class Route:
 
 
 class Routes:
-    def __init__(self, *, tag: str) -> None:
+    """Operations of one tag. `scope`: what the scopes of all that name none are for, as in "Token"."""
+
+    def __init__(self, *, tag: str, scope: str = "") -> None:
         self.tag = tag
+        self.scope = scope
         self.all: list[Route] = []
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
@@ -252,15 +258,22 @@ class Routes:
     def _declarer(
         self, method: Method, path: str, status: int, options: Options, *, acts: bool = False
     ) -> Callable[[Handler], Handler]:
-        has_structs = "body" in options and "answer" in options
-        assert has_structs or method not in {"PATCH", "PUT"}, f"{method} {path} has a body and an answer"  # noqa: S101
-
         def declare(handler: Handler) -> Handler:
-            declared: Options = {"status": status, **options}
+            declared: Options = {"status": status, "scope": f"{self.scope}.{RIGHTS[method]}", **options}
+            if not {"body", "rows_max", "uploads"} & declared.keys():
+                declared["body"] = _body_of(handler)
+            has_structs = declared.get("body") and "answer" in options
+            assert has_structs or method not in {"PATCH", "PUT"}, f"{method} {path} has a body and an answer"  # noqa: S101
             self.all.append(Route(method=method, path=path, handler=handler, tag=self.tag, acts=acts, **declared))
             return handler
 
         return declare
+
+
+def _body_of(handler: Handler) -> type[msgspec.Struct] | None:
+    """The request that a handler takes, as its `call` says."""
+    said = next(iter(get_args(handler.__annotations__.get("call"))), None)
+    return said if isinstance(said, type) and issubclass(said, msgspec.Struct) else None
 
 
 def etag_of(version: int) -> str:

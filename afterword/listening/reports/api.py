@@ -24,12 +24,11 @@ from afterword.listening.reports.resources import (
     figure_of,
 )
 
-routes = Routes(tag="Reports")
+routes = Routes(tag="Reports", scope="Report")
 
 
 @routes.get(
     "/report/template",
-    scope="Report.Read",
     answer=ReportTemplate,
     for_limited="free",
     shape="array",
@@ -42,7 +41,6 @@ async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
 
 @routes.get(
     "/report/template/{template_id}",
-    scope="Report.Read",
     answer=ReportResult,
     query=TemplateQuery,
     for_limited="part",
@@ -66,13 +64,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
 routes.all += custom_reports.routes.all
 
 
-@routes.get(
-    "/report/custom/{report_id}/run",
-    scope="Report.Read",
-    answer=ReportResult,
-    for_limited="part",
-    summary="Run a custom report",
-)
+@routes.get("/report/custom/{report_id}/run", answer=ReportResult, for_limited="part", summary="Run a custom report")
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
     report = await custom_reports.get(db, caller=call.caller, **call.ids)
     result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
@@ -82,7 +74,6 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
 @routes.post(
     "/report/run",
     scope="Report.Read",
-    body=ReportRun,
     answer=ReportResult,
     status=200,
     for_limited="part",

@@ -654,7 +654,7 @@ def _too_many(most: int) -> errors.Invalid:
 
 
 def _too_much(message: str) -> errors.Invalid:
-    return errors.Invalid.of(errors.FieldError("out_of_range", message, parameter="from_time"))
+    return errors.Invalid.in_query("from_time", "out_of_range", message)
 
 
 # Readers of figures alone --------------------------------------------------------------------------------------------

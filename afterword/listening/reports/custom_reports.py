@@ -148,13 +148,12 @@ _COLUMNS_T: Final[LiteralString] = qualified(columns_of(CustomReport, without={"
 async def list_pinned_reports(
     db: Database, *, organization_id: str, application_ids: Sequence[str]
 ) -> list[CustomReport]:
-    rows = await db.fetch(
+    return await db.records(CustomReport).fetch(
         f"""select {_COLUMNS_T}, true as pinned from custom_report t
             where t.organization_id = $1 and {_VISIBLE} and t.pinned_time is not null
             order by t.pinned_time, t.report_id limit $3""",
         *(organization_id, list(application_ids), PINS_MAX),
     )
-    return [CustomReport(**row) for row in rows]
 
 
 async def _count_pinned(db: Database, *, organization_id: str) -> int:

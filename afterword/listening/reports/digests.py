@@ -327,11 +327,10 @@ async def _claim_digests(  # any tenant: one job for all
     db: Database, *, now: datetime, limit: int
 ) -> Sequence[ReportDigest]:
     """Lock due digests until the transaction ends."""
-    rows = await db.fetch(
+    return await db.records(ReportDigest).fetch(
         f"select {_COLUMNS} from report_digest where due_time <= $1 order by due_time limit $2 for update skip locked",
         *(now, limit),
     )
-    return [ReportDigest(**row) for row in rows]
 
 
 async def _settle_digest(db: Database, digest: ReportDigest, *, zone: ZoneInfo, now: datetime) -> None:

@@ -254,6 +254,6 @@ async def list_report_invitations(call: Call[None], db: Database) -> Answer:
     after = await get_key(db, found, after_id) if after_id else None
     if after_id and after is None:
         message = "The instance that this cursor stood on is gone; start again."
-        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+        raise errors.Invalid.in_query("after", "invalid_cursor", message)
     rows = await list_invitations(db, found, after=after, limit=call.page.limit)
     return Answer(rows.map(lambda one: instance_of(one, call.public_pages, call.zone)))

@@ -201,7 +201,7 @@ class FirstSteps:
 
 
 async def get_first_steps(db: Database, *, organization_id: str) -> FirstSteps:
-    row = await db.fetch_one(
+    return await db.records(FirstSteps).fetch_one(
         """select o.first_steps_closed_time is not null as is_closed,
              exists (select from questionnaire_instance i where i.organization_id = $1 and i.test
                and i.submitted_time is not null and i.deleted_time is null) as has_tested,
@@ -213,7 +213,6 @@ async def get_first_steps(db: Database, *, organization_id: str) -> FirstSteps:
            from organization o where o.organization_id = $1""",
         organization_id,
     )
-    return FirstSteps(**row)
 
 
 async def update_first_steps(db: Database, *, organization_id: str, now: datetime) -> None:
@@ -276,8 +275,7 @@ async def overview(
     """
     found = await get_subjects(db, caller=caller, application_id=application_id)
     if application_id and found.application_id is None:
-        message = "There is no such application."
-        raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter="application_id"))
+        raise errors.Invalid.in_query("application_id", "unknown_id", "There is no such application.")
     return await overview_of(db, caller=caller, subjects=found, period=period, now=now)
 
 

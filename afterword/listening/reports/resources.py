@@ -260,8 +260,7 @@ def condition_of(text: str | None) -> object:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
-        message = "A condition as JSON is expected."
-        raise errors.Invalid.of(errors.FieldError("invalid_format", message, parameter="filter")) from None
+        raise errors.Invalid.in_query("filter", "invalid_format", "A condition as JSON is expected.") from None
 
 
 def document_of(spec: ReportSpec) -> dict[str, Any]:

@@ -43,23 +43,21 @@ async def _insert_share(db: Database, *, organization_id: str, share: Share, dig
 
 
 async def _get_share(db: Database, *, organization_id: str, digest: bytes) -> Share | None:
-    row = await db.fetch_row(
+    return await db.records(Share).fetch_row(
         f"select {_COLUMNS} from report_share where organization_id = $1 and digest = $2", organization_id, digest
     )
-    return Share(**row) if row else None
 
 
 async def list_shares(
     db: Database, *, organization_id: str, report_id: str, only: Sequence[str] | None, limit: int
 ) -> list[Share]:
     """Of somebody with a limit those with the same one."""
-    rows = await db.fetch(
+    return await db.records(Share).fetch(
         f"""select {_COLUMNS} from report_share where organization_id = $1 and report_id = $2
              and ($4::text[] is null or limited_to = $4)
            order by created_time desc, share_id limit $3""",
         *(organization_id, report_id, limit, only),
     )
-    return [Share(**row) for row in rows]
 
 
 async def _delete_share(
@@ -207,7 +205,6 @@ async def list_report_shares(call: Call[None], db: Database) -> Answer:
 @routes.post(
     "/report/custom/{report_id}/share",
     scope="Report.Update",
-    body=ReportShareRequest,
     answer=ReportShare,
     for_limited="part",
     summary="Create a link to a report",

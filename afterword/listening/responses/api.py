@@ -26,7 +26,7 @@ from afterword.tenants.organizations import checks
 
 TAG_CHARACTERS_MAX: Final = 50
 FOUND_ROWS_MAX: Final = 100
-routes = Routes(tag="Responses")
+routes = Routes(tag="Responses", scope="Questionnaire Instance")
 
 
 class ResponseQuery(fields.Request):
@@ -100,7 +100,6 @@ class ResponseCounts(fields.Answer):
 
 @routes.list(
     "/q/response",
-    scope="Questionnaire Instance.Read",
     answer=Response,
     query=ResponseQuery,
     listing=fields.listing_of(Response, order=(("submitted_time", "desc"),)),
@@ -120,7 +119,6 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/response/count",
-    scope="Questionnaire Instance.Read",
     for_limited="part",
     answer=ResponseCounts,
     query=ResponseQuery,
@@ -153,7 +151,6 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
     "/q/response/search",
     scope="Questionnaire Instance.Read",
     for_limited="part",
-    body=ResponseSearch,
     answer=FoundResponses,
     status=200,
     summary="Search responses",

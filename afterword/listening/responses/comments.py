@@ -177,7 +177,7 @@ def _check_group(caller: Caller, group_by: str) -> None:
     kind, _, name = group_by.partition(":")
     if kind != METADATA or not name:
         message = f"{', '.join(KINDS)} or {METADATA}:{{name}} is expected."
-        raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="group_by"))
+        raise errors.Invalid.in_query("group_by", "unknown_value", message)
     caller.require(VALUE_SCOPES[METADATA])
 
 

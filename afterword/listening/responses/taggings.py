@@ -238,7 +238,7 @@ PATH: Final = "/q/response/tag"
 TAGS: Final = "/tag"
 ONE_TAG: Final = "/tag/{tag}"
 IDS_MAX: Final = 500
-routes = Routes(tag="Responses")
+routes = Routes(tag="Responses", scope="Tag")
 
 
 class TaggingRequest(fields.Request):
@@ -277,16 +277,14 @@ class CountedTag(fields.Resource):
 TAG_LISTING: Final = fields.listing_of(CountedTag, order=(("tag", "asc"),), id="tag_key")
 
 
-@routes.list(TAGS, scope="Tag.Read", answer=CountedTag, listing=TAG_LISTING, summary="Get the tags of the organization")
+@routes.list(TAGS, answer=CountedTag, listing=TAG_LISTING, summary="Get the tags of the organization")
 async def list_organization_tags(call: Call[None], db: Database) -> Answer:
     return Answer(record=await tags.list_words(db, **call.caller.reach, page=call.page))
 
 
 @routes.patch(
     ONE_TAG,
-    scope="Tag.Update",
     texts=("tag",),
-    body=TagUpdate,
     answer=CountedTag,
     summary="Rename a tag",
     description="On all responses, of which at most ten thousand have it. 409 where there is a tag of the new name.",
@@ -302,7 +300,6 @@ async def rename_tag(call: Call[TagUpdate], db: Database) -> Answer:
 
 @routes.delete(
     ONE_TAG,
-    scope="Tag.Delete",
     texts=("tag",),
     summary="Remove a tag from all responses",
     description="At most ten thousand. Workers go on with what the request left.",
@@ -313,8 +310,6 @@ async def delete_tag(call: Call[None], db: Database) -> None:
 
 @routes.post(
     PATH,
-    scope="Tag.Create",
-    body=TaggingRequest,
     answer=Tagging,
     summary="Tag responses",
     description="At most ten thousand, and no response gets more than fifty tags.",
@@ -335,7 +330,7 @@ async def tag_responses(call: Call[TaggingRequest], db: Database) -> Answer:
     return Answer(record=made, location=f"{PATH}/{made.tagging_id}")
 
 
-@routes.get(f"{PATH}/{{tagging_id}}", scope="Tag.Read", answer=Tagging, summary="Get the progress of tagging")
+@routes.get(f"{PATH}/{{tagging_id}}", answer=Tagging, summary="Get the progress of tagging")
 async def get_tagging(call: Call[None], db: Database) -> Answer:
     return Answer(record=await get_record(db, caller=call.caller, **call.ids))
 

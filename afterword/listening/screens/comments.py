@@ -70,15 +70,14 @@ class _Asked:
 
 
 @routes.post(COMMENTS, scope="Report.Create", again=(errors.Invalid,))
-async def save_comments(visit: Visit) -> Response:
+async def save_comments(visit: Visit, db: Database) -> Response:
     """Save the report of an address under a title, of the words of all or of each group."""
     title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
     if not title:
         raise errors.Invalid.at("/title", "required", visit.words("Give the report a title."))
-    async with visit.write() as db:
-        asked = await _asked(visit, db, _given(visit))
-        columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
-        made = await nouns.create(REPORT, db, columns=columns, **visit.acting)
+    asked = await _asked(visit, db, _given(visit))
+    columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
+    made = await nouns.create(REPORT, db, columns=columns, **visit.acting)
     return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
 
 
@@ -88,11 +87,10 @@ def _given(visit: Visit) -> Mapping[str, str]:
 
 
 @routes.get(COMMENTS, scope=SCOPE, for_limited="part")
-async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     words, query = visit.words, _given(visit)
-    async with visit.read() as db:
-        asked = await _asked(visit, db, query)
-        counted = await _themes(visit, db, asked.choice)
+    asked = await _asked(visit, db, query)
+    counted = await _themes(visit, db, asked.choice)
     found, choice = asked.found, asked.choice
     finding = count_sentence(words, found.n, is_part=found.from_time is not None)
     linked = [(one.text, one.n, choice.url(word=one.word)) for one in found.words]
@@ -167,10 +165,9 @@ async def add_themes(visit: Visit) -> Response:
 
 
 @routes.get(f"{COMMENTS}/csv", scope=SCOPE, for_limited="part")
-async def comments_file(visit: Visit) -> Response:
-    async with visit.read() as db:
-        asked = await _asked(visit, db, visit.query)
-        await note(visit, db, report_id=None, name="comments")
+async def comments_file(visit: Visit, db: Database) -> Response:
+    asked = await _asked(visit, db, visit.query)
+    await note(visit, db, report_id=None, name="comments")
     lines: list[Sequence[object]] = [("group", "word", "comments")]
     parts = [("", asked.found.words), *((one.value or "", one.words) for one in asked.found.groups)]
     lines += [(guarded(value), guarded(one.text), one.n) for value, found in parts for one in found]

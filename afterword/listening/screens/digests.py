@@ -271,7 +271,7 @@ routes = Screens()
 
 
 @routes.post(MAILS, scope="Report.Read", for_limited="part", again=(errors.Invalid, errors.TooMany))
-async def create_mail(visit: Visit) -> Response:
+async def create_mail(visit: Visit, db: Database) -> Response:
     frequency, _, day = visit.form.text("when").partition(" ")
     hour, locale, report_id = (visit.form.text(name) for name in ("hour", "locale", "report_id"))
     columns: dict[str, Any] = {
@@ -284,8 +284,7 @@ async def create_mail(visit: Visit) -> Response:
         "chat_id": visit.form.text("chat_id") or None,
         "comments": bool(visit.form.text("comments")),
     }
-    async with visit.write() as db:
-        await nouns.create(DIGEST, db, columns=columns, **visit.acting)
+    await nouns.create(DIGEST, db, columns=columns, **visit.acting)
     return html.redirect(f"{MAILS}?done=saved")
 
 
@@ -296,18 +295,16 @@ async def send_mail(visit: Visit) -> Response:
 
 
 @routes.post(f"{MAILS}/{{digest_id}}/stop", scope="Report.Read", for_limited="part")
-async def stop_mail(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await nouns.delete(DIGEST, db, key=visit.id("digest_id"), **visit.acting)
+async def stop_mail(visit: Visit, db: Database) -> Response:
+    await nouns.delete(DIGEST, db, key=visit.id("digest_id"), **visit.acting)
     return html.redirect(f"{MAILS}?done=removed")
 
 
 @routes.open_get(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
 @routes.open_get(f"{CONSENT}/{{organization_id}}/{{digest_id}}/{{token}}")
-async def confirm_link(guest: Guest) -> Response:
+async def confirm_link(guest: Guest, db: Database) -> Response:
     """Without a login. A link scanner that opens it stops nothing, and agrees to nothing."""
-    async with guest.read() as db:
-        digest = await _linked(guest, db)
+    digest = await _linked(guest, db)
     words, is_consent = guest.words, _is_consent(guest)
     if digest is None:
         return _ended(guest)
@@ -319,18 +316,16 @@ async def confirm_link(guest: Guest) -> Response:
 
 
 @routes.open_post(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
-async def stop_without_login(guest: Guest) -> Response:
-    async with guest.write() as db:
-        if digest := await _linked(guest, db):
-            await digests.delete_digest(db, digest)
+async def stop_without_login(guest: Guest, db: Database) -> Response:
+    if digest := await _linked(guest, db):
+        await digests.delete_digest(db, digest)
     return _ended(guest)
 
 
 @routes.open_post(f"{CONSENT}/{{organization_id}}/{{digest_id}}/{{token}}")
-async def consent(guest: Guest) -> Response:
-    async with guest.write() as db:
-        if digest := await _linked(guest, db):
-            await digests.agree(db, digest=digest, now=guest.now)
+async def consent(guest: Guest, db: Database) -> Response:
+    if digest := await _linked(guest, db):
+        await digests.agree(db, digest=digest, now=guest.now)
     return _agreed(guest) if digest else _ended(guest)
 
 
@@ -355,14 +350,13 @@ def _ended(guest: Guest) -> Response:
 
 
 @routes.get(MAILS, scope="Report.Read", for_limited="part")
-async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await digests.digests_of(db, caller=visit.caller)
-        rooms = await chats.list_titles(db, organization_id=visit.caller.organization_id)
-        saved = await nouns.rows(
-            REPORT, db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
-        )
+    found = await digests.digests_of(db, caller=visit.caller)
+    rooms = await chats.list_titles(db, organization_id=visit.caller.organization_id)
+    saved = await nouns.rows(
+        REPORT, db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
+    )
     titles = {one.report_id: one.title for one in saved.items}
     form = visit.form
     return visit.page(

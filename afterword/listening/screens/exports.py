@@ -96,7 +96,7 @@ REFRESH_SECONDS: Final = "2"
 @routes.post(
     EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part", again=(errors.Invalid, errors.TooMany)
 )
-async def export(visit: Visit) -> Response:
+async def export(visit: Visit, db: Database) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     choice, form = ResponseFilter.read(visit.query), visit.form
     name = form.text("format")
@@ -109,26 +109,24 @@ async def export(visit: Visit) -> Response:
         "byte_order_mark": name == "csv",  # spreadsheets open the file
         "filter": None,
     }
-    async with visit.write() as db:
-        asked = choice.asked(visit, await choice.theme(visit, db))
-        made = await exports.create_of_list(db, **asked, columns=columns, now=visit.now)
+    asked = choice.asked(visit, await choice.theme(visit, db))
+    made = await exports.create_of_list(db, **asked, columns=columns, now=visit.now)
     return html.redirect(choice.url(f"export/{made.export_id}"))
 
 
 @routes.get(EXPORTS, scope="Questionnaire Export.Create", proof=True, for_limited="part")
-async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _form(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     words, choice = visit.words, ResponseFilter.read(visit.query)
     fixed = choice.fixed(visit)
     count: int | None = None
-    async with visit.read() as db:
-        theme = await fixed.theme(visit, db)
-        asked = fixed.asked(visit, theme)
-        try:
-            count = len(await responses.select(db, **asked, limit=exports.LISTED_MAX))
-        except errors.Invalid as too_many:
-            refusal = refusal or too_many
-        own = await _own(visit, db, choice)
+    theme = await fixed.theme(visit, db)
+    asked = fixed.asked(visit, theme)
+    try:
+        count = len(await responses.select(db, **asked, limit=exports.LISTED_MAX))
+    except errors.Invalid as too_many:
+        refusal = refusal or too_many
+    own = await _own(visit, db, choice)
     return visit.page(
         "export.html",
         title=words("Export responses")

@@ -50,25 +50,24 @@ def results_url(questionnaire_id: str, query: Mapping[str, str] | None = None) -
 
 
 @routes.get(RESULTS, scope="Report.Read", for_limited="part")
-async def questionnaire_results(visit: Visit) -> Response:
+async def questionnaire_results(visit: Visit, db: Database) -> Response:
     query, words, path = visit.query, visit.words, results_url(visit.id("questionnaire_id"))
     period, number = PeriodChoice.read(query, DAYS_DEFAULT, PERIODS), query.get("page", "")
     page = int(number) if number.isascii() and number.isdigit() and len(number) <= PAGE_DIGITS_MAX else 0
     asked: dict[str, Any] = {name: query.get(name, "")[:VALUE_CHARACTERS_MAX] for name in ("by", "value")}
     refusal: errors.Invalid | None = None
     values: dict[str, Any] = dict.fromkeys(VALUES, ())
-    async with visit.read() as db:
-        questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
-        given: dict[str, Any] = {"caller": visit.caller, "questionnaire": questionnaire, "now": visit.now}
-        try:
-            found = await question_results.read(db, **given, **asked, period=period.spec(visit), page=page)
-        except errors.Invalid as wrong:
-            refusal = wrong
-        else:
-            reviews = await _reviews(visit, db, questionnaire, found)
-            shown = {**period.query, "by": found.by, "value": found.value, "page": page or ""}
-            values = _values(visit, questionnaire, found, lambda **changed: address(path, {**shown, **changed}), page)
-            values["reviews"] = reviews
+    questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+    given: dict[str, Any] = {"caller": visit.caller, "questionnaire": questionnaire, "now": visit.now}
+    try:
+        found = await question_results.read(db, **given, **asked, period=period.spec(visit), page=page)
+    except errors.Invalid as wrong:
+        refusal = wrong
+    else:
+        reviews = await _reviews(visit, db, questionnaire, found)
+        shown = {**period.query, "by": found.by, "value": found.value, "page": page or ""}
+        values = _values(visit, questionnaire, found, lambda **changed: address(path, {**shown, **changed}), page)
+        values["reviews"] = reviews
     return visit.page(
         "results.html",
         title=words("Results of “{name}”", name=questionnaire.display_name),

@@ -68,17 +68,16 @@ routes = Screens()
 
 
 @routes.open_get("/console/shared/{organization_id}/{secret}")
-async def shared_report(guest: Guest) -> Response:
+async def shared_report(guest: Guest, db: Database) -> Response:
     organization_id, secret = (guest.request.path_params[name] for name in ("organization_id", "secret"))
     words = guest.words
-    async with guest.read() as db:
-        try:
-            report, plan = await shares.read(db, organization_id=organization_id, secret=secret, now=guest.now)
-            values = await _shared(guest, db, report, plan)
-            organization = await organizations.get_organization(db, organization_id=organization_id)
-        except (errors.NotFound, errors.Gone, errors.Invalid) as refusal:
-            title, text = map(words, WORDS[refusal.status])
-            return guest.page("shared_ended.html", title=title, status=refusal.status, text=text)
+    try:
+        report, plan = await shares.read(db, organization_id=organization_id, secret=secret, now=guest.now)
+        values = await _shared(guest, db, report, plan)
+        organization = await organizations.get_organization(db, organization_id=organization_id)
+    except (errors.NotFound, errors.Gone, errors.Invalid) as refusal:
+        title, text = map(words, WORDS[refusal.status])
+        return guest.page("shared_ended.html", title=title, status=refusal.status, text=text)
     brand = organization.display_name if organization else ""
     return guest.page("shared.html", title=report.title, brand=brand, back="", **values)
 
@@ -112,9 +111,8 @@ SAVED_LISTING: Final = structs.listing_of(REPORT)
 
 
 @routes.get(REPORTS, scope="Report.Read", for_limited="part")
-async def list_reports(visit: Visit) -> Response:
-    async with visit.read() as db:
-        found = await nouns.rows(REPORT, db, **visit.caller.part, page=page_of(SAVED_LISTING, visit.query))
+async def list_reports(visit: Visit, db: Database) -> Response:
+    found = await nouns.rows(REPORT, db, **visit.caller.part, page=page_of(SAVED_LISTING, visit.query))
     return visit.page(
         "reports.html",
         title=visit.words("Reports"),
@@ -192,11 +190,10 @@ removal(
 
 
 @routes.post(f"{SAVED}/pin", scope="Report.Update", again=(errors.Invalid,), at=SAVED)
-async def pin_report(visit: Visit) -> Response:
+async def pin_report(visit: Visit, db: Database) -> Response:
     report_id = visit.id("report_id")
-    async with visit.write() as db:
-        changes = {"pinned": bool(visit.form.text("pinned"))}
-        await nouns.update(REPORT, db, key=report_id, changes=changes, **visit.acting)
+    changes = {"pinned": bool(visit.form.text("pinned"))}
+    await nouns.update(REPORT, db, key=report_id, changes=changes, **visit.acting)
     return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=saved")
 
 
@@ -217,10 +214,9 @@ async def share_report(visit: Visit) -> Response:
 
 
 @routes.get(f"{SAVED}/preview", scope="Report.Update", for_limited="part")
-async def preview_share(visit: Visit) -> Response:
-    async with visit.read() as db:
-        report, plan = await shares.preview(db, caller=visit.caller, **visit.ids, now=visit.now)
-        values = await _shared(visit, db, report, plan)
+async def preview_share(visit: Visit, db: Database) -> Response:
+    report, plan = await shares.preview(db, caller=visit.caller, **visit.ids, now=visit.now)
+    values = await _shared(visit, db, report, plan)
     back, brand = SAVED.replace("{report_id}", report.report_id), visit.session.organization_name
     return visit.page("shared.html", title=report.title, brand=brand, back=back, **values)
 

@@ -77,26 +77,23 @@ async def read_all(visit: Visit) -> Response:
 
 
 @routes.get(ONE, scope="Questionnaire Instance.Read", for_limited="part")
-async def open_response(visit: Visit) -> Response:
+async def open_response(visit: Visit, db: Database) -> Response:
     """The list with one response open beside it; on a phone the response alone."""
     choice, instance_id = ResponseFilter.read(visit.query), visit.id("instance_id")
-    async with visit.read() as db:
-        shown = await answers_of(db, caller=visit.caller, instance_id=instance_id, words=visit.words)
-        if shown is None or shown.submitted_time is None:
-            raise errors.NotFound("There is no such response.")
-        values = await list_of(visit, db, choice)
-        here = next((row for row in values["rows"] if row["id"] == instance_id), None)
-        named = here["row"].tags if here else []
-        if here is None or len(named) >= TAGS_OF_ROW:
-            listed = await tags.list_tags_of_instances(
-                db, organization_id=visit.caller.organization_id, instance_ids=[instance_id]
-            )
-            named = [one.tag for one in listed]
-        trace, call = await _trace(visit, db, shown.instance), await _call(visit, db, shown.instance)
-        person_id, is_anonymous = shown.instance.responder_id, shown.instance.anonymity is not None
-        events, has_more = await timeline_rows(
-            visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
+    shown = await answers_of(db, caller=visit.caller, instance_id=instance_id, words=visit.words)
+    if shown is None or shown.submitted_time is None:
+        raise errors.NotFound("There is no such response.")
+    values = await list_of(visit, db, choice)
+    here = next((row for row in values["rows"] if row["id"] == instance_id), None)
+    named = here["row"].tags if here else []
+    if here is None or len(named) >= TAGS_OF_ROW:
+        listed = await tags.list_tags_of_instances(
+            db, organization_id=visit.caller.organization_id, instance_ids=[instance_id]
         )
+        named = [one.tag for one in listed]
+    trace, call = await _trace(visit, db, shown.instance), await _call(visit, db, shown.instance)
+    person_id, is_anonymous = shown.instance.responder_id, shown.instance.anonymity is not None
+    events, has_more = await timeline_rows(visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS)
     note_person(visit, person_id)
     words = visit.words
     return visit.page(
@@ -135,14 +132,13 @@ async def open_response(visit: Visit) -> Response:
 
 
 @routes.get(f"{ONE}/file/{{file_id}}", scope="Questionnaire Instance.Read", for_limited="part")
-async def download_file(visit: Visit) -> Response:
+async def download_file(visit: Visit, db: Database) -> Response:
     """A file of the response, to be saved: a browser opens none of them on our address."""
-    async with visit.read() as db:
-        instance = await instances.get(db, caller=visit.caller, instance_id=visit.id("instance_id"))
-        file_id = visit.id("file_id")
-        file = await files.download(
-            db, caller=visit.caller, instance=instance, file_id=file_id, site=visit.site, now=visit.now
-        )
+    instance = await instances.get(db, caller=visit.caller, instance_id=visit.id("instance_id"))
+    file_id = visit.id("file_id")
+    file = await files.download(
+        db, caller=visit.caller, instance=instance, file_id=file_id, site=visit.site, now=visit.now
+    )
     return download(file)
 
 
@@ -197,12 +193,11 @@ async def _link_title(visit: Visit, db: Database, link_id: str) -> str:
 
 
 @routes.post(f"{ONE}/read", scope="Questionnaire Instance.Read", for_limited="part")
-async def mark_read(visit: Visit) -> Response:
+async def mark_read(visit: Visit, db: Database) -> Response:
     """Sent by the page itself once it is shown; without scripts by its button."""
     instance_id = visit.id("instance_id")
-    async with visit.write() as db:
-        await instances.get(db, caller=visit.caller, instance_id=instance_id)
-        await reads.read(db, caller=visit.caller, instance_id=instance_id, now=visit.now)
+    await instances.get(db, caller=visit.caller, instance_id=instance_id)
+    await reads.read(db, caller=visit.caller, instance_id=instance_id, now=visit.now)
     return html.redirect(ResponseFilter.read(visit.query).url(instance_id))
 
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.response_list import RESPONSES, ResponseFilter
-from afterword.console.screens import Screens, Undo, Visit
+from afterword.console.screens import Database, Screens, Undo, Visit
 from afterword.kit.nouns import service as nouns
 from afterword.listening.responses.service import SavedView
 from afterword.listening.responses.views import VIEW, ResponseView, in_order, may_remove
@@ -19,26 +19,24 @@ ONE: Final = f"{VIEWS}/{{view_id}}"
 
 
 @routes.post(VIEWS, scope="Questionnaire Instance.Read", for_limited="part")
-async def save_view(visit: Visit) -> Response:
+async def save_view(visit: Visit, db: Database) -> Response:
     choice = ResponseFilter.read(visit.query)
     columns = {
         "title": visit.form.text("title"),
         "query": urlencode({**choice.query, "after": "", "since": ""}),
         "shared": bool(visit.form.text("shared")),
     }
-    async with visit.write() as db:
-        await nouns.create(VIEW, db, columns=columns, **visit.acting)
+    await nouns.create(VIEW, db, columns=columns, **visit.acting)
     return visit.did(choice.url(), "view")
 
 
 @routes.post(ONE, scope="Questionnaire Instance.Read", for_limited="part")
-async def remove_view(visit: Visit) -> Response:
+async def remove_view(visit: Visit, db: Database) -> Response:
     """Remove it at once; the way back saves it again, as one's own."""
-    async with visit.write() as db:
-        view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
-        if visit.caller.limit is not None and view.user_id != visit.caller.user_id:
-            raise errors.NotFound("There is no such view.")
-        await nouns.delete(VIEW, db, key=view.view_id, **visit.acting)
+    view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
+    if visit.caller.limit is not None and view.user_id != visit.caller.user_id:
+        raise errors.NotFound("There is no such view.")
+    await nouns.delete(VIEW, db, key=view.view_id, **visit.acting)
     fields = {"title": view.title, "shared": "1" if view.shared and visit.caller.limit is None else ""}
     return visit.did(RESPONSES, "view_removed", Undo(f"{VIEWS}?{view.query}", fields))
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.instances import tags
 from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import ROWS, Column, Listing, address
@@ -78,10 +78,9 @@ async def rename(visit: Visit) -> Response:
 
 
 @routes.post(REMOVAL, scope="Tag.Delete")
-async def remove(visit: Visit) -> Response:
+async def remove(visit: Visit, db: Database) -> Response:
     """Remove it everywhere at once; the page that follows takes it back, for thirty days."""
-    async with visit.write() as db:
-        made = await taggings.remove_everywhere(db, caller=visit.caller, tag=visit.form.text("tag"), now=visit.now)
+    made = await taggings.remove_everywhere(db, caller=visit.caller, tag=visit.form.text("tag"), now=visit.now)
     return html.redirect(f"{RESPONSES}/taggings/{made.tagging_id}")
 
 
@@ -91,14 +90,13 @@ REFRESH_SECONDS: Final = "2"
 
 
 @routes.get(TAGGINGS, scope="Tag.Create")
-async def count_first(visit: Visit) -> Response:
+async def count_first(visit: Visit, db: Database) -> Response:
     """The number of responses that match, before all of them are tagged."""
     visit.caller.require("Questionnaire Instance.Read")
     words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
-    async with visit.read() as db:
-        theme = await choice.theme(visit, db)
-        asked = choice.asked(visit, theme)
-        found = await responses.select(db, **asked, limit=FOUND_MAX)
+    theme = await choice.theme(visit, db)
+    asked = choice.asked(visit, theme)
+    found = await responses.select(db, **asked, limit=FOUND_MAX)
     return visit.page(
         "tagging_all.html",
         title=words.plural("Tag {n} response", "Tag {n} responses", len(found)),
@@ -111,18 +109,17 @@ async def count_first(visit: Visit) -> Response:
 
 
 @routes.post(TAGGINGS, scope="Tag.Create")
-async def tag_responses(visit: Visit) -> Response:
+async def tag_responses(visit: Visit, db: Database) -> Response:
     choice, form = ResponseFilter.read(visit.query), visit.form
     action: Action = "remove" if form.text("action") == "remove" else "add"
-    async with visit.write() as db:
-        made = await taggings.begin(
-            db,
-            **choice.asked(visit, await choice.theme(visit, db)),
-            tag=form.text("tag"),
-            action=action,
-            instance_ids=None if form.text("among") == "all" else form.all("id"),
-            now=visit.now,
-        )
+    made = await taggings.begin(
+        db,
+        **choice.asked(visit, await choice.theme(visit, db)),
+        tag=form.text("tag"),
+        action=action,
+        instance_ids=None if form.text("among") == "all" else form.all("id"),
+        now=visit.now,
+    )
     return html.redirect(choice.url(f"taggings/{made.tagging_id}"))
 
 

@@ -98,11 +98,10 @@ routes = Screens()
 
 
 @routes.get(WELCOME, scope="Organization.Update")
-async def welcome(visit: Visit) -> Response:
+async def welcome(visit: Visit, db: Database) -> Response:
     """Go on where the set-up was left."""
-    async with visit.read() as db:
-        organization = await _organization(visit, db)
-        begun = await _questionnaires(visit, db)
+    organization = await _organization(visit, db)
+    begun = await _questionnaires(visit, db)
     if begun:
         return html.redirect(HOME)
     return html.redirect(QUESTIONNAIRE if organization.version > 1 else PATH)
@@ -161,9 +160,8 @@ async def save_organization(visit: Visit) -> Response:
 
 
 @routes.get(QUESTIONNAIRE, scope="Questionnaire.Create")
-async def questionnaire_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        own = (await _organization(visit, db)).brand.get("color_primary")
+async def questionnaire_page(visit: Visit, db: Database) -> Response:
+    own = (await _organization(visit, db)).brand.get("color_primary")
     return _questionnaire_form(visit, _name(visit.query.get("name")), visit.query.get("color") or own or COLOR)
 
 

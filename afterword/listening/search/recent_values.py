@@ -83,7 +83,7 @@ async def list_values(db: Database, *, caller: Caller, kind: Kind) -> list[SeenM
     ]
 
 
-routes = Routes(tag="Metadata")
+routes = Routes(tag="Metadata", scope="Metadata")
 DESCRIPTION: Final = (
     f"The names that the newest {NEWEST:,} {{of}} have, by name, with the {VALUES_MAX} most frequent "
     "values of each: to see what a system sends, and which names nobody declared."
@@ -92,7 +92,6 @@ DESCRIPTION: Final = (
 
 @routes.get(
     "/q/metadata/seen/questionnaire",
-    scope="Metadata.Read",
     more_scopes=("Questionnaire Value.Read",),
     answer=SeenMetadata,
     shape="array",
@@ -105,7 +104,6 @@ async def list_seen_of_questionnaires(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/metadata/seen/responder",
-    scope="Metadata.Read",
     more_scopes=("Responder Value.Read",),
     answer=SeenMetadata,
     shape="array",

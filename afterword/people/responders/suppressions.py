@@ -95,7 +95,6 @@ routes.all.append(route_of(SUPPRESSION, "list"))
 @routes.post(
     SUPPRESSION.path,
     scope="Suppression.Create",
-    body=SuppressionRequest,
     answer=resource_of(SUPPRESSION),
     summary="Suppress an address",
     description=(

@@ -81,21 +81,20 @@ routes = Screens()
 
 
 @routes.get(PEOPLE, scope="Responder.Read", for_limited="part")
-async def list_people(visit: Visit) -> Response:
+async def list_people(visit: Visit, db: Database) -> Response:
     words = visit.words
     search = visit.query.get("q", "").strip()
     shortest, longest = SEARCH_CHARACTERS
     is_searched = shortest <= len(search) <= longest
     page = page_of(responders.RESPONDERS, visit.query)
-    async with visit.read() as db:
-        if visit.caller.limit is None:
-            found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
-        else:
-            found = Rows(await _own(visit, db, search))
-        views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
-        people = await _people(visit, db, list(views.values()))
-        if is_searched:
-            await profiles.note(db, caller=visit.caller, action="searched", now=visit.now)
+    if visit.caller.limit is None:
+        found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
+    else:
+        found = Rows(await _own(visit, db, search))
+    views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
+    people = await _people(visit, db, list(views.values()))
+    if is_searched:
+        await profiles.note(db, caller=visit.caller, action="searched", now=visit.now)
     is_wrong = bool(search) and not is_searched
     columns = (words("Name"), words("Address"), words("Last message"), words("Last answer"))
     return visit.page(
@@ -390,12 +389,11 @@ async def lift_page(visit: Visit) -> Response:
 
 
 @routes.post("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Delete")
-async def lift(visit: Visit) -> Response:
-    async with visit.write() as db:
-        one = await _suppression(visit, db)
-        await nouns.delete(
-            suppressions.SUPPRESSION, db, caller=visit.caller, key=one.suppression_id, site=visit.site, now=visit.now
-        )
+async def lift(visit: Visit, db: Database) -> Response:
+    one = await _suppression(visit, db)
+    await nouns.delete(
+        suppressions.SUPPRESSION, db, caller=visit.caller, key=one.suppression_id, site=visit.site, now=visit.now
+    )
     return html.redirect(f"{PEOPLE}/{visit.id('responder_id')}?done=lifted")
 
 
@@ -430,16 +428,15 @@ async def erase(visit: Visit) -> Response:
     if len(form.text("reason")) > NOTE_CHARACTERS_MAX:
         wrong = visit.words("Enter at most 500 characters.")
         return await _erasure_form(visit, refusal=errors.Invalid.at("/reason", "too_long", wrong))
-    async with visit.write() as db:
-        made = await privacy.request(
-            db,
-            caller=visit.caller,
-            responder_id=visit.id("responder_id"),
-            mode="erase" if form.text("mode") == "erase" else "anonymize",
-            suppress=form.text("suppress") == "1",
-            reason=form.text("reason") or None,
-            now=visit.now,
-        )
+    made = await visit.change(
+        privacy.request,
+        caller=visit.caller,
+        responder_id=visit.id("responder_id"),
+        mode="erase" if form.text("mode") == "erase" else "anonymize",
+        suppress=form.text("suppress") == "1",
+        reason=form.text("reason") or None,
+        now=visit.now,
+    )
     return html.redirect(f"{PEOPLE}/erasure/{made.erasure_id}")
 
 
@@ -488,11 +485,10 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
 
 
 @routes.get(PROOFS, scope="Responder.Read")
-async def list_proofs(visit: Visit) -> Response:
+async def list_proofs(visit: Visit, db: Database) -> Response:
     words, after = visit.words, visit.query.get("after", "")
-    async with visit.read() as db:
-        before = after if ids.is_id(after) else ""
-        found = await privacy.list_erasures(db, caller=visit.caller, before=before, limit=ROWS + 1)
+    before = after if ids.is_id(after) else ""
+    found = await privacy.list_erasures(db, caller=visit.caller, before=before, limit=ROWS + 1)
     return visit.page(
         "things.html",
         title=words("Proofs of erasure"),

@@ -43,8 +43,7 @@ async def write_erasures(pool: db.Pool, *, location: Location, sealer: Sealer, n
 
 async def write_runs(pool: db.Pool, *, location: Location, sealer: Sealer, now: datetime) -> None:
     """As `write_erasures`, of retention runs."""
-    async with db.connection(pool) as database:
-        runs = await erasure_replay.list_furthest_runs(database)
+    runs = await db.load(pool, erasure_replay.list_furthest_runs)
     lines = [msgspec.json.encode(run).decode() for run in runs]
     _write(lines, RUNS, location=location, sealer=sealer, now=now)
 

@@ -298,8 +298,7 @@ def write_files(manifest: Manifest, reader: Reader, folder: Path) -> int:
 
 
 async def pause(pool: db.Pool, manifest: Manifest) -> None:
-    async with db.transaction(pool) as database:
-        await restores.update_to_paused(database, reason=PAUSED.format(manifest.backup_id))
+    await db.change(pool, restores.update_to_paused, reason=PAUSED.format(manifest.backup_id))
 
 
 def _has_files(folder: Path) -> bool:

@@ -122,8 +122,7 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
             return
         named = None
         if organization is not None:
-            async with db.connection(pool) as database:
-                found = await context.organization_of(database, organization)
+            found = await db.load(pool, context.organization_of, organization)
             named = found.organization_id, found.domain
         writer = await copies.save(
             chosen,

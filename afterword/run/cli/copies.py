@@ -68,8 +68,7 @@ async def save(
 
 async def is_due(pool: db.Pool, chosen: Settings, *, now: datetime) -> bool:
     """Whether the last backup of all is older than it should be."""
-    async with db.connection(pool) as database:
-        last = await store.get_last_time(database)
+    last = await db.load(pool, store.get_last_time)
     return last is None or now - last >= timedelta(hours=chosen.backup_hours)
 
 

@@ -194,8 +194,7 @@ async def retire() -> None:
         secret = opened.site.secret
         if not isinstance(secret, Secret) or not secret.before:
             raise CommandError("There is no secret of before. Run first: afterword secret rotate")
-        async with db.connection(pool) as database:
-            left = await resealing.count_sealed(database, head=sealing.head_of(secret))
+        left = await db.load(pool, resealing.count_sealed, head=sealing.head_of(secret))
     if left:
         raise CommandError(
             f"{left} values are still sealed with a secret of before. Run first: afterword secret reseal"

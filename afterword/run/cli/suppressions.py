@@ -50,8 +50,7 @@ async def import_file(
     count = written = 0
     wrong: list[tuple[int, str]] = []
     async with open_pool() as (context, pool):
-        async with db.connection(pool) as database:
-            owner = await organization_of(database, organization)
+        owner = await db.load(pool, organization_of, organization)
         try:
             content = await asyncio.to_thread(file.read_bytes)
         except OSError as error:

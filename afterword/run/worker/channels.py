@@ -77,8 +77,7 @@ class Accounts:
                 await self._pause(account, outcome.reason, since)
                 return True
             case Retry(cause="throttle"):
-                async with db.transaction(self._pool) as database:
-                    await health.slow_down(database, account=account, domain=outcome.domain)
+                await db.change(self._pool, health.slow_down, account=account, domain=outcome.domain)
                 return outcome.reply_code == REPLY_GOODBYE and await self._fail(account, since)
             case Retry(cause="connection"):
                 if account not in self._troubled:
@@ -94,8 +93,7 @@ class Accounts:
                 return False
 
     async def _pause(self, account: AccountKey, reason: str, since: datetime) -> None:
-        async with db.transaction(self._pool) as database:
-            is_new = await health.update_to_paused(database, account=account, reason=reason, since=since)
+        is_new = await db.change(self._pool, health.update_to_paused, account=account, reason=reason, since=since)
         if is_new:
             logger.error("account paused", organization_id=account[0], account_id=account[1], reason=reason)
 
@@ -106,10 +104,9 @@ class Accounts:
         last = self._last[account]
         last.append(True)
         is_failing = retries.is_failing(tuple(last))
-        async with db.transaction(self._pool) as database:
-            seconds = await health.record_failure(
-                database, account=account, since=since, is_probe=is_probe, is_failing=is_failing
-            )
+        seconds = await db.change(
+            self._pool, health.record_failure, account=account, since=since, is_probe=is_probe, is_failing=is_failing
+        )
         if seconds:
             last.clear()
             logger.warning("account rests", organization_id=account[0], account_id=account[1], seconds=seconds)
@@ -121,8 +118,7 @@ class Accounts:
             self._troubled.discard(account)
             self._probing.discard(account)
             logger.info("provider answers again", organization_id=account[0], account_id=account[1])
-            async with db.transaction(self._pool) as database:
-                await health.update_to_healthy(database, account=account)
+            await db.change(self._pool, health.update_to_healthy, account=account)
 
 
 IDLE_SECONDS_MAX: Final = 600.0
@@ -201,10 +197,9 @@ class ChannelRegistry:
 
     async def refresh(self, account: AccountKey) -> None:
         organization_id, account_id = account
-        async with db.connection(self._pool) as database:
-            self._versions[account] = await accounts.get_settings_version(
-                database, organization_id=organization_id, account_id=account_id
-            )
+        self._versions[account] = await db.load(
+            self._pool, accounts.get_settings_version, organization_id=organization_id, account_id=account_id
+        )
 
     async def close(self) -> None:
         for own in self._made.values():

@@ -92,8 +92,7 @@ class Deliverer(Flights[Delivery]):
         """True if there may be more. Takes fewer at a time while it is slow, because the webhooks are locked."""
         limit = self._fan_out_events
         self._fan_out_events = max(1, limit // 2)  # unless it ends well
-        async with db.transaction(self._pool) as database:
-            passed_count, delivery_count = await sending.fan_out(database, limit=limit)
+        passed_count, delivery_count = await db.change(self._pool, sending.fan_out, limit=limit)
         if delivery_count <= FAN_OUT_DELIVERIES_MAX:
             self._fan_out_events = min(
                 FAN_OUT_EVENTS_MAX, limit * 2 if delivery_count <= FAN_OUT_DELIVERIES_MAX // 4 else limit
@@ -103,10 +102,9 @@ class Deliverer(Flights[Delivery]):
         return passed_count == limit
 
     async def claim(self, limit: int) -> tuple[Sequence[Delivery], bool]:
-        async with db.transaction(self._pool) as database:
-            deliveries, self._cursor = await sending.claim(
-                database, after=self._cursor, limit=limit, lease_seconds=self._lease_seconds
-            )
+        deliveries, self._cursor = await db.change(
+            self._pool, sending.claim, after=self._cursor, limit=limit, lease_seconds=self._lease_seconds
+        )
         return deliveries, bool(deliveries) or self._cursor != sending.START
 
     async def _reap(self) -> bool:
@@ -116,8 +114,7 @@ class Deliverer(Flights[Delivery]):
 
     async def _renew(self) -> bool:
         if leases := [delivery.lease for delivery in self._flights.values()]:
-            async with db.transaction(self._pool) as database:
-                await sending.update_leases(database, leases=leases, lease_seconds=self._lease_seconds)
+            await db.change(self._pool, sending.update_leases, leases=leases, lease_seconds=self._lease_seconds)
         return False
 
     async def serve(self, delivery: Delivery) -> None:
@@ -128,8 +125,7 @@ class Deliverer(Flights[Delivery]):
         try:
             content = await self._content(delivery)
         except errors.Unavailable:
-            async with db.transaction(self._pool) as database:
-                await sending.release(database, lease=delivery.lease)
+            await db.change(self._pool, sending.release, lease=delivery.lease)
             return
         except Exception as error:
             logger.exception("an event could not be rendered", event_id=delivery.event.event_id)

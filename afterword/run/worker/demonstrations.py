@@ -15,7 +15,6 @@ async def make_next(pool: Pool, *, database_url: str, secret: bytes) -> bool:
         async with await demonstration.open_pool(database_url) as own, db.transaction(own) as database:
             await demonstration.make_shared(database, secret=secret, now=database.clock.now())
     except Exception:
-        async with db.transaction(pool) as database:
-            await demonstration.delete_request(database)
+        await db.change(pool, demonstration.delete_request)
         raise
     return False

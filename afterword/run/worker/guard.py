@@ -75,8 +75,7 @@ class Guard:
             self._kept = self._mark
 
     async def _adopt(self) -> None:
-        async with db.transaction(self._pool) as database:
-            count = await log.adopt(database)
+        count = await db.change(self._pool, log.adopt)
         if count is not None:
             logger.warning("the event log was restored from another cluster; its order is this one's now", events=count)
 

@@ -108,8 +108,7 @@ class Heartbeat:
         lease_keys = self.lease_keys()
         for start in range(0, len(lease_keys), BATCH_ITEMS_MAX):
             batch = lease_keys[start : start + BATCH_ITEMS_MAX]
-            async with db.transaction(pool) as database:
-                kept = await sending.renew(database, lease_keys=batch, lease_seconds=self.pace.lease_seconds)
+            kept = await db.change(pool, sending.renew, lease_keys=batch, lease_seconds=self.pace.lease_seconds)
             lost = [lease_key for lease_key in batch if lease_key not in kept]
             if lost:
                 self.lose(lost)

@@ -94,8 +94,7 @@ class LongWorker(ABC, Generic[Job]):
 
     async def _release(self, job: Job, *, is_tried: bool) -> None:
         """Let the next worker go on, or this one later; a job that has ended stays as it is."""
-        async with db.transaction(self._pool) as database:
-            await self._leases.release(database, job=job, owner=self._owner, is_tried=is_tried)
+        await db.change(self._pool, self._leases.release, job=job, owner=self._owner, is_tried=is_tried)
 
 
 class SteppedJob(LeasedJob, Protocol):
@@ -156,8 +155,7 @@ class Exporter(LongWorker[Export]):
         super().__init__(pool, owner, EXPORTS)
 
     async def work(self, job: Export, stop: asyncio.Event) -> None:
-        async with db.transaction(self._pool) as database:
-            work = await exports.begin(database, export=job, owner=self._owner)
+        work = await db.change(self._pool, exports.begin, export=job, owner=self._owner)
         try:
             await self._write(work, stop)
         finally:
@@ -193,9 +191,7 @@ class Exporter(LongWorker[Export]):
             await exports.finish(database, work=work, now=database.clock.now())
 
     async def _read(self, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
-        async with db.transaction(self._pool) as database:
-            return await exports.read(database, work=work, after=after)
+        return await db.change(self._pool, exports.read, work=work, after=after)
 
     async def _keep(self, work: Work, piece: Piece) -> None:
-        async with db.transaction(self._pool) as database:
-            await exports.keep(database, work=work, piece=piece)
+        await db.change(self._pool, exports.keep, work=work, piece=piece)

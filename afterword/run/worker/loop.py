@@ -120,8 +120,7 @@ def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channe
     """The channels that need nothing from outside: links, the outbox, and the outbox in place of `channel_ids`."""
 
     async def save(message: Message) -> None:
-        async with db.transaction(pool) as database:
-            await outbox.capture(database, message=message)
+        await db.change(pool, outbox.capture, message=message)
 
     channel = OutboxChannel(save)
     return {LINK: LinkChannel(), OUTBOX: channel, **dict.fromkeys(channel_ids, channel)}
@@ -164,8 +163,7 @@ async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
         seconds = job.seconds
         try:
             for _ in range(BATCHES_MAX):
-                async with db.transaction(pool) as database:
-                    count = await job.run(database)
+                count = await db.change(pool, job.run)
                 if count < job.batch or stop.is_set():
                     break
         except errors.Unavailable:

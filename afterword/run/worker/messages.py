@@ -66,14 +66,12 @@ class _Messages(Flights[Claimed]):
         self._mail_from = mail_from
 
     async def claim(self, limit: int) -> tuple[Sequence[Claimed], bool]:
-        async with db.transaction(self._pool) as database:
-            claimed = await self.claim_due(database, limit)
+        claimed = await db.change(self._pool, self.claim_due, limit)
         return claimed, bool(claimed)
 
     async def serve(self, claimed: Claimed) -> None:
         message, outcome = await self._try(claimed)
-        async with db.transaction(self._pool) as database:
-            await self.settle(database, claimed, message, outcome)
+        await db.change(self._pool, self.settle, claimed, message, outcome)
 
     async def _try(self, claimed: Claimed) -> tuple[Message | None, Outcome]:
         message, has_begun = None, False
@@ -85,8 +83,7 @@ class _Messages(Flights[Claimed]):
 
         try:
             async with asyncio.timeout(self.send_seconds_max):
-                async with db.connection(self._pool) as database:
-                    message = await self.compose(database, claimed)
+                message = await db.load(self._pool, self.compose, claimed)
                 return message, await self.send(claimed, message, begin)
         except errors.Unavailable:
             raise
@@ -242,8 +239,7 @@ class CaseMessages(_AccountMessages[messages.Message]):
         )
 
     async def send(self, message: messages.Message, composed: Message, begin: Begin) -> Outcome:
-        async with db.connection(self._pool) as database:
-            settings = await self._settings(database, message)
+        settings = await db.load(self._pool, self._settings, message)
         return await self.send_through(settings.account, EMAIL, composed, begin)
 
     async def begin(self, message: messages.Message) -> None:
@@ -288,8 +284,7 @@ class TestMessages(_AccountMessages[TestMessage]):
         )
 
     async def send(self, test: TestMessage, message: Message, begin: Begin) -> Outcome:
-        async with db.connection(self._pool) as database:
-            account = await test_messages.account_of(database, test=test)
+        account = await db.load(self._pool, test_messages.account_of, test=test)
         attempt = 1 if test.captured else None
         return await self.send_through(account, test.channel_id, message, begin, test_attempt=attempt)
 

@@ -195,10 +195,9 @@ class Claimer:
 
     async def _prepare_alone(self, item: Claimed) -> Sequence[Dispatch]:
         try:
-            async with db.transaction(self.pool) as database:
-                return await sending.prepare(
-                    database, items=[item], cache=self.cache, secret=self.secret, draw=random.random
-                )
+            return await db.change(
+                self.pool, sending.prepare, items=[item], cache=self.cache, secret=self.secret, draw=random.random
+            )
         except errors.Unavailable:
             raise  # the leases run out, and the reaper gives the items back
         except Exception as error:
@@ -558,8 +557,7 @@ class Sender:
     async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
         """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
         try:
-            async with db.transaction(self._pool) as database:
-                begun = await sending.begin(database, dispatches=batch, lease=self.lease)
+            begun = await db.change(self._pool, sending.begin, dispatches=batch, lease=self.lease)
         except errors.Unavailable:
             begun = await self._begin_again(batch)
         return [dispatch.item.lease_key in begun for dispatch in batch]
@@ -570,8 +568,7 @@ class Sender:
         while time.monotonic() < deadline:
             await asyncio.sleep(AWAY_SECONDS * jitter())
             try:
-                async with db.transaction(self._pool) as database:
-                    return await sending.begin_again(database, dispatches=batch, lease=self.lease)
+                return await db.change(self._pool, sending.begin_again, dispatches=batch, lease=self.lease)
             except errors.Unavailable:
                 continue
         return set()
@@ -594,8 +591,7 @@ class Sender:
             if slot.task is not None:
                 slot.task.cancel()
         try:
-            async with db.transaction(self._pool) as database:
-                await sending.hand_back(database, items=[slot.dispatch.item for slot in slots])
+            await db.change(self._pool, sending.hand_back, items=[slot.dispatch.item for slot in slots])
         except errors.Unavailable:
             logger.warning("claimed items could not be handed back; their leases will run out", items=len(slots))
 

@@ -14,10 +14,10 @@ NEEDS: Final = (
     "`target_url`. Texts may use only known variables; conditions may ask for metadata alone."
 )
 
-routes = Routes(tag="Pipelines")
+routes = Routes(tag="Pipelines", scope="Pipeline")
 
 
-@routes.list(PATH, scope="Pipeline.Read", answer=Pipeline, shape="array", summary="Get all questionnaire pipelines")
+@routes.list(PATH, answer=Pipeline, shape="array", summary="Get all questionnaire pipelines")
 async def list_pipelines(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, **call.ids)
     rows = await store.list_pipelines(db, organization_id=call.caller.organization_id, **call.ids, page=call.page)
@@ -25,7 +25,7 @@ async def list_pipelines(call: Call[None], db: Database) -> Answer:
     return Answer(rows.map(lambda pipeline: pipeline_of(pipeline, zone, now)))
 
 
-@routes.list("/q/pipeline", scope="Pipeline.Read", answer=Pipeline, summary="Get all pipelines")
+@routes.list("/q/pipeline", answer=Pipeline, summary="Get all pipelines")
 async def list_all_pipelines(call: Call[None], db: Database) -> Answer:
     rows = await store.list_pipelines(db, **call.caller.part, page=call.page)
     zone, now = call.zone, call.now
@@ -34,8 +34,6 @@ async def list_all_pipelines(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     PATH,
-    scope="Pipeline.Create",
-    body=PipelineRequest,
     answer=Pipeline,
     summary="Create a pipeline",
     description=f"{NEEDS} What is left out is copied from `template_pipeline_id`, else has its default.",
@@ -48,15 +46,13 @@ async def add_pipeline(call: Call[PipelineRequest], db: Database) -> Answer:
     return _answer(call, pipeline, location=location)
 
 
-@routes.get(f"{PATH}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
+@routes.get(f"{PATH}/{{pipeline_id}}", answer=Pipeline, summary="Get Pipeline")
 async def get_pipeline(call: Call[None], db: Database) -> Answer:
     return _answer(call, await service.get(db, **_key(call), caller=call.caller))
 
 
 @routes.patch(
     f"{PATH}/{{pipeline_id}}",
-    scope="Pipeline.Update",
-    body=PipelineUpdate,
     answer=Pipeline,
     summary="Change, pause or resume a pipeline",
     description=f"`paused` acts at once: what is being sent ends, nothing more begins. {NEEDS}",
@@ -76,7 +72,6 @@ async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
 
 @routes.delete(
     f"{PATH}/{{pipeline_id}}",
-    scope="Pipeline.Delete",
     summary="Delete a pipeline",
     description="Refused while items of it are Pending or Processing. Those that have ended stay where they are.",
     refusals=("in_use",),

@@ -142,10 +142,10 @@ WHERE: Final = (
     "`security` (`tls`, `starttls`, `none`), `username` and `password`."
 )
 
-routes = Routes(tag="Providers")
+routes = Routes(tag="Providers", scope="Provider")
 
 
-@routes.list("/provider", scope="Provider.Read", answer=Provider, shape="array", summary="Get all provider accounts")
+@routes.list("/provider", answer=Provider, shape="array", summary="Get all provider accounts")
 async def list_providers(call: Call[None], db: Database) -> Answer:
     call.caller.require_whole()
     found = await service.list_own_accounts(db, organization_id=call.caller.organization_id, page=call.page)
@@ -154,8 +154,6 @@ async def list_providers(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     "/provider",
-    scope="Provider.Create",
-    body=service.ProviderRequest,
     answer=Provider,
     summary="Create new provider account",
     description=f"{WHERE} `is_default` moves all pipelines of its channel to it. At most {service.ACCOUNTS_MAX}.",
@@ -165,15 +163,13 @@ async def create_provider(call: Call[service.ProviderRequest], db: Database) -> 
     return _answer(call, made, location=f"/provider/{made.account_id}")
 
 
-@routes.get(PATH, scope="Provider.Read", answer=Provider, summary="Get provider account")
+@routes.get(PATH, answer=Provider, summary="Get provider account")
 async def get_provider(call: Call[None], db: Database) -> Answer:
     return _answer(call, await service.get(db, caller=call.caller, **call.ids))
 
 
 @routes.patch(
     PATH,
-    scope="Provider.Update",
-    body=ProviderUpdate,
     answer=Provider,
     summary="Update provider account",
     description=f"{WHERE} Secrets that are not named stay; another server needs all of them again.",
@@ -187,7 +183,6 @@ async def update_provider(call: Call[ProviderUpdate], db: Database) -> Answer:
 
 @routes.delete(
     PATH,
-    scope="Provider.Delete",
     summary="Delete provider account",
     description="Only one that no pipeline sends through: make another the default, which moves them.",
     refusals=("in_use",),
@@ -199,7 +194,6 @@ async def delete_provider(call: Call[None], db: Database) -> None:
 @routes.post(
     f"{PATH}/pause",
     scope="Provider.Update",
-    body=PauseRequest,
     answer=Provider,
     status=200,
     summary="Pause provider account",
@@ -222,7 +216,6 @@ async def resume_provider(call: Call[None], db: Database) -> None:
 
 @routes.get(
     f"{PATH}/health",
-    scope="Provider.Read",
     answer=ProviderHealth,
     summary="Get health of provider account",
     description="Bounces and complaints against the shares at which large mailbox providers stop taking mail.",
@@ -244,7 +237,6 @@ async def get_provider_health(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     f"{PATH}/dns",
-    scope="Provider.Read",
     query=DnsQuery,
     answer=ProviderDns,
     waits=True,

@@ -11,7 +11,6 @@ from afterword.core.messaging import domain_records as records
 from afterword.core.messaging.domain_records import Finding
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
-from afterword.errors import FieldError
 from afterword.kit import sealing
 from afterword.kit.db import Database
 from afterword.kit.transport.base import EMAIL
@@ -82,8 +81,7 @@ async def check(
     Raises NotFound, Forbidden, Invalid.
     """
     if selector is not None and not records.SELECTOR.match(selector):
-        message = "A selector has letters, digits, dots, - and _."
-        raise errors.Invalid.of(FieldError("invalid_format", message, parameter="selector"))
+        raise errors.Invalid.in_query("selector", "invalid_format", "A selector has letters, digits, dots, - and _.")
     account = await service.get(db, caller=caller, account_id=account_id)
     if account.channel_id != EMAIL:
         return []

@@ -35,7 +35,7 @@ class Grant:
 async def count_domains(
     db: Database, *, organization_id: str, account_id: str, domain: str, seconds: float
 ) -> RateState:
-    row = await db.fetch_row(
+    return await db.records(RateState).fetch_one(
         """select coalesce(bool_or(domain = $3), false) as is_known, count(*) as total,
              count(*) filter (
                where domain <> $3 and throttled_time > now() - make_interval(secs => $4::float8)) as recent
@@ -45,9 +45,6 @@ async def count_domains(
         domain,
         seconds,
     )
-    if row is None:
-        raise AssertionError("an aggregate has one row")
-    return RateState(row["is_known"], row["total"], row["recent"])
 
 
 async def insert_rate(

@@ -41,10 +41,10 @@ DELETE: Final = "Cancels the item where that is needed and possible."
 Entry = tuple[Pool, NewItem, bytes]
 Scheduled = store.QueueItemRecord | errors.Refusal
 
-routes = Routes(tag="Queue")
+routes = Routes(tag="Queue", scope="Queue")
 
 
-@routes.list(ITEMS, scope="Queue.Read", answer=QueueItem, shape="array", listing=QUEUE_ITEMS, summary="Queue Item List")
+@routes.list(ITEMS, answer=QueueItem, shape="array", listing=QUEUE_ITEMS, summary="Queue Item List")
 async def list_items(call: Call[None], db: Database) -> Answer:
     rows = await store.list_items(db, **call.caller.reach, **call.ids, page=call.page)
     if not rows.items:
@@ -77,8 +77,6 @@ async def _address_errors(
 
 @routes.post(
     ITEMS,
-    scope="Queue.Create",
-    body=QueueItemRequest,
     answer=QueueItem,
     for_limited="part",
     summary="Create new queue item",
@@ -95,7 +93,7 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
     return _created(call, await service.schedule(db, new=new, secret=call.site.secret))
 
 
-@routes.get(ITEM, scope="Queue.Read", answer=QueueItem, for_limited="part", gathers=True, summary="Get Queue Item")
+@routes.get(ITEM, answer=QueueItem, for_limited="part", gathers=True, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> Answer:
     row = errors.found(
         await store.get_shown_item(db, **call.caller.reach, only=call.caller.only, **call.ids), service.NO_ITEM
@@ -106,8 +104,6 @@ async def get_item(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     ITEM,
-    scope="Queue.Update",
-    body=QueueItemUpdate,
     answer=QueueItem,
     for_limited="part",
     summary="Update Queue Item",
@@ -129,7 +125,6 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
 
 @routes.delete(
     ITEM,
-    scope="Queue.Delete",
     for_limited="part",
     summary="Delete Queue Item",
     description=DELETE,
@@ -166,8 +161,7 @@ def _batcher_of(pool: Pool) -> Batcher[Entry, Scheduled]:
 
 async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:
     pool, _, secret = entries[0]
-    async with db.transaction(pool) as database:
-        return await service.schedule_all(database, wanted=[new for _, new, _ in entries], secret=secret)
+    return await db.change(pool, service.schedule_all, wanted=[new for _, new, _ in entries], secret=secret)
 
 
 def _new(call: Call[QueueItemRequest], declared: Declared | None) -> NewItem:

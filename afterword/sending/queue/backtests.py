@@ -147,7 +147,6 @@ class PipelineTrial(fields.Answer):
     "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/trial",
     scope="Pipeline.Update",
     more_scopes=("Queue.Read",),
-    body=PipelineUpdate,
     answer=PipelineTrial,
     summary="Try changes of a pipeline",
     description=(

@@ -421,7 +421,7 @@ def _moved(item: QueueItemRecord, target: datetime, *, is_new: bool) -> QueueIte
 PATH: Final = "/q/queue/batch"
 BATCH: Final = f"{PATH}/{{batch_id}}"
 
-routes = Routes(tag="Queue")
+routes = Routes(tag="Queue", scope="Queue")
 
 
 class BatchFilter(WaitingFilter):
@@ -442,7 +442,7 @@ class QueueBatchRequest(fields.Request):
 QueueBatch: Final = shown_as("QueueBatch", Batch)
 
 
-@routes.list(PATH, scope="Queue.Read", answer=QueueBatch, summary="Get all acts on many items")
+@routes.list(PATH, answer=QueueBatch, summary="Get all acts on many items")
 async def list_batches(call: Call[None], db: Database) -> Rows[Batch]:
     return await list_batche_records(db, **call.caller.reach, page=call.page)
 
@@ -450,7 +450,6 @@ async def list_batches(call: Call[None], db: Database) -> Rows[Batch]:
 @routes.post(
     PATH,
     scope="Queue.Update",
-    body=QueueBatchRequest,
     answer=QueueBatch,
     summary="Act on many items",
     description="Cancels the Pending items of the filter, moves them to `send_time`, or to now; their rules still "
@@ -472,14 +471,13 @@ async def create_batch(call: Call[QueueBatchRequest], db: Database) -> Answer:
     return _answer(await create(db, caller=call.caller, new=new, now=call.now))
 
 
-@routes.get(BATCH, scope="Queue.Read", answer=QueueBatch, summary="Get an act on many items")
+@routes.get(BATCH, answer=QueueBatch, summary="Get an act on many items")
 async def get_batch(call: Call[None], db: Database) -> Batch:
     return await get(db, caller=call.caller, **call.ids)
 
 
 @routes.delete(
     BATCH,
-    scope="Queue.Delete",
     summary="Stop an act on many items",
     description="What is done stays, and it can go on later. One that has ended is forgotten, not its effect.",
 )

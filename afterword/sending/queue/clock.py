@@ -122,7 +122,6 @@ async def get_clock(call: Call[None], db: Database) -> Answer:
 @routes.post(
     PATH,
     scope="Queue.Update",
-    body=TestClockRequest,
     answer=TestClock,
     status=200,
     summary="Move the clock of test items forward",

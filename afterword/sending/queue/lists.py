@@ -496,7 +496,7 @@ async def key_of(db: Database, *, caller: Caller, item_id: str) -> Key:
     key = await _get_key(db, organization_id=caller.organization_id, item_id=item_id)
     if key is None:
         message = "The item that this cursor stood on is gone; start again."
-        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+        raise errors.Invalid.in_query("after", "invalid_cursor", message)
     return key
 
 
@@ -552,8 +552,7 @@ async def _filter(db: Database, *, caller: Caller, wanted: RequestedItems) -> Fi
     organization_id = caller.organization_id
     pipeline_ids: list[str] | None = None
     if (unknown := await unknown_of(db, caller=caller, wanted=wanted)) is not None:
-        message = "There is nothing with this id."
-        raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter=unknown))
+        raise errors.Invalid.in_query(unknown, "unknown_id", "There is nothing with this id.")
     if asked or own or any(place.values()):
         pipeline_ids = await _list_pipeline_ids(
             db, organization_id=organization_id, application_ids=[asked] if asked else own, **place
@@ -573,7 +572,7 @@ ITEMS: Final = "/q/queue/item"
 LISTING: Final = Listing({}, (("send_time", "desc"),), "item_id", hidden={"send_time": Column("send_time", "time")})
 REASON: Final = Meta(description="A code of docs/rules.md, such as `quiet_hours`.")
 
-routes = Routes(tag="Queue")
+routes = Routes(tag="Queue", scope="Queue")
 
 
 class WaitingFilter(fields.Request):
@@ -644,7 +643,6 @@ QueueHour: Final = shown_as("QueueHour", HourCount, types={"is_capped": Capped})
 
 @routes.get(
     ITEMS,
-    scope="Queue.Read",
     query=ItemQuery,
     answer=QueueItem,
     for_limited="part",
@@ -674,7 +672,6 @@ async def list_all_items(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/queue/count",
-    scope="Queue.Read",
     query=ItemFilter,
     answer=QueueCount,
     for_limited="part",
@@ -689,7 +686,6 @@ async def count_all_items(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/queue/overlap",
-    scope="Queue.Read",
     query=OverlapQuery,
     answer=QueueOverlap,
     shape="array",
@@ -704,7 +700,6 @@ async def list_overlaps_of_pipeline(call: Call[None], db: Database) -> Answer:
 
 @routes.get(
     "/q/queue/hour",
-    scope="Queue.Read",
     query=HourQuery,
     answer=QueueHour,
     for_limited="part",

@@ -209,7 +209,7 @@ def _part(part: Any) -> str:
 PATH: Final = "/q/outbox"
 KEPT: Final = f"Those of the last {KEPT_DAYS} days."
 
-routes = Routes(tag="Queue")
+routes = Routes(tag="Queue", scope="Queue")
 
 
 OutboxMessage: Final = shown_as("OutboxMessage", OutboxMessageRecord)
@@ -234,7 +234,6 @@ class OutboxContent(fields.Resource):
 
 @routes.list(
     PATH,
-    scope="Queue.Read",
     answer=OutboxMessage,
     listing=OUTBOX_MESSAGES,
     summary="Get the messages in the outbox",
@@ -246,7 +245,6 @@ async def list_messages(call: Call[None], db: Database) -> Rows[OutboxMessageRec
 
 @routes.get(
     f"{PATH}/{{message_id}}",
-    scope="Queue.Read",
     more_scopes=tuple(VALUE_SCOPES.values()),
     answer=OutboxContent,
     summary="Get a message in the outbox",
@@ -315,8 +313,7 @@ async def _message(request: Request) -> WholeMessage:
     message_id: str = request.path_params["message_id"]
     message = None
     if ids.is_id(message_id):
-        async with db.connection(request.state.pool) as database:
-            message = await get_message_record(database, message_id=message_id)
+        message = await db.load(request.state.pool, get_message_record, message_id=message_id)
     return errors.found(message, "There is no such message.")
 
 

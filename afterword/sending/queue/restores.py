@@ -27,16 +27,13 @@ class LogPosition:
 
 
 async def get_log_position(db: Database) -> LogPosition:  # any tenant: the guard of a whole installation
-    row = await db.fetch_row(
+    return await db.records(LogPosition).fetch_one(
         """select g.installation_id, g.confirmed_time, g.watched_time, g.paused_time, g.paused_reason,
              (select last_value from event_seq_seq) as last_seq,
              coalesce((select seq from event order by xid desc, seq desc limit 1), 0) as newest_seq,
              now() as database_now
            from sending_guard g"""
     )
-    if row is None:
-        raise AssertionError("the guard has one row")
-    return LogPosition(**row)
 
 
 async def get_oldest_transaction_seconds(db: Database) -> float:  # any tenant: the database of a whole installation

@@ -201,12 +201,11 @@ def _undeclared(item: QueueItemRecord, declared: Declared) -> list[str]:
 
 ITEM: Final = "/q/queue/item/{item_id}"
 
-routes = Routes(tag="Queue")
+routes = Routes(tag="Queue", scope="Queue")
 
 
 @routes.get(
     f"{ITEM}/trace",
-    scope="Queue.Read",
     answer=Trace,
     for_limited="part",
     summary="Say why an item goes, waits or went nowhere",
@@ -219,7 +218,6 @@ async def explain_item(call: Call[None], db: Database) -> Answer:
 
 @routes.list(
     f"{ITEM}/attempt",
-    scope="Queue.Read",
     answer=Attempt,
     for_limited="part",
     shape="array",
@@ -233,7 +231,6 @@ async def list_attempts(call: Call[None], db: Database) -> Rows[AttemptRecord]:
 
 @routes.post(
     f"{ITEM}/repetition",
-    scope="Queue.Create",
     answer=QueueItem,
     for_limited="part",
     summary="Send a Failed or Ignored item again",

@@ -351,7 +351,7 @@ def _context(organization_id: str, inbound_id: str) -> str:
 
 CERTIFICATE_CHARACTERS_MAX: Final = 65_536
 
-routes = Routes(tag="Providers")
+routes = Routes(tag="Providers", scope="Inbound")
 
 
 class InboundRequest(fields.Request):
@@ -367,7 +367,7 @@ _SHOWN: Final = {"url": fields.Computed[str], "secret": fields.ShownOnce}
 Inbound: Final = shown_as("Inbound", Endpoint, before={"confirm_url": _SHOWN})
 
 
-@routes.list("/inbound", scope="Inbound.Read", answer=Inbound, shape="array", summary="Get all inbound addresses")
+@routes.list("/inbound", answer=Inbound, shape="array", summary="Get all inbound addresses")
 async def list_inbounds(call: Call[None], db: Database) -> Answer:
     call.caller.require_whole()
     found = await _list_own_endpoints(db, organization_id=call.caller.organization_id, page=call.page)
@@ -376,8 +376,6 @@ async def list_inbounds(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     "/inbound",
-    scope="Inbound.Create",
-    body=InboundRequest,
     answer=Inbound,
     summary="Open inbound address",
     description="`standard`: our own form, signed with the `secret` of this answer; `sns`: Amazon SES by SNS; "
@@ -390,17 +388,14 @@ async def open_inbound(call: Call[InboundRequest], db: Database) -> Answer:
     return Answer(shown, version=VERSION, location=f"/inbound/{endpoint.inbound_id}")
 
 
-@routes.get("/inbound/{inbound_id}", scope="Inbound.Read", answer=Inbound, summary="Get inbound address")
+@routes.get("/inbound/{inbound_id}", answer=Inbound, summary="Get inbound address")
 async def get_inbound(call: Call[None], db: Database) -> Answer:
     found = await get(db, caller=call.caller, **call.ids)
     return Answer(Inbound.of(found, call.zone, url=call.site.inbound_url(found.inbound_id)), version=VERSION)
 
 
 @routes.delete(
-    "/inbound/{inbound_id}",
-    scope="Inbound.Delete",
-    summary="Close inbound address",
-    description="Calls to it find nothing from then on.",
+    "/inbound/{inbound_id}", summary="Close inbound address", description="Calls to it find nothing from then on."
 )
 async def close_inbound(call: Call[None], db: Database) -> None:
     await delete(db, caller=call.caller, **call.ids, expect=call.expect)

@@ -122,16 +122,15 @@ async def list_lists(visit: Visit) -> Response:
 
 
 @routes.get(TEMPLATE, scope="Queue.Create")
-async def template(visit: Visit) -> Response:
+async def template(visit: Visit, db: Database) -> Response:
     """An empty CSV with the columns that the pipeline knows: those of each message, and its declared metadata."""
     questionnaire_id, _, pipeline_id = visit.query.get("pipeline", "").partition("/")
-    async with visit.read() as db:
-        pipeline = await pipelines_service.get(
-            db, caller=visit.caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id
-        )
-        declared = await metadata.declared_of(
-            db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id
-        )
+    pipeline = await pipelines_service.get(
+        db, caller=visit.caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id
+    )
+    declared = await metadata.declared_of(
+        db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id
+    )
     known = [*declared.questionnaire.values(), *declared.responder.values()]
     names = [*MEANINGS, *(f"metadata.{one.kind}.{one.name}" for one in known)]
     return Response(

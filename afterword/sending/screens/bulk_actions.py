@@ -7,7 +7,7 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -87,52 +87,48 @@ async def act_page(visit: Visit) -> Response:
 
 
 @routes.post(f"{ONE}/doing", scope="Queue.Update")
-async def do(visit: Visit) -> Response:
+async def do(visit: Visit, db: Database) -> Response:
     """Begin the act that was tried, on what matches now."""
-    async with visit.write() as db:
-        tried = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
-        _require(visit, tried.action)
-        if not tried.dry_run or tried.state != "done":
-            return html.redirect(_url(tried))
-        moment = None
-        if tried.action == "move" and tried.send_time is not None:
-            moment = Moment(tried.send_time, tried.send_offset_minutes or 0)
-        wanted = RequestedItems(**{name: getattr(tried, name) for name in batches.FILTER})
-        new = NewBatch(wanted, tried.action, moment, tried.import_id)
-        job = await batches.create(db, caller=visit.caller, new=new, now=visit.now)
+    tried = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+    _require(visit, tried.action)
+    if not tried.dry_run or tried.state != "done":
+        return html.redirect(_url(tried))
+    moment = None
+    if tried.action == "move" and tried.send_time is not None:
+        moment = Moment(tried.send_time, tried.send_offset_minutes or 0)
+    wanted = RequestedItems(**{name: getattr(tried, name) for name in batches.FILTER})
+    new = NewBatch(wanted, tried.action, moment, tried.import_id)
+    job = await batches.create(db, caller=visit.caller, new=new, now=visit.now)
     return html.redirect(_url(job))
 
 
 @routes.post(f"{ONE}/stop", scope="Queue.Delete")
-async def stop(visit: Visit) -> Response:
-    async with visit.write() as db:
-        job = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
-        if not job.has_ended:
-            await batches.stop(db, job=job, now=visit.now)
+async def stop(visit: Visit, db: Database) -> Response:
+    job = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+    if not job.has_ended:
+        await batches.stop(db, job=job, now=visit.now)
     return html.redirect(_url(job))
 
 
 @routes.post(f"{ONE}/resume", scope="Queue.Update")
-async def resume(visit: Visit) -> Response:
-    async with visit.write() as db:
-        job = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
-        _require(visit, job.action)
-        if job.state in {"failed", "cancelled"}:
-            await batches.resume(db, caller=visit.caller, batch_id=job.batch_id, now=visit.now)
+async def resume(visit: Visit, db: Database) -> Response:
+    job = await batches.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+    _require(visit, job.action)
+    if job.state in {"failed", "cancelled"}:
+        await batches.resume(db, caller=visit.caller, batch_id=job.batch_id, now=visit.now)
     return html.redirect(_url(job))
 
 
 @routes.get(NEW, scope="Queue.Update")
-async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     words, chosen, import_id = visit.words, SendingFilter.read(visit.query), _import_id(visit)
     wanted = _item_filter(visit)
-    async with visit.read() as db:
-        if import_id:
-            found = await batches.count_of_import(db, caller=visit.caller, import_id=import_id)
-            counts = [found] if found else []
-        else:
-            counts = await lists.count_items(db, caller=visit.caller, wanted=replace(wanted, reason=None))
-        done = await batches.list_batche_records(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
+    if import_id:
+        found = await batches.count_of_import(db, caller=visit.caller, import_id=import_id)
+        counts = [found] if found else []
+    else:
+        counts = await lists.count_items(db, caller=visit.caller, wanted=replace(wanted, reason=None))
+    done = await batches.list_batche_records(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
     ours = [one for one in counts if wanted.reason is None or (one.reason or "") == wanted.reason]
     count = queue_items.sum_of(ours, tuple(wanted.statuses))
     actions = _actions(visit)

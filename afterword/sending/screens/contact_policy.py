@@ -8,7 +8,7 @@ from afterword import errors
 from afterword.console.inputs import read_as
 from afterword.console.nouns import settings_form
 from afterword.console.removals import removal
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
@@ -56,7 +56,6 @@ async def suppress(visit: Visit) -> Response:
             channel_id=request.channel_id,
             identifier=request.identifier,
             reason=request.reason,
-            expires_time=None,
             note=request.note,
             locale=visit.caller.default_locale,
         ),
@@ -88,16 +87,12 @@ removal(
 
 
 @routes.get(SUPPRESSIONS, scope="Suppression.Read")
-async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     visit.caller.require_all()
-    async with visit.read() as db:
-        found = await nouns.rows(
-            SUPPRESSION,
-            db,
-            organization_id=visit.caller.organization_id,
-            page=page_of(LISTED, visit.query),
-        )
+    found = await nouns.rows(
+        SUPPRESSION, db, organization_id=visit.caller.organization_id, page=page_of(LISTED, visit.query)
+    )
     may_lift = "Suppression.Delete" in visit.caller.scopes
     return visit.page(
         "suppressions.html",

@@ -175,12 +175,11 @@ async def download_faulty(visit: Visit) -> Response:
 
 
 @routes.get(f"{ONE}/confirm", scope="Queue.Create")
-async def confirm_page(visit: Visit) -> Response:
+async def confirm_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        job = await _job(visit, db, found.check_id)
-        pipeline = await pipeline_of(visit, db, found)
+    found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    job = await _job(visit, db, found.check_id)
+    pipeline = await pipeline_of(visit, db, found)
     here = f"{LISTS}/{found.list_id}"
     if found.import_id:
         return html.redirect(f"{here}/result")
@@ -213,13 +212,12 @@ async def confirm(visit: Visit) -> Response:
 
 
 @routes.get(f"{ONE}/result", scope="Queue.Read")
-async def result_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        job = await _job(visit, db, found.import_id)
-        pipeline = await pipeline_of(visit, db, found)
-        failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
-        kinds = await _kinds(db, job)
+async def result_page(visit: Visit, db: Database) -> Response:
+    found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    job = await _job(visit, db, found.import_id)
+    pipeline = await pipeline_of(visit, db, found)
+    failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
+    kinds = await _kinds(db, job)
     if job is None:
         return html.redirect(f"{LISTS}/{found.list_id}/check")
     more = {"messages_url": SendingFilter(pipeline=pipeline.pipeline_id, tab="waiting").url()}
@@ -229,21 +227,19 @@ async def result_page(visit: Visit) -> Response:
 
 
 @routes.post(f"{ONE}/resume", scope="Queue.Create")
-async def resume(visit: Visit) -> Response:
-    async with visit.write() as db:
-        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        job = await _job(visit, db, found.import_id or found.check_id)
-        if job is not None:
-            await imports_service.resume(db, job=job, now=visit.now)
+async def resume(visit: Visit, db: Database) -> Response:
+    found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    job = await _job(visit, db, found.import_id or found.check_id)
+    if job is not None:
+        await imports_service.resume(db, job=job, now=visit.now)
     return html.redirect(f"{LISTS}/{found.list_id}/{'result' if found.import_id else 'check'}")
 
 
 @routes.get(f"{ONE}/stop", scope="Queue.Delete")
-async def confirm_stop(visit: Visit) -> Response:
+async def confirm_stop(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        job = await _job(visit, db, found.import_id)
+    found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    job = await _job(visit, db, found.import_id)
     here = f"{LISTS}/{found.list_id}"
     if job is not None and not job.has_ended:
         rest = job.rows_total - job.rows_done
@@ -269,14 +265,13 @@ async def confirm_stop(visit: Visit) -> Response:
 
 
 @routes.post(f"{ONE}/stop", scope="Queue.Delete")
-async def stop(visit: Visit) -> Response:
-    async with visit.write() as db:
-        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        job = await _job(visit, db, found.import_id)
-        if job is not None and not job.has_ended:
-            await imports_service.delete(db, job=job, now=visit.now)
-            return html.redirect(f"{LISTS}/{found.list_id}/result")
-        await lists.delete(db, caller=visit.caller, found=found, now=visit.now)
+async def stop(visit: Visit, db: Database) -> Response:
+    found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    job = await _job(visit, db, found.import_id)
+    if job is not None and not job.has_ended:
+        await imports_service.delete(db, job=job, now=visit.now)
+        return html.redirect(f"{LISTS}/{found.list_id}/result")
+    await lists.delete(db, caller=visit.caller, found=found, now=visit.now)
     return html.redirect(f"{LISTS}?done=removed")
 
 

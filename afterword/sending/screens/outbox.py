@@ -67,14 +67,13 @@ async def try_message(visit: Visit) -> Response:
 
 
 @routes.post(CLOCK, scope="Queue.Update", again=(errors.Invalid, errors.Conflict), at=OUTBOX)
-async def move_clock(visit: Visit) -> Response:
+async def move_clock(visit: Visit, db: Database) -> Response:
     hours = visit.form.text("hours")
-    async with visit.write() as db:
-        if visit.form.text("act") == "back":
-            await clock.reset(db, caller=visit.caller)
-        else:
-            wanted = int(hours) if hours in map(str, HOURS) else HOURS[0]
-            await clock.move(db, caller=visit.caller, hours=wanted, now=visit.now)
+    if visit.form.text("act") == "back":
+        await clock.reset(db, caller=visit.caller)
+    else:
+        wanted = int(hours) if hours in map(str, HOURS) else HOURS[0]
+        await clock.move(db, caller=visit.caller, hours=wanted, now=visit.now)
     return html.redirect(f"{OUTBOX}?done=saved")
 
 
@@ -167,15 +166,14 @@ SENT_ONE: Final = f"{SENDING}/{{item_id}}/message"
 
 
 @routes.get(SENT_ONE, scope="Queue.Read", for_limited="part")
-async def sent_page(visit: Visit) -> Response:
+async def sent_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        item = await _item(visit, db)
-        is_unchanged = await _is_unchanged(db, item)
-        try:
-            message, fault = await _composed(visit, db, item), ""
-        except (errors.Conflict, errors.Invalid) as wrong:  # such as a reminder that the pipeline has no longer
-            message, fault = None, next((one.message for one in wrong.errors), wrong.detail)
+    item = await _item(visit, db)
+    is_unchanged = await _is_unchanged(db, item)
+    try:
+        message, fault = await _composed(visit, db, item), ""
+    except (errors.Conflict, errors.Invalid) as wrong:  # such as a reminder that the pipeline has no longer
+        message, fault = None, next((one.message for one in wrong.errors), wrong.detail)
     note_person(visit, item.responder_id)
     here = f"{SENDING}/{item.item_id}"
     return visit.page(
@@ -190,10 +188,9 @@ async def sent_page(visit: Visit) -> Response:
 
 
 @routes.get(f"{SENT_ONE}/mail", scope="Queue.Read", for_limited="part")
-async def sent_mail(visit: Visit) -> Response:
-    async with visit.read() as db:
-        item = await _item(visit, db)
-        message = await _composed(visit, db, item)
+async def sent_mail(visit: Visit, db: Database) -> Response:
+    item = await _item(visit, db)
+    message = await _composed(visit, db, item)
     note_person(visit, item.responder_id)
     return mail_page(message.html, pages=visit.public_pages)
 

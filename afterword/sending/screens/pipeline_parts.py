@@ -299,10 +299,9 @@ async def save(visit: Visit) -> Response:
 
 
 @routes.get(f"{ONE}/mail", scope="Pipeline.Read")
-async def mail(visit: Visit) -> Response:
-    async with visit.read() as db:
-        pipeline, _, chosen = await _found(visit, db)
-        message = await _preview(visit, db, pipeline, chosen)
+async def mail(visit: Visit, db: Database) -> Response:
+    pipeline, _, chosen = await _found(visit, db)
+    message = await _preview(visit, db, pipeline, chosen)
     return mail_page(message.html, pages=visit.public_pages)
 
 

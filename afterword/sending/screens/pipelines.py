@@ -56,11 +56,10 @@ routes = Screens()
 
 
 @routes.get(PIPELINES, scope="Pipeline.Read")
-async def list_pipelines(visit: Visit) -> Response:
+async def list_pipelines(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await store.list_pipelines(db, **visit.caller.part, page=page_of(LISTED, visit.query))
-        names = dict(await questionnaires_of(visit, db))
+    found = await store.list_pipelines(db, **visit.caller.part, page=page_of(LISTED, visit.query))
+    names = dict(await questionnaires_of(visit, db))
     may_add = "Pipeline.Create" in visit.caller.scopes
     return visit.page(
         "pipelines.html",
@@ -114,16 +113,15 @@ async def make(visit: Visit) -> Response:
 
 
 @routes.get(ONE, scope="Pipeline.Read")
-async def pipeline_page(visit: Visit) -> Response:
+async def pipeline_page(visit: Visit, db: Database) -> Response:
     words, caller = visit.words, visit.caller
-    async with visit.read() as db:
-        pipeline = await pipeline_of(visit, db)
-        questionnaire = await access.get(db, caller=caller, questionnaire_id=pipeline.questionnaire_id)
-        subjects = await subjects_for(visit, db, pipeline)
-        figures, overlaps = None, []
-        if "Queue.Read" in caller.scopes:
-            figures = await _figures(visit, db, pipeline)
-            overlaps = await lists.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
+    pipeline = await pipeline_of(visit, db)
+    questionnaire = await access.get(db, caller=caller, questionnaire_id=pipeline.questionnaire_id)
+    subjects = await subjects_for(visit, db, pipeline)
+    figures, overlaps = None, []
+    if "Queue.Read" in caller.scopes:
+        figures = await _figures(visit, db, pipeline)
+        overlaps = await lists.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
     may_change, here = "Pipeline.Update" in caller.scopes, url_of(pipeline)
     return visit.page(
         "pipeline.html",
@@ -163,11 +161,10 @@ async def pipeline_page(visit: Visit) -> Response:
 
 
 @routes.get(f"{ONE}/switch", scope="Pipeline.Update")
-async def confirm_switch(visit: Visit) -> Response:
+async def confirm_switch(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        pipeline = await pipeline_of(visit, db)
-        waiting = await count_waiting(visit, db, pipeline)
+    pipeline = await pipeline_of(visit, db)
+    waiting = await count_waiting(visit, db, pipeline)
     here = url_of(pipeline)
     if not pipeline.paused:
         return html.redirect(here)
@@ -359,13 +356,12 @@ TAKE_BACK: Final = f"{VERSIONS}/{{entry_id}}"
 
 
 @routes.get(VERSIONS, scope="Pipeline.Read")
-async def versions_page(visit: Visit) -> Response:
+async def versions_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        pipeline = await pipeline_of(visit, db)
-        subjects = await subjects_for(visit, db, pipeline)
-        page = behind(Page.first(audit.ENTRIES, limit=VERSION_ROWS), visit.query.get("after", ""))
-        found = await versions.list_versions(db, pipeline=pipeline, page=page)
+    pipeline = await pipeline_of(visit, db)
+    subjects = await subjects_for(visit, db, pipeline)
+    page = behind(Page.first(audit.ENTRIES, limit=VERSION_ROWS), visit.query.get("after", ""))
+    found = await versions.list_versions(db, pipeline=pipeline, page=page)
     return visit.page(
         "pipeline_versions.html",
         title=words("Versions of “{title}”", title=pipeline.title),
@@ -379,12 +375,11 @@ async def versions_page(visit: Visit) -> Response:
 
 
 @routes.get(TAKE_BACK, scope="Pipeline.Update")
-async def confirm(visit: Visit) -> Response:
+async def confirm(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        pipeline = await pipeline_of(visit, db)
-        subjects = await subjects_for(visit, db, pipeline)
-        version = await versions.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
+    pipeline = await pipeline_of(visit, db)
+    subjects = await subjects_for(visit, db, pipeline)
+    version = await versions.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
     changes = _changes(version, pipeline)
     told = versions.differences_between(
         words,

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import same_version
-from afterword.console.screens import Form, Marked, Screens, Visit
+from afterword.console.screens import Database, Form, Marked, Screens, Visit
 from afterword.core.messaging import webhooks
 from afterword.kit.web import html
 from afterword.sending.channels.accounts import Kind, kind_of
@@ -78,17 +78,16 @@ routes = Screens()
 
 
 @routes.post(f"{PROVIDERS}/new", scope="Provider.Create", proof=True, again=(errors.Invalid,))
-async def add_provider(visit: Visit) -> Response:
+async def add_provider(visit: Visit, db: Database) -> Response:
     kind = _kind(visit)
     columns = _columns_of(visit, kind, is_new=True)
     secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES)) if kind == WEBHOOK else ""
     if secret:
         columns["settings"] = {"secrets": [secret]}
-    async with visit.write() as db:
-        request = providers.ProviderRequest(
-            kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
-        )
-        account = await providers.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
+    request = providers.ProviderRequest(
+        kind=kind, title=columns["title"], settings=columns.get("settings", {}), rate_ceiling=_rate(visit)
+    )
+    account = await providers.create(db, caller=visit.caller, request=request, site=visit.site, now=visit.now)
     done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
     return _secret(visit, account, secret, url=done) if secret else html.redirect(done)
 

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.removals import removal
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.messaging.domain_records import SENTENCES
 from afterword.core.wire.lists import Page
 from afterword.kit import db as databases
@@ -62,13 +62,12 @@ routes = Screens()
 
 
 @routes.get(PROVIDERS, scope="Provider.Read")
-async def providers_page(visit: Visit) -> Response:
+async def providers_page(visit: Visit, db: Database) -> Response:
     words = visit.words
     visit.caller.require_whole()
-    async with visit.read() as db:
-        found = await providers.list_own_accounts(
-            db, organization_id=visit.caller.organization_id, page=Page.first(LISTING, limit=providers.ACCOUNTS_MAX)
-        )
+    found = await providers.list_own_accounts(
+        db, organization_id=visit.caller.organization_id, page=Page.first(LISTING, limit=providers.ACCOUNTS_MAX)
+    )
     heads = (words("Account"), words("Channel"), words("State"), words("Pipelines"))
     return visit.page(
         "providers.html",

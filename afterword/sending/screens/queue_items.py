@@ -210,23 +210,20 @@ async def list_items(visit: Visit) -> Response:
 
 
 @routes.get(f"{SENDING}/{{item_id}}", scope="Queue.Read", for_limited="part")
-async def item_page(visit: Visit) -> Response:
+async def item_page(visit: Visit, db: Database) -> Response:
     words, item_id = visit.words, visit.id("item_id")
-    async with visit.read() as db:
-        current = await queue.get(db, caller=visit.caller, item_id=item_id)
-        item = queue.visible(current, visit.caller)
-        trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone), words=words)
-        attempts = await traces.list_attempt_records(
-            db, organization_id=item.organization_id, item_id=item_id, page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX)
-        )
-        instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
-        is_kept = any(one.reply == CAPTURED for one in attempts.items)
-        has_message = is_kept and await outbox.get_has_message(
-            db, organization_id=item.organization_id, message_id=item_id
-        )
-        ids = {"organization_id": item.organization_id, "questionnaire_id": item.questionnaire_id}
-        facts = await titled(db, **ids, groups=item.metadata, words=words)
-        is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
+    current = await queue.get(db, caller=visit.caller, item_id=item_id)
+    item = queue.visible(current, visit.caller)
+    trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone), words=words)
+    attempts = await traces.list_attempt_records(
+        db, organization_id=item.organization_id, item_id=item_id, page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX)
+    )
+    instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
+    is_kept = any(one.reply == CAPTURED for one in attempts.items)
+    has_message = is_kept and await outbox.get_has_message(db, organization_id=item.organization_id, message_id=item_id)
+    ids = {"organization_id": item.organization_id, "questionnaire_id": item.questionnaire_id}
+    facts = await titled(db, **ids, groups=item.metadata, words=words)
+    is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
     note_person(visit, item.responder_id)
     is_waiting = item.status_id == PublicItem.PENDING
     may_change = "Queue.Update" in visit.caller.scopes
@@ -338,9 +335,7 @@ async def confirm_again(visit: Visit) -> Response:
 
 @routes.post(f"{SENDING}/{{item_id}}/again", scope="Queue.Create", for_limited="part")
 async def send_again(visit: Visit) -> Response:
-    item = await visit.change(
-        traces.repeat, caller=visit.caller, item_id=visit.id("item_id"), secret=visit.site.secret, now=visit.now
-    )
+    item = await visit.change(traces.repeat, caller=visit.caller, **visit.ids, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{SENDING}/{item.item_id}?done=message_again")
 
 

@@ -84,11 +84,10 @@ class Around:
 
 
 @routes.get(SEQUENCES, scope="Sequence.Read")
-async def list_sequences(visit: Visit) -> Response:
+async def list_sequences(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        found = await nouns.rows(SEQUENCE, db, **visit.caller.part, page=page_of(LISTING, visit.query))
-        pipelines, names = await _places(visit, db)
+    found = await nouns.rows(SEQUENCE, db, **visit.caller.part, page=page_of(LISTING, visit.query))
+    pipelines, names = await _places(visit, db)
     rows = []
     for one in found.items:
         pipeline = pipelines.get(one.pipeline_id)

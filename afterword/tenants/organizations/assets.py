@@ -290,7 +290,7 @@ async def require(db: Database, *, organization_id: str, address: str | None, po
 
 
 MEDIA_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/gif")
-routes = Routes(tag="Assets")
+routes = Routes(tag="Assets", scope="Asset")
 
 
 class AssetQuery(fields.Request):
@@ -306,7 +306,7 @@ Asset: Final = shown_as(
 )
 
 
-@routes.list("/asset", scope="Asset.Read", answer=Asset, summary="Get all assets")
+@routes.list("/asset", answer=Asset, summary="Get all assets")
 async def list_assets(call: Call[None], db: Database) -> Answer:
     rows = await list_asset_records(db, organization_id=call.caller.organization_id, page=call.page)
     return Answer(rows.map(lambda asset: _shown(asset, call)))
@@ -314,7 +314,6 @@ async def list_assets(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     "/asset",
-    scope="Asset.Create",
     query=AssetQuery,
     uploads=(*MEDIA_TYPES, uploads.FORM),
     bytes_max=UPLOAD_BYTES_MAX,
@@ -334,14 +333,13 @@ async def create_asset(call: Call[tuple[Encoded, str | None]], db: Database) -> 
     return Answer(_shown(asset, call), location=f"/asset/{asset.asset_id}")
 
 
-@routes.get("/asset/{asset_id}", scope="Asset.Read", answer=Asset, summary="Get Asset")
+@routes.get("/asset/{asset_id}", answer=Asset, summary="Get Asset")
 async def get_asset(call: Call[None], db: Database) -> Answer:
     return Answer(_shown(await get(db, caller=call.caller, **call.ids), call))
 
 
 @routes.delete(
     "/asset/{asset_id}",
-    scope="Asset.Delete",
     summary="Delete Asset",
     description="Refused while something uses it. Browsers and mail programs may keep what they loaded.",
     refusals=("in_use",),
@@ -363,8 +361,7 @@ async def picture(request: Request) -> Response:
     asset_id: str = request.path_params["asset_id"]
     found = None
     if ids.is_id(asset_id):
-        async with db.connection(request.state.pool) as database:
-            found = await _get_content(database, asset_id=asset_id)
+        found = await db.load(request.state.pool, _get_content, asset_id=asset_id)
     if found is None or found[0].path != request.url.path:
         raise errors.NotFound("There is no such picture.")
     asset, content = found

@@ -216,7 +216,6 @@ async def create_organization(
     default_locale: str = "en",
     legal_name: str | None = None,
     postal_address: str | None = None,
-    created_by: str | None = None,
 ) -> Organization:
     """Found a tenant. Raises Invalid, and Taken when another has the domain."""
     wrong: list[FieldError] = []
@@ -237,7 +236,7 @@ async def create_organization(
         "default_locale": locales.normalise(default_locale),
         "time_zone": time_zone,
     }
-    await _insert_organization(db, organization_id=organization_id, columns=columns, now=now, by=created_by)
+    await _insert_organization(db, organization_id=organization_id, columns=columns, now=now)
     return await nouns.get(ORGANIZATION, db, caller=installation(organization_id), key=organization_id)
 
 
@@ -274,14 +273,13 @@ async def list_organizations(db: Database, *, limit: int = 500) -> list[Organiza
 
 
 async def _insert_organization(
-    db: Database, *, organization_id: str, columns: Mapping[str, object], now: datetime, by: str | None
+    db: Database, *, organization_id: str, columns: Mapping[str, object], now: datetime
 ) -> None:
     """Raises Taken when the domain is another's."""
     await db.execute(
         """insert into organization (organization_id, domain, display_name, legal_name, postal_address, default_locale,
-             time_zone, created_time, updated_time, created_by, updated_by)
-           select $1, d.domain, d.display_name, d.legal_name, d.postal_address, d.default_locale, d.time_zone,
-             $3, $3, $4, $4
+             time_zone, created_time, updated_time)
+           select $1, d.domain, d.display_name, d.legal_name, d.postal_address, d.default_locale, d.time_zone, $3, $3
            from jsonb_populate_record(null::organization, $2) d""",
-        *(organization_id, columns, now, by),
+        *(organization_id, columns, now),
     )

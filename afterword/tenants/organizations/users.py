@@ -148,7 +148,7 @@ USER = Noun(
 _COLUMNS: Final = columns_of(User)
 USERS: Final = structs.listing_of(USER)
 _Shown: Any = structs.resource_of(USER)
-routes = Routes(tag="Users")
+routes = Routes(tag="Users", scope="User")
 
 
 class UserAccess(_Shown):
@@ -161,7 +161,6 @@ class UserAccess(_Shown):
 @routes.list(
     "/user",
     name="list_users",
-    scope="User.Read",
     answer=_Shown,
     summary="Get all users",
     description="The people. Service accounts are listed only with a filter on `Service`.",
@@ -173,7 +172,6 @@ async def get_users(call: Call[None], db: Database) -> Rows[User]:
 
 @routes.post(
     "/user",
-    scope="User.Create",
     body=structs.creation_of(USER),
     answer=_Shown,
     summary="Invite User",
@@ -191,7 +189,6 @@ async def invite_user(call: Call[Any], db: Database) -> Answer:
 @routes.get(
     "/user/{user_id}",
     name="get_user",
-    scope="User.Read",
     answer=UserAccess,
     summary="Get User",
     description="`me`: the token's own user, for which no scope is needed.",
@@ -210,7 +207,6 @@ async def read_user(call: Call[None], db: Database) -> Answer:
 @routes.patch(
     "/user/{user_id}",
     name="update_user",
-    scope="User.Update",
     body=UserUpdate,
     answer=_Shown,
     summary="Update User",
@@ -233,7 +229,6 @@ async def change_user(call: Call[Any], db: Database) -> User:
 @routes.delete(
     "/user/{user_id}",
     name="remove_user",
-    scope="User.Delete",
     summary="Remove User",
     description="The user leaves the organization, and their tokens end at once. `me`: the token's own user.",
     refusals=("last_owner",),

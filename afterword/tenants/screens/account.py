@@ -27,51 +27,47 @@ routes = Screens()
 
 
 @routes.open_post("/console/login/passkey")
-async def log_in(guest: Guest) -> Response:
+async def log_in(guest: Guest, db: Database) -> Response:
     """The person was verified by the device, so nothing else is asked for: neither password nor code."""
-    async with guest.write() as db:
-        login_id = await _answered(guest, db, purpose=passkeys.LOGIN)
-        login = await logins.get_login(db, login_id=login_id) if login_id else None
-        if login is not None:
-            return await entry.let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
+    login_id = await _answered(guest, db, purpose=passkeys.LOGIN)
+    login = await logins.get_login(db, login_id=login_id) if login_id else None
+    if login is not None:
+        return await entry.let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
     return entry.login_form(guest, wrong=guest.words(REFUSED))
 
 
 @routes.post("/console/proof/passkey", for_limited="free")
-async def prove_passkey(visit: Visit) -> Response:
+async def prove_passkey(visit: Visit, db: Database) -> Response:
     """A passkey instead of the password, for the next minutes."""
-    async with visit.write() as db:
-        login_id = await _answered(visit, db, purpose=passkeys.proof_in(visit.session.session_id))
-        if login_id == visit.session.login_id:
-            await sessions.update_proven(db, session=visit.session, now=visit.now)
-            return html.redirect(screens.own_address(visit.form.text("next")))
+    login_id = await _answered(visit, db, purpose=passkeys.proof_in(visit.session.session_id))
+    if login_id == visit.session.login_id:
+        await sessions.update_proven(db, session=visit.session, now=visit.now)
+        return html.redirect(screens.own_address(visit.form.text("next")))
     return proof_form(visit, wrong=visit.words(REFUSED))
 
 
 @routes.post(PASSKEYS, proof=True, for_limited="free", again=(errors.Invalid, errors.Conflict))
-async def add(visit: Visit) -> Response:
+async def add(visit: Visit, db: Database) -> Response:
     """Show the recovery codes with the first second factor, this once."""
-    async with visit.write() as db:
-        codes = await logins.add_passkey(
-            db,
-            login=await login_of(visit, db),
-            title=visit.form.text("title"),
-            credential=visit.form.text("credential"),
-            session_id=visit.session.session_id,
-            site=visit.site,
-            now=visit.now,
-        )
+    codes = await logins.add_passkey(
+        db,
+        login=await login_of(visit, db),
+        title=visit.form.text("title"),
+        credential=visit.form.text("credential"),
+        session_id=visit.session.session_id,
+        site=visit.site,
+        now=visit.now,
+    )
     if codes is None:
         return html.redirect(f"{ACCOUNT}?done=passkey")
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
 @routes.get(PASSKEYS + "/{passkey_id}", proof=True, for_limited="free")
-async def remove_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        login = await login_of(visit, db)
-        passkey = await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
-        left = len(await passkeys.list_passkeys(db, login_id=login.login_id)) - 1
+async def remove_page(visit: Visit, db: Database) -> Response:
+    login = await login_of(visit, db)
+    passkey = await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
+    left = len(await passkeys.list_passkeys(db, login_id=login.login_id)) - 1
     after = (
         visit.words("You still have another second factor.")
         if left or login.has_totp
@@ -89,10 +85,9 @@ async def remove_page(visit: Visit) -> Response:
 
 
 @routes.post(PASSKEYS + "/{passkey_id}", proof=True, for_limited="free")
-async def remove(visit: Visit) -> Response:
-    async with visit.write() as db:
-        login = await login_of(visit, db)
-        await logins.remove_passkey(db, login=login, **visit.ids, now=visit.now)
+async def remove(visit: Visit, db: Database) -> Response:
+    login = await login_of(visit, db)
+    await logins.remove_passkey(db, login=login, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=removed")
 
 
@@ -108,10 +103,9 @@ async def _answered(guest: Guest, db: Database, *, purpose: str) -> str | None:
 
 
 @routes.get(PASSKEYS, proof=True, for_limited="free")
-async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        login = await login_of(visit, db)
-        known = await passkeys.list_passkeys(db, login_id=login.login_id)
+async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    login = await login_of(visit, db)
+    known = await passkeys.list_passkeys(db, login_id=login.login_id)
     options = passkeys.creation_options(
         visit.site,
         purpose=passkeys.new_in(visit.session.session_id),
@@ -170,17 +164,16 @@ async def change_password(visit: Visit) -> Response:
 
 
 @routes.post("/console/settings/address", proof=True, for_limited="free")
-async def ask_address(visit: Visit) -> Response:
+async def ask_address(visit: Visit, db: Database) -> Response:
     """Mail a link to the new address; it is in force once that was opened."""
     email = visit.form.text("email")
-    async with visit.write() as db:
-        errors.check(checks.email_errors(email))
-        await login_of(visit, db)
-        await logins.get_login(db, login_id=visit.session.login_id, is_locked=True)
-        key = {"organization_id": visit.session.organization_id, "user_id": visit.session.user_id}
-        await links.require_few(db, **key, purpose="address", now=visit.now)
-        who = {"email": email, "login_id": visit.session.login_id, **key}
-        await links.mail(db, purpose="address", **who, site=visit.site, now=visit.now)
+    errors.check(checks.email_errors(email))
+    await login_of(visit, db)
+    await logins.get_login(db, login_id=visit.session.login_id, is_locked=True)
+    key = {"organization_id": visit.session.organization_id, "user_id": visit.session.user_id}
+    await links.require_few(db, **key, purpose="address", now=visit.now)
+    who = {"email": email, "login_id": visit.session.login_id, **key}
+    await links.mail(db, purpose="address", **who, site=visit.site, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=mailed")
 
 
@@ -228,14 +221,13 @@ async def demonstration(visit: Visit) -> Response:
 
 
 @routes.post(DEMONSTRATION, for_limited="free")
-async def enter_demonstration(visit: Visit) -> Response:
+async def enter_demonstration(visit: Visit, db: Database) -> Response:
     """Look at the made-up shop, or let it be made."""
     _require_demonstration(visit)
-    async with visit.write() as db:
-        cookie = await sessions.update_to_demonstration(db, session=visit.session)
-        if cookie is None:
-            await sessions.insert_demonstration(db, now=visit.now)
-            return html.redirect(DEMONSTRATION)
+    cookie = await sessions.update_to_demonstration(db, session=visit.session)
+    if cookie is None:
+        await sessions.insert_demonstration(db, now=visit.now)
+        return html.redirect(DEMONSTRATION)
     return _switched(visit, cookie, f"{screens.HOME}?period=90")
 
 
@@ -281,59 +273,54 @@ async def prove(visit: Visit) -> Response:
 
 
 @routes.post("/console/settings/totp", proof=True, for_limited="free")
-async def begin_totp(visit: Visit) -> Response:
-    async with visit.write() as db:
-        login = await login_of(visit, db)
-        secret = await logins.propose_totp(db, login=login, secret=visit.site.secret, now=visit.now)
+async def begin_totp(visit: Visit, db: Database) -> Response:
+    login = await login_of(visit, db)
+    secret = await logins.propose_totp(db, login=login, secret=visit.site.secret, now=visit.now)
     return _totp(visit, login, secret)
 
 
 @routes.post("/console/settings/totp/confirm", proof=True, for_limited="free")
-async def confirm_totp(visit: Visit) -> Response:
+async def confirm_totp(visit: Visit, db: Database) -> Response:
     """Show the recovery codes, this once."""
-    async with visit.write() as db:
-        login = await login_of(visit, db)
-        secret = logins.proposed_totp(login, secret=visit.site.secret)
-        codes = await logins.begin_totp(
-            db,
-            login=login,
-            code=visit.form.text("code"),
-            session_id=visit.session.session_id,
-            secret=visit.site.secret,
-            now=visit.now,
-        )
+    login = await login_of(visit, db)
+    secret = logins.proposed_totp(login, secret=visit.site.secret)
+    codes = await logins.begin_totp(
+        db,
+        login=login,
+        code=visit.form.text("code"),
+        session_id=visit.session.session_id,
+        secret=visit.site.secret,
+        now=visit.now,
+    )
     if codes is None:
         return _totp(visit, login, secret, wrong=visit.words("This code is wrong. Check the clock of your phone."))
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
 @routes.post("/console/settings/totp/end", proof=True, for_limited="free")
-async def end_totp(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await logins.end_totp(db, login=await login_of(visit, db), now=visit.now)
+async def end_totp(visit: Visit, db: Database) -> Response:
+    await logins.end_totp(db, login=await login_of(visit, db), now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=removed")
 
 
 @routes.post("/console/settings/recovery", proof=True, for_limited="free")
-async def renew_recovery_codes(visit: Visit) -> Response:
-    async with visit.write() as db:
-        codes = await logins.renew_recovery_codes(db, login=await login_of(visit, db), now=visit.now)
+async def renew_recovery_codes(visit: Visit, db: Database) -> Response:
+    codes = await logins.renew_recovery_codes(db, login=await login_of(visit, db), now=visit.now)
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
 @routes.get(ACCOUNT, for_limited="free")
-async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _account(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     login_id = visit.session.login_id
-    async with visit.read() as db:
-        login = await _any_login_of(visit, db)
-        user = await users.get_user(db, organization_id=visit.session.organization_id, user_id=visit.session.user_id)
-        opened = await sessions.list_sessions(db, login_id=login_id, now=visit.now)
-        memberships = await logins.list_memberships(db, login_id=login_id)
-        codes = await logins.count_recovery_codes(db, login_id=login_id)
-        known = await passkeys.list_passkeys(db, login_id=login_id)
-        entered = await audit.list_logins(
-            db, organization_id=visit.session.organization_id, user_id=visit.session.user_id, limit=LOGINS_SHOWN
-        )
+    login = await _any_login_of(visit, db)
+    user = await users.get_user(db, organization_id=visit.session.organization_id, user_id=visit.session.user_id)
+    opened = await sessions.list_sessions(db, login_id=login_id, now=visit.now)
+    memberships = await logins.list_memberships(db, login_id=login_id)
+    codes = await logins.count_recovery_codes(db, login_id=login_id)
+    known = await passkeys.list_passkeys(db, login_id=login_id)
+    entered = await audit.list_logins(
+        db, organization_id=visit.session.organization_id, user_id=visit.session.user_id, limit=LOGINS_SHOWN
+    )
     return visit.page(
         "account.html",
         title=visit.words("Your account"),

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from afterword import ids
-from afterword.console.screens import Screens, Visit, download
+from afterword.console.screens import Database, Screens, Visit, download
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit import db as databases
 from afterword.kit.texts import Marked, Texts
@@ -148,23 +148,22 @@ async def audit_file(visit: Visit) -> Response:
 
 
 @routes.get(AUDIT, scope="Audit.Read")
-async def audit_page(visit: Visit) -> Response:
+async def audit_page(visit: Visit, db: Database) -> Response:
     visit.caller.require_whole()
     words, choice = visit.words, AuditFilter.read(visit.query)
     _, actions, kinds = GROUPS[choice.group]
     page = replace(
         Page.first(audit.ENTRIES, limit=ROWS), criteria=tuple(_criteria(visit, choice)), after=read_key(choice.after)
     )
-    async with visit.read() as db:
-        found = await audit.list_entries(
-            db, organization_id=visit.caller.organization_id, page=page, actions=actions, thing_kinds=kinds
-        )
-        users = await list_users(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=Page.first(USERS, limit=settings.LISTED_MAX),
-            with_service=True,
-        )
+    found = await audit.list_entries(
+        db, organization_id=visit.caller.organization_id, page=page, actions=actions, thing_kinds=kinds
+    )
+    users = await list_users(
+        db,
+        organization_id=visit.caller.organization_id,
+        page=Page.first(USERS, limit=settings.LISTED_MAX),
+        with_service=True,
+    )
     last = found.items[-1] if found.has_more else None
     listed = Listing(
         rows=[_row(visit, choice, entry) for entry in found.items],

@@ -40,11 +40,10 @@ routes = Screens()
 
 
 @routes.open_get(LOGIN)
-async def login_page(guest: Guest) -> Response:
+async def login_page(guest: Guest, db: Database) -> Response:
     if isinstance(guest, Visit):
         return html.redirect(screens.own_address(guest.query.get("next", "")))
-    async with guest.read() as db:
-        has_owner = await logins.get_owner_email(db, organization_id=None) is not None
+    has_owner = await logins.get_owner_email(db, organization_id=None) is not None
     if not has_owner:
         return guest.page("unclaimed.html", title=guest.words("No one can log in yet"))
     return login_form(guest)
@@ -65,26 +64,24 @@ async def log_in(guest: Guest) -> Response:
 
 
 @routes.open_get("/console/login/code")
-async def code_page(guest: Guest) -> Response:
-    async with guest.read() as db:
-        login = await _pending(guest, db)
+async def code_page(guest: Guest, db: Database) -> Response:
+    login = await _pending(guest, db)
     return html.redirect(LOGIN) if login is None else _code_form(guest, login)
 
 
 @routes.open_post("/console/login/code")
-async def enter_code(guest: Guest) -> Response:
+async def enter_code(guest: Guest, db: Database) -> Response:
     secret = guest.site.secret
-    async with guest.write() as db:
-        login = await _pending(guest, db, is_locked=True)
-        if login is None:
-            return html.redirect(LOGIN)
-        attempt = _attempt(guest, login.email)
-        await logins.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
-        code = guest.form.text("code")
-        if await logins.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
-            await logins.take_back(db, attempt=attempt, login=login, secret=secret)
-            return await let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
-        await logins.note_failure(db, attempt=attempt, login=login, now=guest.now)
+    login = await _pending(guest, db, is_locked=True)
+    if login is None:
+        return html.redirect(LOGIN)
+    attempt = _attempt(guest, login.email)
+    await logins.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+    code = guest.form.text("code")
+    if await logins.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
+        await logins.take_back(db, attempt=attempt, login=login, secret=secret)
+        return await let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
+    await logins.note_failure(db, attempt=attempt, login=login, now=guest.now)
     return _code_form(guest, login, wrong=guest.words("This code is wrong or has already been used."))
 
 
@@ -180,10 +177,9 @@ async def address_page(guest: Guest) -> Response:
 
 
 @routes.open_post("/console/address/{secret}")
-async def change_address(guest: Guest) -> Response:
-    async with guest.write() as db:
-        link = await links.claim_link(db, secret=_secret(guest), purpose="address", now=guest.now)
-        await logins.change_address(db, login_id=link.login_id or "", email=link.email or "", now=guest.now)
+async def change_address(guest: Guest, db: Database) -> Response:
+    link = await links.claim_link(db, secret=_secret(guest), purpose="address", now=guest.now)
+    await logins.change_address(db, login_id=link.login_id or "", email=link.email or "", now=guest.now)
     return html.redirect("/console?done=address")
 
 
@@ -191,10 +187,9 @@ async def change_address(guest: Guest) -> Response:
 
 
 @routes.open_get("/console/invitation/{secret}")
-async def invitation_page(guest: Guest) -> Response:
-    async with guest.read() as db:
-        link = await links.get_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
-        return await _invitation_form(guest, db, link)
+async def invitation_page(guest: Guest, db: Database) -> Response:
+    link = await links.get_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
+    return await _invitation_form(guest, db, link)
 
 
 @routes.open_post("/console/invitation/{secret}")
@@ -234,10 +229,9 @@ async def accept_invitation(guest: Guest) -> Response:
 
 
 @routes.open_get("/console/setup/{secret}")
-async def setup_page(guest: Guest) -> Response:
-    async with guest.read() as db:
-        link = await links.get_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
-        return await _setup_form(guest, db, link)
+async def setup_page(guest: Guest, db: Database) -> Response:
+    link = await links.get_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
+    return await _setup_form(guest, db, link)
 
 
 @routes.open_post("/console/setup/{secret}")

@@ -46,8 +46,7 @@ async def save_identity(visit: Visit) -> Response:
     elif secret := visit.form.secret("client_secret"):
         document["client_secret"] = secret
     request = read_as(IdentityProviderRequest, document, visit)
-    async with visit.write() as db:
-        await identities.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
+    await visit.change(identities.save, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
     await identities.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     return html.redirect(f"{IDENTITY}?done=saved")
 

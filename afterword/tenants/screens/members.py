@@ -44,36 +44,32 @@ async def settings(visit: Visit) -> Response:
 
 
 @routes.post(PEOPLE, scope="User.Create", proof=True, again=(errors.Invalid, errors.Conflict))
-async def invite(visit: Visit) -> Response:
-    async with visit.write() as db:
-        user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
-        await links.invite(db, user=user, site=visit.site, now=visit.now)
+async def invite(visit: Visit, db: Database) -> Response:
+    user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
+    await links.invite(db, user=user, site=visit.site, now=visit.now)
     return html.redirect(f"{PEOPLE}?done=invited")
 
 
 @routes.post(SERVICES, scope="User.Create", proof=True, again=(errors.Invalid,), at=f"{SERVICES}/new")
-async def make_service(visit: Visit) -> Response:
-    async with visit.write() as db:
-        user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
+async def make_service(visit: Visit, db: Database) -> Response:
+    user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
     return html.redirect(f"{PEOPLE}/{user.user_id}?done=saved")
 
 
 @routes.post("/console/settings/people/{user_id}/invitation", scope="User.Create")
-async def invite_again(visit: Visit) -> Response:
-    async with visit.write() as db:
-        user = await _user(visit, db)
-        users.require_may_touch(visit.caller, user)
-        await links.invite(db, user=user, site=visit.site, now=visit.now)
+async def invite_again(visit: Visit, db: Database) -> Response:
+    user = await _user(visit, db)
+    users.require_may_touch(visit.caller, user)
+    await links.invite(db, user=user, site=visit.site, now=visit.now)
     return html.redirect(f"{PEOPLE}?done=invited")
 
 
 @routes.get("/console/settings/people/{user_id}", scope="User.Read")
-async def person_page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        user = await _user(visit, db)
-        applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
-        may_read_tokens = user.service and "Token.Read" in visit.caller.scopes
-        found = await _tokens_of(visit, db, user) if may_read_tokens else []
+async def person_page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    user = await _user(visit, db)
+    applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
+    may_read_tokens = user.service and "Token.Read" in visit.caller.scopes
+    found = await _tokens_of(visit, db, user) if may_read_tokens else []
     return visit.page(
         "member.html",
         title=user.display_name or user.email or "",
@@ -132,15 +128,11 @@ removal(
 
 
 @routes.get(PEOPLE, scope="User.Read")
-async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        members = await users.list_users(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=Page.first(USERS, limit=LISTED_MAX),
-            with_service=True,
-        )
-        applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
+async def _people(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    members = await users.list_users(
+        db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX), with_service=True
+    )
+    applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
     return visit.page(
         "people.html",
         title=visit.words("People and roles"),
@@ -156,9 +148,8 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
 
 
 @routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
-async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
+async def _new_service(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
     return visit.page(
         "service_account_new.html",
         title=visit.words("New service account"),

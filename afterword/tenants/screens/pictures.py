@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.removals import removal
-from afterword.console.screens import Form, Screens, Visit
+from afterword.console.screens import Database, Form, Screens, Visit
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields, html
@@ -43,10 +43,9 @@ async def upload(visit: Visit) -> Response:
 
 
 @routes.get(ONE, scope="Asset.Read")
-async def picture_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        picture = await assets.get(db, caller=visit.caller, **visit.ids)
-        uses = await assets.list_uses(db, organization_id=picture.organization_id, path=picture.path)
+async def picture_page(visit: Visit, db: Database) -> Response:
+    picture = await assets.get(db, caller=visit.caller, **visit.ids)
+    uses = await assets.list_uses(db, organization_id=picture.organization_id, path=picture.path)
     words = visit.words
     return visit.page(
         "picture.html",

@@ -5,7 +5,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
@@ -20,12 +20,11 @@ routes = Screens()
 
 
 @routes.get(PLANS, scope="Plan.Read")
-async def list_plans(visit: Visit) -> Response:
+async def list_plans(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        page = Page.first(structs.listing_of(PLAN), limit=PLANS_MAX)
-        found = await nouns.rows(PLAN, db, **visit.caller.reach, page=page)
-        names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
+    page = Page.first(structs.listing_of(PLAN), limit=PLANS_MAX)
+    found = await nouns.rows(PLAN, db, **visit.caller.reach, page=page)
+    names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
     return visit.page(
         "things.html",
         title=words("Plan and credits"),

@@ -94,13 +94,12 @@ async def make_token(visit: Visit) -> Response:
 
 
 @routes.get(f"{TOKENS}/{{token_id}}", scope="Token.Read")
-async def token_page(visit: Visit) -> Response:
+async def token_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        token = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
-        has_ended = tokens.has_ended(token, now=visit.now)
-        applications = await settings.applications_of(visit, db)
-        owner = await _owner(visit, db, token.user_id)
+    token = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    has_ended = tokens.has_ended(token, now=visit.now)
+    applications = await settings.applications_of(visit, db)
+    owner = await _owner(visit, db, token.user_id)
     is_service = owner is not None and owner.service
     is_held = not has_ended and (is_service or token.user_id in {None, visit.caller.user_id})
     return visit.page(
@@ -142,18 +141,17 @@ async def rotation_page(visit: Visit) -> Response:
 
 
 @routes.post(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
-async def rotate_token(visit: Visit) -> Response:
+async def rotate_token(visit: Visit, db: Database) -> Response:
     """Show the text of the new one, this once."""
     hours = visit.form.text("overlap_hours")
-    async with visit.write() as db:
-        token, text = await tokens.rotate(
-            db,
-            caller=visit.caller,
-            token_id=visit.id("token_id"),
-            overlap_hours=int(hours) if hours in OVERLAPS else next(map(int, OVERLAPS)),
-            now=visit.now,
-        )
-        old = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    token, text = await tokens.rotate(
+        db,
+        caller=visit.caller,
+        token_id=visit.id("token_id"),
+        overlap_hours=int(hours) if hours in OVERLAPS else next(map(int, OVERLAPS)),
+        now=visit.now,
+    )
+    old = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
     return _made(visit, token, text, old=old)
 
 
@@ -207,13 +205,12 @@ async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response
 
 
 @routes.get(f"{TOKENS}/new", scope="Token.Create", proof=True)
-async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _form(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
-    async with visit.read() as db:
-        applications = await settings.applications_of(visit, db)
-        only_names = await settings.only_names_of(visit, db)
-        account_id = form.text("account") or visit.query.get("account", "")
-        account = await _owner(visit, db, account_id)
+    applications = await settings.applications_of(visit, db)
+    only_names = await settings.only_names_of(visit, db)
+    account_id = form.text("account") or visit.query.get("account", "")
+    account = await _owner(visit, db, account_id)
     own = visit.caller.scopes
     return visit.page(
         "token_new.html",

@@ -7,7 +7,7 @@ from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 
-routes = Routes(tag="Questionnaires")
+routes = Routes(tag="Questionnaires", scope="Questionnaire")
 
 
 class LibraryEntry(fields.Answer):
@@ -33,7 +33,6 @@ class LibraryQuestionnaire(LibraryEntry):
 
 @routes.get(
     "/library",
-    scope="Questionnaire.Read",
     answer=LibraryEntry,
     shape="array",
     summary="Get all questionnaires of the library",
@@ -45,7 +44,6 @@ async def list_library(_call: Call[None], _db: Database) -> Answer:
 
 @routes.get(
     "/library/{library_name}",
-    scope="Questionnaire.Read",
     answer=LibraryQuestionnaire,
     summary="Get questionnaire of the library",
     description="A copy has ids of its own.",

@@ -76,7 +76,7 @@ async def list_spans(  # any tenant: the reader of the log serves all of them
 async def list_published_questionnaires(  # any tenant: one job keeps counts for all
     db: Database, *, after: str, limit: int
 ) -> list[Questionnaire]:
-    rows = await db.fetch(
+    return await db.records(Questionnaire).fetch(
         """select q.organization_id, q.questionnaire_id, o.time_zone from questionnaire q
            join organization o on o.organization_id = q.organization_id
            where q.questionnaire_id > $1 and q.published_version_id is not null
@@ -84,7 +84,6 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
         after,
         limit,
     )
-    return [Questionnaire(**row) for row in rows]
 
 
 async def insert_spans(

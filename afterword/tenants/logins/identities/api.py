@@ -23,7 +23,7 @@ ROLE_TEXTS: Final[tuple[tuple[str, Marked], ...]] = (
     ("", "none: they cannot log in"), ("agent", "Agent"), ("reporting", "Reporting"), ("admin", "Administrator"),
 )  # fmt: skip
 
-routes = Routes(tag="Organizations")
+routes = Routes(tag="Organizations", scope="Organization")
 
 
 class GroupRole(fields.Request):
@@ -78,15 +78,13 @@ IdentityProvider: Final = shown_as(
 )
 
 
-@routes.get(PATH, scope="Organization.Read", answer=IdentityProvider, summary="Get Identity Provider")
+@routes.get(PATH, answer=IdentityProvider, summary="Get Identity Provider")
 async def get_identity_provider(call: Call[None], db: Database) -> Answer:
     return _shown(await service.get(db, caller=call.caller), call)
 
 
 @routes.put(
     PATH,
-    scope="Organization.Update",
-    body=IdentityProviderRequest,
     answer=IdentityProvider,
     summary="Set Identity Provider",
     description=(

@@ -296,8 +296,7 @@ async def save(
 async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> IdentityProvider:
     """Ask the provider for its document, and note what it answered. Raises NotFound, Forbidden."""
     require_owner(caller)
-    async with databases.connection(pool) as db:
-        provider = await get(db, caller=caller)
+    provider = await databases.load(pool, get, caller=caller)
     url, problem = None, None
     try:
         async with _caller(site) as web:
@@ -378,8 +377,7 @@ async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, 
         return await _finished(pool, provider, flow, returned, source=source, site=site, now=now)
     except ProviderFailed as failed:
         if isinstance(failed, WrongCode):
-            async with databases.transaction(pool) as db:
-                await service.note_wrong(db, key=key, now=now)
+            await databases.change(pool, service.note_wrong, key=key, now=now)
         if failed.reason:
             await _tell_owner(pool, provider, failed.reason, now=now)
         sentence = failed.sentence or "The log-in of your organization did not work. Begin again, or tell its owner."
@@ -388,8 +386,7 @@ async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, 
 
 async def refuse(pool: Pool, *, flow: Flow, returned: Returned, now: datetime) -> None:
     """Tell the owner of an error with which the provider led back. Raises LoginFailed."""
-    async with databases.connection(pool) as db:
-        provider = await get_provider(db, organization_id=flow.organization_id)
+    provider = await databases.load(pool, get_provider, organization_id=flow.organization_id)
     is_its = provider is not None and returned.issuer in {"", provider.issuer}
     if is_its and hmac.compare_digest(flow.state.encode(), returned.state.encode()):
         words = ": ".join(said(text) for text in (returned.error, returned.description) if text)
@@ -410,8 +407,7 @@ async def hint_of(db: Database, *, session: Session, site: Site) -> str | None:
 
 async def end_url(pool: Pool, *, organization_id: str, hint: str | None, site: Site) -> str | None:
     """The address at which the person logs out of the provider too; None where there is none."""
-    async with databases.connection(pool) as db:
-        provider = await get_provider(db, organization_id=organization_id)
+    provider = await databases.load(pool, get_provider, organization_id=organization_id)
     if provider is None:
         return None
     try:

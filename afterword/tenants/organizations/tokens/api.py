@@ -14,7 +14,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations.tokens import service, store
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
-routes = Routes(tag="Tokens")
+routes = Routes(tag="Tokens", scope="Token")
 
 
 class TokenUpdate(fields.Request):
@@ -38,7 +38,7 @@ Token: Final = shown_as(
 )
 
 
-@routes.list("/token", scope="Token.Read", answer=Token, summary="Get all tokens")
+@routes.list("/token", answer=Token, summary="Get all tokens")
 async def list_tokens(call: Call[None], db: Database) -> Rows[service.Token]:
     return await store.list_tokens(
         db,
@@ -51,8 +51,6 @@ async def list_tokens(call: Call[None], db: Database) -> Rows[service.Token]:
 
 @routes.post(
     "/token",
-    scope="Token.Create",
-    body=service.TokenRequest,
     answer=Token,
     summary="Create Token",
     description="Scopes and applications within those that the caller holds. The answer alone shows `token`.",
@@ -63,7 +61,7 @@ async def make_token(call: Call[service.TokenRequest], db: Database) -> Answer:
     return _made(call, token, text)
 
 
-@routes.get("/token/{token_id}", scope="Token.Read", answer=Token, summary="Get Token")
+@routes.get("/token/{token_id}", answer=Token, summary="Get Token")
 async def get_token(call: Call[None], db: Database) -> Answer:
     token = await service.get(db, caller=call.caller, token_id=call.ids["token_id"])
     return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
@@ -71,8 +69,6 @@ async def get_token(call: Call[None], db: Database) -> Answer:
 
 @routes.patch(
     "/token/{token_id}",
-    scope="Token.Update",
-    body=TokenUpdate,
     answer=Token,
     summary="Update Token",
     description="Its title or its networks. Networks within those that the caller has itself.",
@@ -84,7 +80,6 @@ async def update_token(call: Call[TokenUpdate], db: Database) -> Answer:
 
 @routes.delete(
     "/token/{token_id}",
-    scope="Token.Delete",
     summary="Revoke Token",
     description="It ends at once and stays in the list with its `revoked_time`.",
 )
@@ -94,8 +89,6 @@ async def revoke_token(call: Call[None], db: Database) -> None:
 
 @routes.post(
     "/token/{token_id}/rotation",
-    scope="Token.Create",
-    body=RotationRequest,
     answer=Token,
     summary="Rotate Token",
     description="A new token with the rights of the old one, which ends `overlap_hours` later.",
