@@ -91,7 +91,7 @@ async def show_answers(request: Request, placement: Placement | None = None) -> 
             can_change = await answers.takes_answers(database, instance=issued, issuable=questionnaire, now=now)
             secret, changes = request.state.site.secret, query.get("call") == "change"
             call = await call_backs.offered(database, answer_page=answer_page, secret=secret, now=now, changes=changes)
-            return thank_you_page(answer_page, can_change=can_change, call_back=call)
+            return thank_you_page(answer_page, can_change=can_change, call_back=call, secret=secret)
         closed = await _closed(database, answer_page)
     if closed is not None:
         return closed

@@ -181,12 +181,13 @@ def thank_you_page(
     by_reference: bool = False,
     call_back: CallBack | None = None,
     is_preview: bool = False,
+    secret: bytes | None = None,
     status: int = 200,
 ) -> Response:
     """The page after completion; with `can_change` it links back to the answers.
 
     `by_reference`: the ending, which tells of the answers, is not shown to a visitor who knows the reference.
-    `is_preview`: it says that nothing was kept.
+    `is_preview`: it says that nothing was kept. `secret`: with it the page tells who opens the review link.
     """
     t, instance, zone = answer_page.texts, answer_page.issued, answer_page.head.questionnaire.time_zone
     sent = instance.completed_time
@@ -209,7 +210,8 @@ def thank_you_page(
     if answer_page.is_invitation and not answer_page.sequence.answers:
         by_reference = True  # they cannot be found any more
     ending = None if by_reference else _full_quota(answer_page) or chosen_ending(answer_page)
-    return _end(answer_page, ending, facts=facts, link=link, call_back=call_back, status=status)
+    told = reviews.told_of(answer_page, secret) if secret and not is_preview else None
+    return _end(answer_page, ending, facts=facts, link=link, call_back=call_back, told=told, status=status)
 
 
 def _kiosk(head: Head) -> Placement | None:
@@ -250,6 +252,7 @@ def _end(
     facts: list[str],
     link: public.Link | None,
     call_back: CallBack | None,
+    told: tuple[str, str] | None = None,
     status: int = 200,
 ) -> Response:
     head, t, links = answer_page.head, answer_page.texts, list[public.Link]()
@@ -261,7 +264,6 @@ def _end(
         links.append(public.Link(filled_address(answer_page, shown.button_url), label, is_main=True))
     if shown.review_url:
         label = filled(answer_page, shown.review_label or "") or t("Write a review")
-        told = reviews.address_of(answer_page)
         links.append(public.Link(filled_address(answer_page, shown.review_url), label, is_main=not links, told=told))
     own = t("Your answers are with {name} now.", name=head.brand)
     if not links and (call_back is None or call_back.said):

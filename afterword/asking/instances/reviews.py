@@ -7,13 +7,16 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from afterword import errors
 from afterword.asking.instances import answers
-from afterword.asking.instances.answer_page import AnswerPage, answer_page_of
+from afterword.asking.instances.answer_page import AnswerPage, answer_page_of, read_posted
+from afterword.core.answers.suspicion import is_token, token_of
 from afterword.kit import db
 from afterword.kit.db import Database
-from afterword.kit.web import html
+from afterword.kit.web import html, public
 from afterword.kit.web.routing import Pages
 
+PURPOSE: Final = "review"
 COUNTED_MAX: Final = 100_000
 
 routes = Pages()
@@ -55,21 +58,25 @@ async def count_clicks(
     )
 
 
-def address_of(answer_page: AnswerPage) -> str:
-    """The address to which the page tells that the link was opened; empty where nobody counts it."""
+def told_of(answer_page: AnswerPage, secret: bytes) -> tuple[str, str] | None:
+    """The address to which the page tells that the link was opened, and its token; None where nobody counts it."""
     instance = answer_page.instance
-    is_counted = instance is not None and not instance.test and instance.anonymity is None
-    return f"/a/{instance.instance_id}/review" if instance is not None and is_counted else ""
+    if instance is None or instance.test or instance.anonymity is not None:
+        return None
+    return f"/a/{instance.instance_id}/review", token_of(secret, PURPOSE, instance.instance_id)
 
 
 @routes.post("/a/{instance_id}/review", for_people=True)
 async def post_review(request: Request) -> Response:
-    """Sent by the script of the page, without a body; the id in the address is what only its person knows."""
+    """Sent by the script of the page."""
     instance_id: str = request.path_params["instance_id"]
+    posted, secret = read_posted(await public.read_body(request)), request.state.site.secret
+    if not is_token(posted.token, secret=secret, purpose=PURPOSE, subject=instance_id):
+        raise errors.Forbidden("This did not come from the page.")
     async with db.transaction(request.state.pool) as database:
         answer_page = answer_page_of(await answers.read_context(database, instance_id=instance_id))
         issued = answer_page.issued
-        if issued.finalized and not issued.is_kept_apart and address_of(answer_page):
+        if issued.finalized and not issued.is_kept_apart and told_of(answer_page, secret):
             key = {"organization_id": issued.organization_id, "questionnaire_id": issued.questionnaire_id}
             await _insert_click(database, **key, instance_id=instance_id, now=database.clock.now())
     return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))

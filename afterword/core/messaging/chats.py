@@ -28,7 +28,7 @@ _COLORS: Final[Mapping[str, str]] = {"critical": "#b3261e", "high": "#c2410c", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What a chat is told. `text`: a sentence; `facts`: pairs of label and value; `quote`: a customer's words.
+    """A message to a chat. `text`: a sentence; `facts`: pairs of label and value; `quote`: a customer's words.
 
     `links`: pairs of text and address. `about`: the type of the event, and the id of its case; for programs.
     """

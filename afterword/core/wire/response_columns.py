@@ -97,10 +97,10 @@ class Columns:
     declared: Declared
 
     @cached_property
-    def questions(self) -> dict[str, "Asked"]:
+    def questions(self) -> dict[str, "Labelled"]:
         """Each by its key, or by its id where it has none."""
         asked = (one for one in self.definition.questions() if one.is_answered and one.shape != "files")
-        return {one.key or one.question_id: Asked.of(one) for one in asked}
+        return {one.key or one.question_id: Labelled.of(one) for one in asked}
 
     def guess(self, table: Table) -> dict[str, str]:
         """The meaning of each column; ASK where a person has to say it, because nothing or several things fit."""
@@ -277,7 +277,7 @@ Value = tuple[object, str | None]  # an answer, None for none, and the text besi
 Parts = Mapping[str, str]
 
 
-class Asked(NamedTuple):
+class Labelled(NamedTuple):
     """A question with its labels in all languages, plain, and the choice that opens a text."""
 
     question: Question
@@ -285,42 +285,42 @@ class Asked(NamedTuple):
     free: int | None
 
     @classmethod
-    def of(cls, question: Question) -> "Asked":
+    def of(cls, question: Question) -> "Labelled":
         translated = [label for one in question.translations.values() for label in one.choices.values()]
         labels = frozenset(map(plain, (*(one.label for one in question.choices), *translated)))
         return cls(question, labels, next((one.value for one in question.choices if one.other), None))
 
 
-def _text(_asked: Asked, parts: Parts) -> Value:
+def _text(_asked: Labelled, parts: Parts) -> Value:
     return parts.get(""), None
 
 
-def _scale(_asked: Asked, parts: Parts) -> Value:
+def _scale(_asked: Labelled, parts: Parts) -> Value:
     """A whole number, alone or before its label: "9 - very likely"."""
     text = parts.get("", "")
     match = _NUMBER.match(text)
     return (int(match[1]) if match else text or None), None
 
 
-def _decimal(_asked: Asked, parts: Parts) -> Value:
+def _decimal(_asked: Labelled, parts: Parts) -> Value:
     text = parts.get("", "").strip()
     is_thousand = re.fullmatch(r"-?\d{1,3},\d{3}", text) is not None  # or a decimal: nobody knows
     found = None if is_thousand else written.number(text, "," if "," in text and "." not in text else ".")
     return (msgspec.json.decode(found) if found else text or None), None
 
 
-def _yes_no(_asked: Asked, parts: Parts) -> Value:
+def _yes_no(_asked: Labelled, parts: Parts) -> Value:
     text = parts.get("", "")
     found = {"y": "true", "n": "false"}.get(text.strip().casefold()) or written.boolean(text)
     return ({"true": True, "false": False}.get(found or "", text) if text else None), None
 
 
-def _day(_asked: Asked, parts: Parts) -> Value:
+def _day(_asked: Labelled, parts: Parts) -> Value:
     text = parts.get("", "")
     return (written.iso(text)[: len("2026-12-05")] if text else None), None
 
 
-def _choice(asked: Asked, parts: Parts) -> Value:
+def _choice(asked: Labelled, parts: Parts) -> Value:
     text, other = parts.get("", ""), parts.get("other")
     value = _one(asked, text) if text else None
     if isinstance(value, str) and asked.free is not None and value == text and not _is_label(asked, text):
@@ -328,7 +328,7 @@ def _choice(asked: Asked, parts: Parts) -> Value:
     return (asked.free if value is None and other else value), other
 
 
-def _choices(asked: Asked, parts: Parts) -> Value:
+def _choices(asked: Labelled, parts: Parts) -> Value:
     """A list in one cell, or a column for each choice."""
     chosen: list[object] = [_one(asked, one) for one in _listed(asked, parts.get("", ""))]
     other = parts.get("other")
@@ -351,7 +351,7 @@ def _choices(asked: Asked, parts: Parts) -> Value:
     return ([*dict.fromkeys(chosen)] or None), other
 
 
-def _ranking(asked: Asked, parts: Parts) -> Value:
+def _ranking(asked: Labelled, parts: Parts) -> Value:
     """The best first in one cell, or the place of each choice in a column of its own."""
     places = {
         choice.value: int(match[1])
@@ -362,28 +362,28 @@ def _ranking(asked: Asked, parts: Parts) -> Value:
     return (ranked or sorted(places, key=lambda value: places[value]) or None), None
 
 
-def _matrix(asked: Asked, parts: Parts) -> Value:
+def _matrix(asked: Labelled, parts: Parts) -> Value:
     whole: Mapping[str, str] = _json(parts.get("", "{}"), dict)
     rows = {**whole, **{name.removeprefix("row."): cell for name, cell in parts.items() if name}}
     return ({name: _one(asked, str(cell)) for name, cell in rows.items()} or None), None
 
 
-def _contact(_asked: Asked, parts: Parts) -> Value:
+def _contact(_asked: Labelled, parts: Parts) -> Value:
     whole: Mapping[str, str] = _json(parts.get("", "{}"), dict)
     return ({**whole, **{name.removeprefix("part."): cell for name, cell in parts.items() if name}} or None), None
 
 
-def _one(asked: Asked, text: str) -> object:
+def _one(asked: Labelled, text: str) -> object:
     """The label as it stands, or the number where the text is no label. Any other text is refused later."""
     match = None if _is_label(asked, text) else _NUMBER.match(text)
     return int(match[1]) if match else text
 
 
-def _is_label(asked: Asked, text: str) -> bool:
+def _is_label(asked: Labelled, text: str) -> bool:
     return plain(text) in asked.labels
 
 
-def _listed(asked: Asked, text: str) -> list[str]:
+def _listed(asked: Labelled, text: str) -> list[str]:
     """The labels or numbers in one cell: JSON, or separated by semicolons, bars, lines, or commas outside of labels."""
     if not text.strip() or _is_label(asked, text):
         return [text.strip()] if text.strip() else []
@@ -409,7 +409,7 @@ def _json(text: str, kind: type[Any]) -> Any:
     return found if isinstance(found, kind) else kind()
 
 
-_READERS: Final[Mapping[str, Callable[[Asked, Parts], Value]]] = {
+_READERS: Final[Mapping[str, Callable[[Labelled, Parts], Value]]] = {
     "scale": _scale,
     "number": _decimal,
     "yes_no": _yes_no,

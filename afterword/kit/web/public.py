@@ -22,12 +22,12 @@ _PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": "", "
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`told`: the address to which the page tells that somebody opened the link."""
+    """`told`: the address to which the page tells that somebody opened the link, and the token for it."""
 
     url: str
     label: str
     is_main: bool = False
-    told: str = ""
+    told: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

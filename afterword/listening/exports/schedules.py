@@ -131,7 +131,7 @@ class ExportSchedule(Record, kw_only=True):
 
 
 async def _check(change: Change[ExportSchedule]) -> None:
-    """What is written, or where, begins anew when it changes: the next run writes all of it."""
+    """A change of the data or of their place begins anew: the next run writes all of it."""
     caller, columns = change.caller, change.columns
     caller.require_real()
     caller.require("Questionnaire Instance.Read")
@@ -314,7 +314,7 @@ ExportRun: Final = shown_as("ExportRun", RunRecord)
 
 
 class ExportCheck(fields.Resource):
-    """What came of it: `problem` is null where a small file was written and removed."""
+    """The outcome: `problem` is null where a small file was written and removed."""
 
     problem: Problem
     reply: str | None

@@ -141,7 +141,7 @@ _Known = dict[str, tuple[str | None, Content]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What rows are checked by, and the import that they belong to; None: a dry run.
+    """The questionnaire and the rules that rows are checked by, and their import; None: a dry run.
 
     `kept_days`: by kind of data, the time after which the organization removes it. A response from before `kept_since`
     would be removed at once.
@@ -362,7 +362,7 @@ async def _require_open(db: Database, *, job: ResponseImportRecord) -> None:
 
 
 async def _known(db: Database, *, work: Work, rows: Sequence[CheckedRow]) -> _Known:
-    """What the responses say that are there under external ids of these rows, with their ids."""
+    """The responses that are there under external ids of these rows, with their ids."""
     wanted = [row.external_id for row in rows if isinstance(row, Checked)]
     found = await store.list_stored(db, **work.questionnaire.key, external_ids=wanted) if wanted else []
     given: dict[str, dict[str, Given]] = {one.instance_id: {} for one in found}

@@ -82,7 +82,7 @@ async def questionnaire_results(visit: Visit, db: Database) -> Response:
 
 
 async def _reviews(visit: Visit, db: Database, questionnaire: Questionnaire, found: QuestionnaireResults) -> str:
-    """How many people of the period opened the review link of an ending; empty for none, and for one group."""
+    """The number of people who opened the review link in the period; empty for none, and for one group."""
     if found.value:
         return ""
     count = await count_clicks(

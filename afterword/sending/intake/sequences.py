@@ -267,7 +267,7 @@ def _event(
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a sequence did for a response: the item that it made, or `reason` and `result`, why none.
+    """The outcome of a sequence for a response: the item that it made, or `reason` and `result`, why none.
 
     `item_id`, `recipient` and `status` are None where the item is gone too.
     """
@@ -285,7 +285,7 @@ class Done:
 async def list_done(
     db: Database, *, organization_id: str, sequence_id: str, before: int | None, limit: int
 ) -> list[Done]:
-    """What it did for responses, the newest first, as long as the event log keeps it."""
+    """Its outcomes for responses, the newest first, as long as the event log keeps them."""
     return await db.records(Done).fetch(
         """select e.seq, e.created_time, e.data ->> 'instance_id' as instance_id, e.data ->> 'reason' as reason,
              e.data ->> 'result' as result, i.item_id, i.responder_channel_identifier as recipient, i.status

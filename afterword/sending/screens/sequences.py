@@ -72,7 +72,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the form of a sequence needs beside it."""
+    """The questionnaires, pipelines and fields that the form of a sequence offers."""
 
     source: Questionnaire | None
     pipelines: Mapping[str, Pipeline]
@@ -141,7 +141,7 @@ async def change(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/responses", scope="Sequence.Read")
 async def done_page(visit: Visit) -> Response:
-    """Who got a message by it, and who did not."""
+    """The people who got a message by it, and those who did not."""
     words, rule = visit.words, await visit.row(SEQUENCE)
     visit.caller.require("Queue.Read")
     before = visit.query.get("before", "")
@@ -269,7 +269,7 @@ async def _answer(visit: Visit, rule: Sequence | None) -> Response:
 
 
 async def _tried(visit: Visit, db: Database, around: Around, draft: Draft, condition: object) -> list[str]:
-    """How many of the newest responses it would follow, and how many of them have no address on the channel."""
+    """The number of the newest responses that it would follow, and of those without an address on the channel."""
     words, source, pipeline = visit.words, around.source, around.pipelines.get(draft.pipeline_id)
     assert source is not None  # noqa: S101
     found = await previews.newest(

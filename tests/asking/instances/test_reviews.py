@@ -3,10 +3,14 @@
 from datetime import timedelta
 from typing import LiteralString
 
-from afterword.asking.instances.reviews import count_clicks
+import httpx2
+
+from afterword.asking.instances.reviews import PURPOSE, count_clicks
+from afterword.core.answers.suspicion import token_of
 from afterword.kit import db
 from tests.asking.questionnaires.http import Api, definition, published
 from tests.cases.call_backs.test_pages import SCORE, ended
+from tests.conftest import SITE
 
 REVIEW = "https://reviews.example/shop"
 TO_BRANCH = {"ending_id": "b" * 22, "title": "Thanks", "review_url": f"{REVIEW}?of={{{{ questionnaire.store_id }}}}"}
@@ -31,6 +35,10 @@ async def counted(api: Api, questionnaire_id: str, *, minutes: int = 0, only: li
         )
 
 
+async def tell(api: Api, page: str) -> httpx2.Response:
+    return await api.client.post(f"{page}/review", data={"token": token_of(SITE.secret, PURPOSE, page[3:])})
+
+
 async def test_a_definition_that_asks_happy_customers_alone(api: Api) -> None:
     question = {"question_id": SCORE, "type": "nps", "title": "Would you recommend us?"}
     happy = {"subject": f"question:{SCORE}", "operator": "greater", "value": 8}
@@ -44,7 +52,7 @@ async def test_a_definition_that_asks_happy_customers_alone(api: Api) -> None:
 async def test_nobody_else_is_counted(api: Api) -> None:
     """No unknown id, no GET, no open response, no test, none that is held back, no anonymous one."""
     questionnaire_id = await questionnaire(api)
-    assert 404 == (await api.client.post("/a/nobody/review")).status_code
+    assert 404 == (await tell(api, f"/a/{'0' * 22}")).status_code
     page = await ended(api, questionnaire_id)
     assert 405 == (await api.client.get(f"{page}/review")).status_code
     changes: tuple[LiteralString, ...] = (
@@ -56,7 +64,7 @@ async def test_nobody_else_is_counted(api: Api) -> None:
     for change in changes:
         async with db.transaction(api.pool) as database:
             await database.execute(f"update questionnaire_instance set {change} where instance_id = $1", page[3:])
-        assert 204 == (await api.client.post(f"{page}/review")).status_code, change
+        assert 204 == (await tell(api, page)).status_code, change
         assert 0 == await counted(api, questionnaire_id), change
         page = await ended(api, questionnaire_id)
 
@@ -65,10 +73,12 @@ async def test_each_response_is_counted_once(api: Api) -> None:
     questionnaire_id = await questionnaire(api)
     page, other = await ended(api, questionnaire_id), await ended(api, questionnaire_id, 9)
     assert f'data-told="{page}/review"' in (await api.client.get(page)).text.replace("&#x2f;", "/")
+    for token in ("", token_of(SITE.secret, PURPOSE, other[3:])):
+        assert 403 == (await api.client.post(f"{page}/review", data={"token": token})).status_code
     for _ in range(2):
-        assert 204 == (await api.client.post(f"{page}/review")).status_code
+        assert 204 == (await tell(api, page)).status_code
     assert 1 == await counted(api, questionnaire_id)
-    await api.client.post(f"{other}/review")
+    await tell(api, other)
     assert 2 == await counted(api, questionnaire_id)
     assert 0 == await counted(api, questionnaire_id, minutes=5)
     assert 0 == await counted(api, questionnaire_id, only=["store_id", "7"])

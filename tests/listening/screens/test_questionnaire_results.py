@@ -16,7 +16,7 @@ from tests.listening.reports.conftest import CSAT, MATRIX, NPS, ROW, TEXT, House
 from tests.listening.screens.test_reports import plain
 from tests.tenants.logins.conftest import Browser, Office, browser_of, log_in
 
-STATEMENTS_MAX = 13  # with a matrix, comments and drivers
+STATEMENTS_MAX = 14  # with a matrix, comments, drivers, and the count of those who opened the review link
 
 
 @pytest.fixture
