@@ -961,7 +961,7 @@ export interface Export {
   selected_count: number | null;
 }
 
-/** What came of it: `problem` is null where a small file was written and removed. */
+/** The outcome: `problem` is null where a small file was written and removed. */
 export interface ExportCheck {
   problem: string | null;
   reply: string | null;

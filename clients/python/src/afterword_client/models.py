@@ -832,7 +832,7 @@ class Export(Struct, kw_only=True):
 
 class ExportCheck(Struct, kw_only=True):
     """
-    What came of it: `problem` is null where a small file was written and removed.
+    The outcome: `problem` is null where a small file was written and removed.
     """
 
     problem: str | None
