@@ -372,7 +372,7 @@ class TestPages:
                 await world.ask(method, page_of(path, world.ours, **{name: key}), token=None, headers=FORM, body=b"")
                 for key in keys
             ]
-            assert {404 if method == "GET" or not path.endswith(("/view", "/choice")) else 403} == {
+            assert {404 if method == "GET" or not path.endswith(("/view", "/choice", "/review")) else 403} == {
                 reply.status for reply in found
             }
             assert 1 == len({reply.body.replace(request_id_of(reply), b"") for reply in found})
