@@ -123,12 +123,17 @@ async def opened(target: Target, *, allowed: tuple[Network, ...], now: datetime)
 
 async def check(target: Target, *, allowed: tuple[Network, ...], now: datetime) -> None:
     """Write a small file and remove it. Raises Failed."""
-    with tempfile.NamedTemporaryFile(prefix="afterword-check-") as file:
-        file.write(b"Afterword wrote this file to see whether it can.\n")
+    async with opened(target, allowed=allowed, now=now) as store:
+        await put_bytes(store, CHECK_NAME, b"Afterword wrote this file to see whether it can.\n")
+        await store.delete(CHECK_NAME)
+
+
+async def put_bytes(store: Store, name: str, content: bytes) -> None:
+    """Raises Failed."""
+    with tempfile.NamedTemporaryFile(prefix="afterword-export-") as file:
+        file.write(content)
         file.flush()
-        async with opened(target, allowed=allowed, now=now) as store:
-            await store.put(CHECK_NAME, Path(file.name))
-            await store.delete(CHECK_NAME)
+        await store.put(name, Path(file.name))
 
 
 class _Folder:

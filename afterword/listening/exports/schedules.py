@@ -36,6 +36,7 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.transport import http, stores
 from afterword.kit.transport.stores import Failed, Kind, Target
+from afterword.kit.ui.text import WEEKDAY_OPTIONS
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call
 from afterword.listening.exports import service
@@ -55,9 +56,8 @@ OF_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
 """The members about the destination, in the order of a form."""
 _OPTIONAL: Final = frozenset({"region", "port", "secret"})
 _OF_SOME: Final = frozenset(name for names in OF_KIND.values() for name in names)
-_SERVER: Final = frozenset(
-    {"endpoint", "access_key", "host", "port", "username"}
-)  # whoever changes it gives the secret
+_SERVER: Final = frozenset({"endpoint", "access_key", "host", "port", "username"})
+"""Whoever changes it gives the secret."""
 _ANEW: Final = _SERVER | {
     "bucket", "region", "path", "format", "locale", "filter", "include_incomplete", "include_metadata",
     "include_recipient",
@@ -86,10 +86,6 @@ EVERY: Final[tuple[tuple[str, Marked], ...]] = (
     ("daily", "Every day"),
     ("weekly", "Every week"),
 )
-DAYS: Final[tuple[tuple[str, Marked], ...]] = (
-    ("1", "Monday"), ("2", "Tuesday"), ("3", "Wednesday"), ("4", "Thursday"), ("5", "Friday"), ("6", "Saturday"),
-    ("7", "Sunday"),
-)  # fmt: skip
 
 
 class ExportSchedule(Record, kw_only=True):
@@ -100,7 +96,7 @@ class ExportSchedule(Record, kw_only=True):
     questionnaire_id: Annotated[fields.Id, Editable("Questionnaire", "", "choice", once=True)]
     active: Annotated[bool, Editable("It runs", "", "switch")] = True
     every: Annotated[Every, Editable("How often", "", "choice", EVERY, holds="fixed")] = "daily"
-    day: Annotated[Day, Editable("Day, where it runs every week", "", "choice", DAYS)] = 1
+    day: Annotated[Day, Editable("Day, where it runs every week", "", "choice", WEEKDAY_OPTIONS)] = 1
     hour: Annotated[Hour, Editable("Hour", "From 0 to 23, in the time zone of the organization.", "number")] = 3
     format: Annotated[Format, Editable("Format", "", "choice", FORMATS, holds="fixed")] = "csv"
     locale: Annotated[fields.LocaleNormal | None, Editable(shown=str | None, holds="fixed")] = None
@@ -178,8 +174,9 @@ def _wrong_values(change: Change[ExportSchedule], kind: Kind) -> list[FieldError
     if "path" in columns and (not _PATH.fullmatch(path := columns["path"]) or (path[0] == "/" and kind != "sftp")):
         text = "A path has names with / between them. A name has letters, digits, - and _; a dot may not come first."
         found.append(("path", text))
-    if columns.get("endpoint"):
-        found.append(("endpoint", http.check_url(columns["endpoint"], networks) or _with_query(columns["endpoint"])))
+    if endpoint := columns.get("endpoint"):
+        query = "It has no query." if "?" in endpoint else None
+        found.append(("endpoint", http.check_url(endpoint, networks) or query))
     if columns.get("host"):
         found.append(("host", http.check_host(columns["host"], networks)))
     names = [name for name in ("bucket", "region") if columns.get(name) and not _NAME.fullmatch(columns[name])]
@@ -191,10 +188,6 @@ def _wrong_values(change: Change[ExportSchedule], kind: Kind) -> list[FieldError
             found.append(("host_key", "This is no public key, such as ssh-ed25519 AAAA…"))
     found.append(("format", missing_extra(change.after("format"))))
     return [FieldError("invalid_format", text, pointer=f"/{name}") for name, text in found if text]
-
-
-def _with_query(url: str) -> str | None:
-    return "It has no query." if "?" in url else None
 
 
 def _seal(change: Change[ExportSchedule]) -> None:
