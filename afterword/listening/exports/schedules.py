@@ -5,10 +5,9 @@ the latest; after some failures in a row the users hear of it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
@@ -142,7 +141,9 @@ async def _check(change: Change[ExportSchedule]) -> None:
     wanted = {name: change.after(name) for name in ("include_metadata", "include_recipient")}
     columns["scopes"] = service.scopes_of(caller, wanted)
     if change.before is None or _WHEN & columns.keys():
-        columns["next_time"] = next_time_of(change.after, time_zone=caller.time_zone, now=change.now)
+        when = {name: change.after(name) for name in ("every", "day", "hour")}
+        zone = times.zone_of(caller.time_zone)
+        columns["next_time"] = next_run(change.now, **when, zone=zone) if change.after("active") else None
     if change.before is not None and (_ANEW & columns.keys() or columns["scopes"] != change.before.scopes):
         await _update_to_begin_anew(change.db, organization_id=caller.organization_id, schedule_id=change.key)
 
@@ -153,14 +154,10 @@ def _wrong_members(change: Change[ExportSchedule], kind: Kind) -> list[FieldErro
         change.columns.setdefault("host_key", None)  # of the server of before
     own = {*OF_KIND[kind], *(("host_key",) if kind == "sftp" else ())}
     missing = [name for name in OF_KIND[kind] if name not in _OPTIONAL and change.after(name) is None]
-    others = [name for name in {*_OF_SOME, "host_key"} - own if change.after(name) is not None]
-    return [
-        *(FieldError("required", "This kind of destination needs it.", pointer=f"/{name}") for name in missing),
-        *(
-            FieldError("unknown_value", "This kind of destination has none.", pointer=f"/{name}")
-            for name in sorted(others)
-        ),
-    ]
+    others = sorted(name for name in {*_OF_SOME, "host_key"} - own if change.after(name) is not None)
+    found = [FieldError("required", "This kind of destination needs it.", pointer=f"/{name}") for name in missing]
+    text = "This kind of destination has none."
+    return [*found, *(FieldError("unknown_value", text, pointer=f"/{name}") for name in others)]
 
 
 def _wrong_values(change: Change[ExportSchedule], kind: Kind) -> list[FieldError]:
@@ -396,21 +393,12 @@ def target_of(schedule: ExportSchedule, site: Site) -> Target:
     return Target(**shared, **own)
 
 
-def next_time_of(get: Callable[[str], Any], *, time_zone: str, now: datetime) -> datetime | None:
-    """The next time by the members that `get` gives; None where it does not run."""
-    if not get("active"):
-        return None
-    return next_run(now, every=get("every"), day=get("day"), hour=get("hour"), zone=times.zone_of(time_zone))
-
-
 async def begin_due(db: Database, *, now: datetime, limit: int) -> int:
     """Begin the runs that are due; one that is still under way is not begun twice."""
     due = await _claim_due(db, now=now, limit=limit)
-    for organization_id, schedule_id, time_zone in due:
+    for organization_id, schedule_id, time_zone, every, day, hour in due:
         key = {"organization_id": organization_id, "schedule_id": schedule_id}
-        schedule = await nouns.find(SCHEDULE, db, organization_id=organization_id, key=schedule_id)
-        assert schedule is not None  # noqa: S101  it is locked
-        next_time = next_time_of(partial(getattr, schedule), time_zone=time_zone, now=now)
+        next_time = next_run(now, every=every, day=day, hour=hour, zone=times.zone_of(time_zone))
         await _insert_run(db, **key, run_id=ids.ordered(now), now=now, by=None)
         await _update_next_time(db, **key, next_time=next_time)
     return len(due)
@@ -456,21 +444,17 @@ async def _insert_run(
     )
 
 
-async def _claim_due(  # any tenant: workers serve all
-    db: Database, *, now: datetime, limit: int
-) -> list[tuple[str, str, str]]:
-    """Organization, schedule and time zone of those that are due; locked until the transaction ends."""
+async def _claim_due(db: Database, *, now: datetime, limit: int) -> list[tuple[str, str, str, Every, int, int]]:
+    """Organization, schedule, time zone and times of those that are due; locked until the transaction ends."""
     return await db.fetch_tuples(
-        """select s.organization_id, s.schedule_id, o.time_zone
+        """select s.organization_id, s.schedule_id, o.time_zone, s.every, s.day, s.hour
            from export_schedule s join organization o on o.organization_id = s.organization_id
            where s.next_time <= $1 order by s.next_time limit $2 for update of s skip locked""",
         *(now, limit),
     )
 
 
-async def _update_next_time(
-    db: Database, *, organization_id: str, schedule_id: str, next_time: datetime | None
-) -> None:
+async def _update_next_time(db: Database, *, organization_id: str, schedule_id: str, next_time: datetime) -> None:
     await db.execute(
         "update export_schedule set next_time = $3 where organization_id = $1 and schedule_id = $2",
         *(organization_id, schedule_id, next_time),
