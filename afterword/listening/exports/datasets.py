@@ -68,7 +68,6 @@ class DataSet:
     """
 
     run: RunRecord
-    owner: UUID
     schedule: ExportSchedule
     work: Work
     codebook: bytes
@@ -114,7 +113,7 @@ async def begin(db: Database, *, run: RunRecord, owner: UUID, now: datetime) -> 
     work = await service.begin(db, export=Export(**export), owner=owner, is_stable=schedule.format != "sav")
     work.writer.close()  # each file has its own
     name = {"questionnaire_id": schedule.questionnaire_id, "name": questionnaire.display_name}
-    return DataSet(run, owner, schedule, work, codebook(work.table, **name))
+    return DataSet(run, schedule, work, codebook(work.table, **name))
 
 
 async def take_fingerprints(db: Database, *, data_set: DataSet, after: Position | None) -> Position | None:
@@ -214,7 +213,7 @@ async def _list_days(db: Database, *, organization_id: str, schedule_id: str) ->
 async def _update_day_count(db: Database, *, data_set: DataSet, count: int) -> None:
     if not await db.execute(
         f"update export_run set day_count = $4, version = version + 1 where {RUNS.is_held}",
-        *(data_set.run.organization_id, data_set.run.run_id, data_set.owner, count),
+        *(data_set.run.organization_id, data_set.run.run_id, data_set.work.owner, count),
     ):
         raise LeaseLost
 
@@ -226,7 +225,7 @@ async def update_parts(db: Database, *, data_set: DataSet, day: Day, parts: int)
            select organization_id, schedule_id, $4, 'open', $5 from export_run where {RUNS.is_held}
            on conflict (organization_id, schedule_id, day) do update
            set fingerprint = 'open', parts = greatest(d.parts, excluded.parts)""",
-        *(data_set.run.organization_id, data_set.run.run_id, data_set.owner, day.day, parts),
+        *(data_set.run.organization_id, data_set.run.run_id, data_set.work.owner, day.day, parts),
     ):
         raise LeaseLost
 
@@ -248,7 +247,7 @@ async def settle_day(db: Database, *, data_set: DataSet, day: Day, parts: int) -
              delete from export_day d using held where $5::text is null
                and d.organization_id = held.organization_id and d.schedule_id = held.schedule_id and d.day = $4)
            select exists (select from held)""",
-        *(data_set.run.organization_id, data_set.run.run_id, data_set.owner, day.day, day.fingerprint, parts),
+        *(data_set.run.organization_id, data_set.run.run_id, data_set.work.owner, day.day, day.fingerprint, parts),
         *(files["file_count"], files["row_count"], files["bytes"]),
     ):
         raise LeaseLost

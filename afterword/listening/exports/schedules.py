@@ -48,7 +48,7 @@ TOLD_FAILURES: Final = 3  # in a row
 KEPT_DAYS: Final = 90
 _PATH: Final = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
-OF_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
+OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "folder": ("path",), "s3": ("endpoint", "region", "bucket", "path", "access_key", "secret"),
     "sftp": ("host", "port", "path", "username", "secret"),
 }  # fmt: skip
@@ -217,10 +217,6 @@ def address_of(one: ExportSchedule) -> str:
     return place[one.destination] + one.path.lstrip("/")
 
 
-def _taken(_: errors.Conflict) -> errors.Refusal:
-    return errors.Invalid.at("/path", "taken", "Another export on a timetable writes into this folder.")
-
-
 SCHEDULE = Noun(
     record=ExportSchedule,
     table="export_schedule",
@@ -245,7 +241,7 @@ SCHEDULE = Noun(
     filled=("sealed_secret", "scopes", "next_time"),
     filled_later=("sealed_secret", "scopes", "next_time"),
     check=_check,
-    conflict=_taken,
+    conflict=lambda _: errors.Invalid.at("/path", "taken", "Another export on a timetable writes into this folder."),
     screens=Screens(
         path="/console/settings/exports",
         tab="exports",
