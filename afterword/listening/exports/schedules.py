@@ -275,11 +275,8 @@ class RunRecord:
     bytes: int
     error: Problem
     reply: str | None
-    owner: Annotated[UUID | None, Hidden()]
-    lease_until: Annotated[datetime | None, Hidden()]
     attempts: Annotated[int, Hidden()]
     started_time: datetime | None
-    version: Annotated[int, Hidden()]
     created_time: datetime
     finished_time: datetime | None
     created_by: fields.Id | None
@@ -315,10 +312,9 @@ class ExportCheck(fields.Resource):
     summary="Get the runs of an export schedule",
     description=f"Kept for {KEPT_DAYS} days.",
 )
-async def list_export_runs(call: Call[None], db: Database) -> Answer:
+async def list_export_runs(call: Call[None], db: Database) -> Rows[RunRecord]:
     schedule = await nouns.get(SCHEDULE, db, caller=call.caller, key=call.ids["schedule_id"])
-    found = await list_run_records(db, **_key(schedule), page=call.page)
-    return Answer(found.map(lambda one: ExportRun.of(one, call.zone)))
+    return await list_run_records(db, **_key(schedule), page=call.page)
 
 
 @routes.post(
@@ -351,14 +347,14 @@ async def check(schedule: ExportSchedule, *, site: Site, now: datetime) -> Expor
     problem, reply, shown = None, "", None
     try:
         target = target_of(schedule, site)
-        await stores.check(target, allowed=site.networks, now=now)
+        try:
+            await stores.check(target, allowed=site.networks, now=now)
+        except Failed as failed:
+            problem, reply = failed.problem, failed.reply
+            if problem in {"unknown_host_key", "wrong_host_key"}:
+                shown = await stores.host_key_of(target, allowed=site.networks)
     except Failed as failed:
         problem, reply = failed.problem, failed.reply
-        if problem in {"unknown_host_key", "wrong_host_key"}:
-            try:
-                shown = await stores.host_key_of(target_of(schedule, site), allowed=site.networks)
-            except Failed as other:
-                problem, reply = other.problem, other.reply
     fingerprint = shown and stores.fingerprint_of(shown)
     return ExportCheck(problem=problem, reply=reply or None, host_key=shown, fingerprint=fingerprint)
 
