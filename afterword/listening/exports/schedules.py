@@ -388,9 +388,10 @@ def target_of(schedule: ExportSchedule, site: Site) -> Target:
 async def begin_due(db: Database, *, now: datetime, limit: int) -> int:
     """Begin the runs that are due; one that is still under way is not begun twice."""
     due = await _claim_due(db, now=now, limit=limit)
-    for organization_id, schedule_id, time_zone, every, day, hour in due:
+    for organization_id, schedule_id, active, time_zone, every, day, hour in due:
         key = {"organization_id": organization_id, "schedule_id": schedule_id}
-        next_time = next_run(now, every=every, day=day, hour=hour, zone=times.zone_of(time_zone))
+        zone = times.zone_of(time_zone)
+        next_time = next_run(now, every=every, day=day, hour=hour, zone=zone) if active else None
         await _insert_run(db, **key, run_id=ids.ordered(now), now=now, by=None)
         await _update_next_time(db, **key, next_time=next_time)
     return len(due)
@@ -436,17 +437,19 @@ async def _insert_run(
     )
 
 
-async def _claim_due(db: Database, *, now: datetime, limit: int) -> list[tuple[str, str, str, Every, int, int]]:
-    """Organization, schedule, time zone and times of those that are due; locked until the transaction ends."""
+async def _claim_due(db: Database, *, now: datetime, limit: int) -> list[tuple[str, str, bool, str, Every, int, int]]:
+    """Those that are due, with what their next time follows from; locked until the transaction ends."""
     return await db.fetch_tuples(
-        """select s.organization_id, s.schedule_id, o.time_zone, s.every, s.day, s.hour
+        """select s.organization_id, s.schedule_id, s.active, o.time_zone, s.every, s.day, s.hour
            from export_schedule s join organization o on o.organization_id = s.organization_id
            where s.next_time <= $1 order by s.next_time limit $2 for update of s skip locked""",
         *(now, limit),
     )
 
 
-async def _update_next_time(db: Database, *, organization_id: str, schedule_id: str, next_time: datetime) -> None:
+async def _update_next_time(
+    db: Database, *, organization_id: str, schedule_id: str, next_time: datetime | None
+) -> None:
     await db.execute(
         "update export_schedule set next_time = $3 where organization_id = $1 and schedule_id = $2",
         *(organization_id, schedule_id, next_time),
