@@ -78,15 +78,8 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "low": "Severity: low", "normal": "Severity: normal", "high": "Severity: high", "critical": "Severity: critical",
 }  # fmt: skip
 SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
-_NAMED: Final = (
-    "questionnaire",
-    "pipeline",
-    "plan",
-    "webhook",
-    "chat",
-    "token",
-    "export_schedule",
-)  # whose name or title says which it is
+# The name or title of these says which one it is.
+_NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "chat", "token", "export_schedule")
 
 
 def notice(

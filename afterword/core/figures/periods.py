@@ -38,11 +38,8 @@ def next_run(now: datetime, *, every: Every, day: int, hour: int, zone: ZoneInfo
     """The next such moment after now; hours are whole ones, `day` is of the week."""
     if every == "hourly":
         return now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-    if every == "weekly":
-        return next_due(now, frequency="weekly", day=day, hour=hour, zone=zone)
-    local = now.astimezone(zone).date()
-    first, following = (datetime.combine(local + timedelta(days=n), time(hour), tzinfo=zone) for n in (0, 1))
-    return (first if first > now else following).astimezone(UTC)
+    days = (day,) if every == "weekly" else range(1, WEEK_DAYS + 1)
+    return min(next_due(now, frequency="weekly", day=one, hour=hour, zone=zone) for one in days)
 
 
 DAYS_MAX: Final = 3660

@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-REPLY_CHARACTERS_MAX: Final = 300
-_UNSIGNED: Final = "-._~"  # what a path has beside letters and digits as it is
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 
 
 def object_url(endpoint: str, bucket: str, name: str) -> str:
-    path = "/".join(quote(part, safe=_UNSIGNED) for part in (bucket, *name.split("/")))
+    path = "/".join(quote(part, safe="") for part in (bucket, *name.split("/")))
     return f"{endpoint.rstrip('/')}/{path}"
 
 
@@ -42,7 +40,7 @@ def reply_of(body: bytes) -> str:
     """The code and the message of a refusal, as far as there are any."""
     text = body.decode("utf-8", "replace")
     found = [re.search(rf"<{name}>\s*([^<]+?)\s*</{name}>", text) for name in ("Code", "Message")]
-    return " ".join(": ".join(one[1] for one in found if one).split())[:REPLY_CHARACTERS_MAX]
+    return " ".join(": ".join(one[1] for one in found if one).split())
 
 
 def _mac(key: bytes, text: str) -> bytes:

@@ -1,5 +1,6 @@
 """The code book of a data set: what each column holds, with the texts of questions and choices in all languages."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,12 +15,12 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 def codebook(table: ExportTable, *, questionnaire_id: str, name: str) -> bytes:
     """As JSON; equal for equal columns and texts, so that it tells whether files have to be written anew."""
-    asked: dict[str, dict[str, list[Question]]] = {}  # by question and locale, the newest first
+    # By question and locale, the newest first.
+    asked: defaultdict[str, defaultdict[str, list[Question]]] = defaultdict(lambda: defaultdict(list))
     for definition in table.definitions:
         for question in definition.questions():
             for locale in definition.locales:
-                versions = asked.setdefault(question.question_id, {}).setdefault(locale, [])
-                versions.append(translated(question, locale))
+                asked[question.question_id][locale].append(translated(question, locale))
     columns = [_described(column, asked.get(column.subject, {}), is_split=table.is_split) for column in table.columns]
     document = {"questionnaire_id": questionnaire_id, "questionnaire": name, "columns": columns}
     return msgspec.json.format(_encode(document), indent=1)

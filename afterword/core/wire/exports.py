@@ -180,11 +180,8 @@ class ExportTable:
                 self._of_question(question, name if is_first or not question.key else f"{name} [{question.key}]")
             )
         if self.has_questionnaire_metadata:
-            made.append(
-                _of_metadata(
-                    "questionnaire", self._types(self.questionnaire_names), attrgetter("questionnaire_metadata")
-                )
-            )
+            types = self._types(self.questionnaire_names)
+            made.append(_of_metadata("questionnaire", types, attrgetter("questionnaire_metadata")))
         if self.has_responder_metadata:
             made.append(_of_metadata("responder", self._types(self.responder_names), attrgetter("responder_metadata")))
         return made
@@ -193,12 +190,10 @@ class ExportTable:
     def columns(self) -> list[Column]:
         """All columns; no two headers are equal, whatever their case."""
         found = [column for part in self.parts for column in part.columns]
-        if self.is_stable:
-            headers = distinct([column.name or column.header for column in found], "{}_{}")
-            pairs = zip(found, headers, strict=True)
-            return [replace(column, header=header, title=column.header) for column, header in pairs]
-        headers = distinct([column.header for column in found], "{} ({})")
-        return [replace(column, header=header) for column, header in zip(found, headers, strict=True)]
+        names = [column.name or column.header if self.is_stable else column.header for column in found]
+        headers = distinct(names, "{}_{}" if self.is_stable else "{} ({})")
+        pairs = zip(found, headers, strict=True)
+        return [replace(one, header=header, title=one.header if self.is_stable else "") for one, header in pairs]
 
     @property
     def headers(self) -> list[str]:
@@ -465,11 +460,11 @@ def _of_metadata(kind: str, names: Mapping[str, metadata.Type], of: Callable[[Re
             others = _json({name: value for name, value in given.items() if name not in names}).decode()
         return [*map(given.get, names), others]
 
+    subject = f"{kind}_metadata"
     columns = [
-        Column(f"{kind}.{name}", type_, f"{kind}_{name}", subject=f"{kind}_metadata:{name}")
-        for name, type_ in names.items()
+        Column(f"{kind}.{name}", type_, f"{kind}_{name}", subject=f"{subject}:{name}") for name, type_ in names.items()
     ]
-    undeclared = Column(f"{kind} metadata, undeclared", name=f"{kind}_metadata_undeclared", subject=f"{kind}_metadata:")
+    undeclared = Column(f"{kind} metadata, undeclared", name=f"{subject}_undeclared", subject=f"{subject}:")
     return Part([*columns, undeclared], cells)
 
 

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from posixpath import dirname, join, split
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from afterword.core.messaging import s3
 from afterword.core.messaging.networks import Network
@@ -60,8 +60,7 @@ PRIVATE_KEY: Final = "-----BEGIN"
 SFTP_PORT: Final = 22
 REGION_DEFAULT: Final = "us-east-1"  # of stores that have no regions
 _NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_DENIED: Final = frozenset({401, 403})
-_MISSING: Final = 404
+_OF_STATUS: Final[Mapping[int, str]] = {401: "login_refused", 403: "login_refused", 404: "no_bucket"}
 
 
 class Failed(Exception):
@@ -91,44 +90,8 @@ class Target:
     secret: str = field(repr=False)
 
 
-class Store(Protocol):
-    async def put(self, name: str, content: Path) -> None:
-        """Raises Failed."""
-        ...
-
-    async def delete(self, name: str) -> None:
-        """Raises Failed, but not where there is no such file."""
-        ...
-
-
 def has_sftp() -> bool:
     return find_spec("asyncssh") is not None
-
-
-@asynccontextmanager
-async def opened(target: Target, *, allowed: tuple[Network, ...], now: datetime) -> AsyncGenerator[Store]:
-    """Raises Failed."""
-    if target.destination == "folder":
-        yield _Folder(Path(target.folder), target.path)
-    elif target.destination == "s3":
-        caller = http.Caller(allowed=allowed)
-        try:
-            yield _Bucket(target, caller, now)
-        finally:
-            await caller.close()
-    else:
-        async with _sftp(target, allowed=allowed) as store:
-            yield store
-
-
-async def check(target: Target, *, allowed: tuple[Network, ...], now: datetime) -> None:
-    """Write a small file and remove it. Raises Failed."""
-    with tempfile.NamedTemporaryFile(prefix="afterword-check-") as file:
-        file.write(b"Afterword wrote this file to see whether it can.\n")
-        file.flush()
-        async with opened(target, allowed=allowed, now=now) as store:
-            await store.put(CHECK_NAME, Path(file.name))
-            await store.delete(CHECK_NAME)
 
 
 class _Folder:
@@ -185,18 +148,14 @@ class _Bucket:
     async def _call(self, method: str, name: str, content: bytes) -> None:
         target, now = self._target, self._now + timedelta(seconds=time.monotonic() - self._since)
         url = s3.object_url(target.endpoint or "", target.bucket or "", f"{target.path}/{name}")
-        key = {
-            "region": target.region or REGION_DEFAULT,
-            "access_key": target.access_key or "",
-            "secret": target.secret,
-        }
-        headers = await asyncio.to_thread(s3.signed, method, url, content=content, now=now, **key)
+        key = {"access_key": target.access_key or "", "secret": target.secret}
+        region = target.region or REGION_DEFAULT
+        headers = await asyncio.to_thread(s3.signed, method, url, content=content, now=now, region=region, **key)
         with _of_network():
             answer = await self._caller.request(method, url, headers=headers, content=content, seconds=FILE_SECONDS)
         if not 200 <= answer.status < 300:  # noqa: PLR2004
-            reply = s3.reply_of(answer.body) or str(answer.status)
-            problem = "login_refused" if answer.status in _DENIED else "refused"
-            raise Failed("no_bucket" if answer.status == _MISSING else problem, reply)
+            problem = _OF_STATUS.get(answer.status, "refused")
+            raise Failed(problem, s3.reply_of(answer.body) or str(answer.status))
 
 
 def _bytes_of(content: Path) -> bytes:
@@ -242,33 +201,6 @@ async def _connected(target: Target, allowed: tuple[Network, ...]) -> socket.soc
     host, port = target.host or "", target.port or SFTP_PORT
     with _of_network():
         return await http.connect(host, port, allowed=allowed, seconds=CONNECT_SECONDS)
-
-
-@asynccontextmanager
-async def _sftp(target: Target, *, allowed: tuple[Network, ...]) -> AsyncGenerator[Store]:
-    asyncssh = _asyncssh()
-    if target.host_key is None:
-        raise Failed("unknown_host_key")
-    has_key = target.secret.startswith(PRIVATE_KEY)
-    async with AsyncExitStack() as stack:
-        async with _answering(asyncssh, None):
-            options = {
-                "known_hosts": ([asyncssh.import_public_key(target.host_key)], [], []),
-                "username": target.username,
-                "password": None if has_key else target.secret,
-                "client_keys": [asyncssh.import_private_key(target.secret)] if has_key else None,
-                "agent_path": None,
-                "x509_trusted_certs": None,
-                "login_timeout": LOGIN_SECONDS,
-                "keepalive_interval": KEEP_ALIVE_SECONDS,
-            }
-            plain = await _connected(target, allowed)
-            stack.callback(plain.close)
-            connection = await stack.enter_async_context(
-                asyncssh.connect(target.host, sock=plain, config=None, **options)
-            )
-            client = await stack.enter_async_context(connection.start_sftp_client())
-        yield _Sftp(asyncssh, client, target.path)
 
 
 class _Sftp:
@@ -323,3 +255,64 @@ def _asyncssh() -> Any:
     except ImportError as error:
         raise Failed("no_extra") from error
     return asyncssh
+
+
+Store = _Folder | _Bucket | _Sftp
+
+
+@asynccontextmanager
+async def opened(target: Target, *, allowed: tuple[Network, ...], now: datetime) -> AsyncGenerator[Store]:
+    """Raises Failed, as putting and deleting do; to delete what is not there is no failure."""
+    if target.destination == "folder":
+        yield _Folder(Path(target.folder), target.path)
+    elif target.destination == "s3":
+        caller = http.Caller(allowed=allowed)
+        try:
+            yield _Bucket(target, caller, now)
+        finally:
+            await caller.close()
+    else:
+        async with _sftp(target, allowed=allowed) as store:
+            yield store
+
+
+async def check(target: Target, *, allowed: tuple[Network, ...], now: datetime) -> None:
+    """Write a small file and remove it. Raises Failed."""
+    async with opened(target, allowed=allowed, now=now) as store:
+        await put_bytes(store, CHECK_NAME, b"Afterword wrote this file to see whether it can.\n")
+        await store.delete(CHECK_NAME)
+
+
+async def put_bytes(store: Store, name: str, content: bytes) -> None:
+    """Raises Failed."""
+    with tempfile.NamedTemporaryFile(prefix="afterword-export-") as file:
+        file.write(content)
+        file.flush()
+        await store.put(name, Path(file.name))
+
+
+@asynccontextmanager
+async def _sftp(target: Target, *, allowed: tuple[Network, ...]) -> AsyncGenerator[Store]:
+    asyncssh = _asyncssh()
+    if target.host_key is None:
+        raise Failed("unknown_host_key")
+    has_key = target.secret.startswith(PRIVATE_KEY)
+    async with AsyncExitStack() as stack:
+        async with _answering(asyncssh, None):
+            options = {
+                "known_hosts": ([asyncssh.import_public_key(target.host_key)], [], []),
+                "username": target.username,
+                "password": None if has_key else target.secret,
+                "client_keys": [asyncssh.import_private_key(target.secret)] if has_key else None,
+                "agent_path": None,
+                "x509_trusted_certs": None,
+                "login_timeout": LOGIN_SECONDS,
+                "keepalive_interval": KEEP_ALIVE_SECONDS,
+            }
+            plain = await _connected(target, allowed)
+            stack.callback(plain.close)
+            connection = await stack.enter_async_context(
+                asyncssh.connect(target.host, sock=plain, config=None, **options)
+            )
+            client = await stack.enter_async_context(connection.start_sftp_client())
+        yield _Sftp(asyncssh, client, target.path)

@@ -28,7 +28,7 @@ from afterword.listening.exports import service
 from afterword.listening.exports.formats import writer_of
 from afterword.listening.exports.schedules import RUNS, SCHEDULE, ExportSchedule, RunRecord
 from afterword.listening.exports.service import Work
-from afterword.listening.exports.store import Export, Scanned
+from afterword.listening.exports.store import Export
 from afterword.listening.exports.writers import Writer
 
 PART_ROWS_MAX: Final = 20_000
@@ -42,7 +42,10 @@ Position = tuple[datetime, str]
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day to write: `fingerprint` is None where no response is left, `parts` are the files that it may have."""
+    """A day to write: `fingerprint` is None where no response is left, `parts` are the files that it may have.
+
+    A scan of its responses begins behind `after`, and goes down to `oldest`; None: it goes through all.
+    """
 
     day: date
     fingerprint: str | None
@@ -50,36 +53,31 @@ class Day:
 
     @property
     def after(self) -> Position | None:
-        """The position before its first response."""
-        return None if self.day == WHOLE else (self.oldest + timedelta(days=1), LAST_ID)
+        return (self.oldest + timedelta(days=1), LAST_ID) if self.oldest else None
 
     @property
-    def oldest(self) -> datetime:
-        return datetime.combine(self.day, time(), UTC)
+    def oldest(self) -> datetime | None:
+        return None if self.day == WHOLE else datetime.combine(self.day, time(), UTC)
 
 
 @dataclass(slots=True)
 class DataSet:
-    """A run under way. `rows` and `hashes`: of the days, as far as they are known."""
+    """A run under way. `rows` and `hashes`: of the days, as far as they are known.
+
+    `files`: of the day that is written, its file_count, row_count and bytes.
+    """
 
     run: RunRecord
-    owner: UUID
     schedule: ExportSchedule
     work: Work
     codebook: bytes
     rows: Counter[date] = field(default_factory=Counter[date])
     hashes: Counter[date] = field(default_factory=Counter[date])
-    files: Counter[str] = field(
-        default_factory=Counter[str]
-    )  # of the day that is written: file_count, row_count, bytes
+    files: Counter[str] = field(default_factory=Counter[str])
 
     @property
     def is_whole(self) -> bool:
         return self.schedule.format == "sav"
-
-    @property
-    def key(self) -> dict[str, str]:
-        return {"organization_id": self.run.organization_id, "schedule_id": self.run.schedule_id}
 
     def name(self, day: date, number: int) -> str:
         if self.is_whole:
@@ -90,15 +88,14 @@ class DataSet:
         """The days whose fingerprint is not the known one, the oldest first; those that are gone come before them."""
         schema = hashlib.sha256(self.codebook).hexdigest()[:SCHEMA_CHARACTERS]
         if self.is_whole:
-            total = f"{schema}:{self.rows.total()}:{self.hashes.total()}"
-            found = {WHOLE: total}
+            found = {WHOLE: f"{schema}:{self.rows.total()}:{self.hashes.total()}"}
         else:
             found = {day: f"{schema}:{count}:{self.hashes[day]}" for day, count in self.rows.items() if count}
         written = {day: (fingerprint, parts) for day, fingerprint, parts in known}
-        gone = [Day(day, None, written[day][1]) for day in sorted(written.keys() - found.keys())]
         nothing = ("", 0)
-        days = sorted((day, one) for day, one in found.items() if written.get(day, nothing)[0] != one)
-        return [*gone, *(Day(day, one, written.get(day, nothing)[1]) for day, one in days)]
+        days = sorted(day for day, one in found.items() if written.get(day, nothing)[0] != one)
+        all_days = [*sorted(written.keys() - found.keys()), *days]
+        return [Day(day, found.get(day), written.get(day, nothing)[1]) for day in all_days]
 
 
 async def begin(db: Database, *, run: RunRecord, owner: UUID, now: datetime) -> DataSet:
@@ -108,21 +105,15 @@ async def begin(db: Database, *, run: RunRecord, owner: UUID, now: datetime) -> 
     questionnaire = await questionnaires.get_questionnaire(
         db, organization_id=run.organization_id, questionnaire_id=schedule.questionnaire_id
     )
-    work = await service.begin(
-        db, export=_export_of(schedule, run, now), owner=owner, is_stable=schedule.format != "sav"
-    )
+    # As an export of this moment, with all that was answered.
+    export: dict[str, Any] = dict.fromkeys(Export.__dataclass_fields__)
+    export |= {name: getattr(schedule, name) for name in export if hasattr(schedule, name)}
+    export |= {"export_id": run.run_id, "date_basis": "submitted", "values_as": "both", "test": False}
+    export |= {"attempts": run.attempts, "created_time": now, "started_time": now}
+    work = await service.begin(db, export=Export(**export), owner=owner, is_stable=schedule.format != "sav")
     work.writer.close()  # each file has its own
     name = {"questionnaire_id": schedule.questionnaire_id, "name": questionnaire.display_name}
-    return DataSet(run, owner, schedule, work, codebook(work.table, **name))
-
-
-def _export_of(schedule: ExportSchedule, run: RunRecord, now: datetime) -> Export:
-    """The schedule as an export of this moment, with all that was answered."""
-    shared = {name: getattr(schedule, name) for name in Export.__dataclass_fields__ if hasattr(schedule, name)}
-    nothing: dict[str, Any] = dict.fromkeys(Export.__dataclass_fields__)
-    own: dict[str, Any] = {"export_id": run.run_id, "date_basis": "submitted", "values_as": "both", "test": False}
-    own |= {"attempts": run.attempts, "created_time": now, "started_time": now}
-    return Export(**{**nothing, **shared, **own})
+    return DataSet(run, schedule, work, codebook(work.table, **name))
 
 
 async def take_fingerprints(db: Database, *, data_set: DataSet, after: Position | None) -> Position | None:
@@ -137,29 +128,10 @@ async def take_fingerprints(db: Database, *, data_set: DataSet, after: Position 
 
 async def plan(db: Database, *, data_set: DataSet) -> list[Day]:
     """The days to write, once all fingerprints are taken. Raises LeaseLost."""
-    days = data_set.changed(await _list_days(db, **data_set.key))
-    count = data_set.run.days_written + len(days)
-    if not await _update_day_count(db, data_set=data_set, count=count):
-        raise LeaseLost
+    run = data_set.run
+    days = data_set.changed(await _list_days(db, organization_id=run.organization_id, schedule_id=run.schedule_id))
+    await _update_day_count(db, data_set=data_set, count=run.days_written + len(days))
     return days
-
-
-async def read(db: Database, *, data_set: DataSet, day: Day, after: Position | None) -> Scanned | None:
-    oldest = None if day.day == WHOLE else day.oldest
-    return await service.read(db, work=data_set.work, after=after, oldest=oldest)
-
-
-async def note_part(db: Database, *, data_set: DataSet, day: Day, number: int) -> None:
-    """Before a file is put: whatever becomes of this worker, the file is known. Raises LeaseLost."""
-    if not await _update_parts(db, data_set=data_set, day=day.day, parts=number + 1):
-        raise LeaseLost
-
-
-async def settle(db: Database, *, data_set: DataSet, day: Day, parts: int) -> None:
-    """Raises LeaseLost."""
-    if not await _settle_day(db, data_set=data_set, day=day, parts=parts):
-        raise LeaseLost
-    data_set.files.clear()
 
 
 class PartFile:
@@ -238,33 +210,30 @@ async def _list_days(db: Database, *, organization_id: str, schedule_id: str) ->
     )
 
 
-async def _update_day_count(  # any tenant: the data set names its own
-    db: Database, *, data_set: DataSet, count: int
-) -> int:
-    return await db.execute(
+async def _update_day_count(db: Database, *, data_set: DataSet, count: int) -> None:
+    if not await db.execute(
         f"update export_run set day_count = $4, version = version + 1 where {RUNS.is_held}",
-        *(data_set.run.organization_id, data_set.run.run_id, data_set.owner, count),
-    )
+        *(data_set.run.organization_id, data_set.run.run_id, data_set.work.owner, count),
+    ):
+        raise LeaseLost
 
 
-async def _update_parts(  # any tenant: the data set names its own
-    db: Database, *, data_set: DataSet, day: date, parts: int
-) -> int:
-    return await db.execute(
+async def update_parts(db: Database, *, data_set: DataSet, day: Day, parts: int) -> None:
+    """Before a file is put: whatever becomes of this worker, the file is known. Raises LeaseLost."""
+    if not await db.execute(
         f"""insert into export_day as d (organization_id, schedule_id, day, fingerprint, parts)
            select organization_id, schedule_id, $4, 'open', $5 from export_run where {RUNS.is_held}
            on conflict (organization_id, schedule_id, day) do update
            set fingerprint = 'open', parts = greatest(d.parts, excluded.parts)""",
-        *(data_set.run.organization_id, data_set.run.run_id, data_set.owner, day, parts),
-    )
+        *(data_set.run.organization_id, data_set.run.run_id, data_set.work.owner, day.day, parts),
+    ):
+        raise LeaseLost
 
 
-async def _settle_day(  # any tenant: the data set names its own
-    db: Database, *, data_set: DataSet, day: Day, parts: int
-) -> bool:
-    """Keep the fingerprint of a day that is written, or forget one that is gone; False: the lease is lost."""
+async def settle_day(db: Database, *, data_set: DataSet, day: Day, parts: int) -> None:
+    """Keep the fingerprint of a day that is written, or forget one that is gone. Raises LeaseLost."""
     files = data_set.files
-    return await db.fetch_value(
+    if not await db.fetch_value(
         f"""with held as (
              update export_run set days_written = days_written + 1, file_count = file_count + $7,
                row_count = row_count + $8, bytes = bytes + $9, attempts = 1, version = version + 1
@@ -278,6 +247,8 @@ async def _settle_day(  # any tenant: the data set names its own
              delete from export_day d using held where $5::text is null
                and d.organization_id = held.organization_id and d.schedule_id = held.schedule_id and d.day = $4)
            select exists (select from held)""",
-        *(data_set.run.organization_id, data_set.run.run_id, data_set.owner, day.day, day.fingerprint, parts),
+        *(data_set.run.organization_id, data_set.run.run_id, data_set.work.owner, day.day, day.fingerprint, parts),
         *(files["file_count"], files["row_count"], files["bytes"]),
-    )
+    ):
+        raise LeaseLost
+    files.clear()

@@ -5,10 +5,9 @@ the latest; after some failures in a row the users hear of it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
@@ -36,6 +35,7 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.transport import http, stores
 from afterword.kit.transport.stores import Failed, Kind, Target
+from afterword.kit.ui.text import WEEKDAY_OPTIONS
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call
 from afterword.listening.exports import service
@@ -48,16 +48,15 @@ TOLD_FAILURES: Final = 3  # in a row
 KEPT_DAYS: Final = 90
 _PATH: Final = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
-OF_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
+OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "folder": ("path",), "s3": ("endpoint", "region", "bucket", "path", "access_key", "secret"),
     "sftp": ("host", "port", "path", "username", "secret"),
 }  # fmt: skip
 """The members about the destination, in the order of a form."""
 _OPTIONAL: Final = frozenset({"region", "port", "secret"})
 _OF_SOME: Final = frozenset(name for names in OF_KIND.values() for name in names)
-_SERVER: Final = frozenset(
-    {"endpoint", "access_key", "host", "port", "username"}
-)  # whoever changes it gives the secret
+_SERVER: Final = frozenset({"endpoint", "access_key", "host", "port", "username"})
+"""Whoever changes it gives the secret."""
 _ANEW: Final = _SERVER | {
     "bucket", "region", "path", "format", "locale", "filter", "include_incomplete", "include_metadata",
     "include_recipient",
@@ -86,10 +85,6 @@ EVERY: Final[tuple[tuple[str, Marked], ...]] = (
     ("daily", "Every day"),
     ("weekly", "Every week"),
 )
-DAYS: Final[tuple[tuple[str, Marked], ...]] = (
-    ("1", "Monday"), ("2", "Tuesday"), ("3", "Wednesday"), ("4", "Thursday"), ("5", "Friday"), ("6", "Saturday"),
-    ("7", "Sunday"),
-)  # fmt: skip
 
 
 class ExportSchedule(Record, kw_only=True):
@@ -100,7 +95,7 @@ class ExportSchedule(Record, kw_only=True):
     questionnaire_id: Annotated[fields.Id, Editable("Questionnaire", "", "choice", once=True)]
     active: Annotated[bool, Editable("It runs", "", "switch")] = True
     every: Annotated[Every, Editable("How often", "", "choice", EVERY, holds="fixed")] = "daily"
-    day: Annotated[Day, Editable("Day, where it runs every week", "", "choice", DAYS)] = 1
+    day: Annotated[Day, Editable("Day, where it runs every week", "", "choice", WEEKDAY_OPTIONS)] = 1
     hour: Annotated[Hour, Editable("Hour", "From 0 to 23, in the time zone of the organization.", "number")] = 3
     format: Annotated[Format, Editable("Format", "", "choice", FORMATS, holds="fixed")] = "csv"
     locale: Annotated[fields.LocaleNormal | None, Editable(shown=str | None, holds="fixed")] = None
@@ -146,7 +141,9 @@ async def _check(change: Change[ExportSchedule]) -> None:
     wanted = {name: change.after(name) for name in ("include_metadata", "include_recipient")}
     columns["scopes"] = service.scopes_of(caller, wanted)
     if change.before is None or _WHEN & columns.keys():
-        columns["next_time"] = next_time_of(change.after, time_zone=caller.time_zone, now=change.now)
+        when = {name: change.after(name) for name in ("every", "day", "hour")}
+        zone = times.zone_of(caller.time_zone)
+        columns["next_time"] = next_run(change.now, **when, zone=zone) if change.after("active") else None
     if change.before is not None and (_ANEW & columns.keys() or columns["scopes"] != change.before.scopes):
         await _update_to_begin_anew(change.db, organization_id=caller.organization_id, schedule_id=change.key)
 
@@ -157,14 +154,10 @@ def _wrong_members(change: Change[ExportSchedule], kind: Kind) -> list[FieldErro
         change.columns.setdefault("host_key", None)  # of the server of before
     own = {*OF_KIND[kind], *(("host_key",) if kind == "sftp" else ())}
     missing = [name for name in OF_KIND[kind] if name not in _OPTIONAL and change.after(name) is None]
-    others = [name for name in {*_OF_SOME, "host_key"} - own if change.after(name) is not None]
-    return [
-        *(FieldError("required", "This kind of destination needs it.", pointer=f"/{name}") for name in missing),
-        *(
-            FieldError("unknown_value", "This kind of destination has none.", pointer=f"/{name}")
-            for name in sorted(others)
-        ),
-    ]
+    others = sorted(name for name in {*_OF_SOME, "host_key"} - own if change.after(name) is not None)
+    found = [FieldError("required", "This kind of destination needs it.", pointer=f"/{name}") for name in missing]
+    text = "This kind of destination has none."
+    return [*found, *(FieldError("unknown_value", text, pointer=f"/{name}") for name in others)]
 
 
 def _wrong_values(change: Change[ExportSchedule], kind: Kind) -> list[FieldError]:
@@ -178,8 +171,9 @@ def _wrong_values(change: Change[ExportSchedule], kind: Kind) -> list[FieldError
     if "path" in columns and (not _PATH.fullmatch(path := columns["path"]) or (path[0] == "/" and kind != "sftp")):
         text = "A path has names with / between them. A name has letters, digits, - and _; a dot may not come first."
         found.append(("path", text))
-    if columns.get("endpoint"):
-        found.append(("endpoint", http.check_url(columns["endpoint"], networks) or _with_query(columns["endpoint"])))
+    if endpoint := columns.get("endpoint"):
+        query = "It has no query." if "?" in endpoint else None
+        found.append(("endpoint", http.check_url(endpoint, networks) or query))
     if columns.get("host"):
         found.append(("host", http.check_host(columns["host"], networks)))
     names = [name for name in ("bucket", "region") if columns.get(name) and not _NAME.fullmatch(columns[name])]
@@ -191,10 +185,6 @@ def _wrong_values(change: Change[ExportSchedule], kind: Kind) -> list[FieldError
             found.append(("host_key", "This is no public key, such as ssh-ed25519 AAAA…"))
     found.append(("format", missing_extra(change.after("format"))))
     return [FieldError("invalid_format", text, pointer=f"/{name}") for name, text in found if text]
-
-
-def _with_query(url: str) -> str | None:
-    return "It has no query." if "?" in url else None
 
 
 def _seal(change: Change[ExportSchedule]) -> None:
@@ -227,10 +217,6 @@ def address_of(one: ExportSchedule) -> str:
     return place[one.destination] + one.path.lstrip("/")
 
 
-def _taken(_: errors.Conflict) -> errors.Refusal:
-    return errors.Invalid.at("/path", "taken", "Another export on a timetable writes into this folder.")
-
-
 SCHEDULE = Noun(
     record=ExportSchedule,
     table="export_schedule",
@@ -255,7 +241,7 @@ SCHEDULE = Noun(
     filled=("sealed_secret", "scopes", "next_time"),
     filled_later=("sealed_secret", "scopes", "next_time"),
     check=_check,
-    conflict=_taken,
+    conflict=lambda _: errors.Invalid.at("/path", "taken", "Another export on a timetable writes into this folder."),
     screens=Screens(
         path="/console/settings/exports",
         tab="exports",
@@ -289,11 +275,8 @@ class RunRecord:
     bytes: int
     error: Problem
     reply: str | None
-    owner: Annotated[UUID | None, Hidden()]
-    lease_until: Annotated[datetime | None, Hidden()]
     attempts: Annotated[int, Hidden()]
     started_time: datetime | None
-    version: Annotated[int, Hidden()]
     created_time: datetime
     finished_time: datetime | None
     created_by: fields.Id | None
@@ -329,10 +312,9 @@ class ExportCheck(fields.Resource):
     summary="Get the runs of an export schedule",
     description=f"Kept for {KEPT_DAYS} days.",
 )
-async def list_export_runs(call: Call[None], db: Database) -> Answer:
+async def list_export_runs(call: Call[None], db: Database) -> Rows[RunRecord]:
     schedule = await nouns.get(SCHEDULE, db, caller=call.caller, key=call.ids["schedule_id"])
-    found = await list_run_records(db, **_key(schedule), page=call.page)
-    return Answer(found.map(lambda one: ExportRun.of(one, call.zone)))
+    return await list_run_records(db, **_key(schedule), page=call.page)
 
 
 @routes.post(
@@ -365,14 +347,14 @@ async def check(schedule: ExportSchedule, *, site: Site, now: datetime) -> Expor
     problem, reply, shown = None, "", None
     try:
         target = target_of(schedule, site)
-        await stores.check(target, allowed=site.networks, now=now)
+        try:
+            await stores.check(target, allowed=site.networks, now=now)
+        except Failed as failed:
+            problem, reply = failed.problem, failed.reply
+            if problem in {"unknown_host_key", "wrong_host_key"}:
+                shown = await stores.host_key_of(target, allowed=site.networks)
     except Failed as failed:
         problem, reply = failed.problem, failed.reply
-        if problem in {"unknown_host_key", "wrong_host_key"}:
-            try:
-                shown = await stores.host_key_of(target_of(schedule, site), allowed=site.networks)
-            except Failed as other:
-                problem, reply = other.problem, other.reply
     fingerprint = shown and stores.fingerprint_of(shown)
     return ExportCheck(problem=problem, reply=reply or None, host_key=shown, fingerprint=fingerprint)
 
@@ -403,21 +385,13 @@ def target_of(schedule: ExportSchedule, site: Site) -> Target:
     return Target(**shared, **own)
 
 
-def next_time_of(get: Callable[[str], Any], *, time_zone: str, now: datetime) -> datetime | None:
-    """The next time by the members that `get` gives; None where it does not run."""
-    if not get("active"):
-        return None
-    return next_run(now, every=get("every"), day=get("day"), hour=get("hour"), zone=times.zone_of(time_zone))
-
-
 async def begin_due(db: Database, *, now: datetime, limit: int) -> int:
     """Begin the runs that are due; one that is still under way is not begun twice."""
     due = await _claim_due(db, now=now, limit=limit)
-    for organization_id, schedule_id, time_zone in due:
+    for organization_id, schedule_id, active, time_zone, every, day, hour in due:
         key = {"organization_id": organization_id, "schedule_id": schedule_id}
-        schedule = await nouns.find(SCHEDULE, db, organization_id=organization_id, key=schedule_id)
-        assert schedule is not None  # noqa: S101  it is locked
-        next_time = next_time_of(partial(getattr, schedule), time_zone=time_zone, now=now)
+        zone = times.zone_of(time_zone)
+        next_time = next_run(now, every=every, day=day, hour=hour, zone=zone) if active else None
         await _insert_run(db, **key, run_id=ids.ordered(now), now=now, by=None)
         await _update_next_time(db, **key, next_time=next_time)
     return len(due)
@@ -463,12 +437,10 @@ async def _insert_run(
     )
 
 
-async def _claim_due(  # any tenant: workers serve all
-    db: Database, *, now: datetime, limit: int
-) -> list[tuple[str, str, str]]:
-    """Organization, schedule and time zone of those that are due; locked until the transaction ends."""
+async def _claim_due(db: Database, *, now: datetime, limit: int) -> list[tuple[str, str, bool, str, Every, int, int]]:
+    """Those that are due, with what their next time follows from; locked until the transaction ends."""
     return await db.fetch_tuples(
-        """select s.organization_id, s.schedule_id, o.time_zone
+        """select s.organization_id, s.schedule_id, s.active, o.time_zone, s.every, s.day, s.hour
            from export_schedule s join organization o on o.organization_id = s.organization_id
            where s.next_time <= $1 order by s.next_time limit $2 for update of s skip locked""",
         *(now, limit),

@@ -1,7 +1,7 @@
 """Settings: exports on a timetable. Their form by destination, the page of one with its runs, its check and its key."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -17,7 +17,6 @@ from afterword.kit.nouns import structs
 from afterword.kit.nouns.declaration import version_of
 from afterword.kit.texts import Marked
 from afterword.kit.transport import stores
-from afterword.kit.transport.stores import Kind
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import fields, html
@@ -53,7 +52,7 @@ routes = screens_of(SCHEDULE, without=("new", "edit"))
 
 @routes.post(f"{PATH}/new", scope="Questionnaire Export.Create", proof=True, again=(errors.Invalid, errors.Forbidden))
 async def create(visit: Visit) -> Response:
-    document = document_of(visit.form, _inputs(_kind(visit)))
+    document = document_of(visit.form, _inputs(visit.form.text("destination")))
     request = read_as(structs.creation_of(SCHEDULE), document, visit)
     async with visit.write() as db:
         made = await nouns.create(SCHEDULE, db, columns=request.named(), **visit.acting)
@@ -64,8 +63,9 @@ async def create(visit: Visit) -> Response:
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     """The form for a destination, once one is chosen."""
     words, kinds = visit.words, _kinds(visit)
-    kind = _kind(visit)
+    kind = visit.form.text("destination") or visit.query.get("destination", "")
     if kind not in kinds:
+        rest = {"state": "", "when": "", "more": ""}
         return visit.page(
             "things.html",
             title=words("New export on a timetable"),
@@ -73,23 +73,21 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
             lead=words("Where do the files go?"),
             new=None,
             list=Listing(
-                rows=[
-                    {"url": f"{PATH}/new?destination={one}", "title": text, "state": "", "when": "", "more": ""}
-                    for one, text in kinds.items()
-                ],
+                rows=[{"url": f"{PATH}/new?destination={one}", "title": text, **rest} for one, text in kinds.items()],
                 empty="",
             ),
         )
+    options: Options = {**await _options(visit), "destination": [(kind, kinds[kind])]}
     blank: dict[str, Any] = dict.fromkeys((*HEAD, *OF_KIND[kind]), "")
-    stored = structs.creation_of(SCHEDULE)(**{**blank, "destination": kind, "format": _formats()[0][0]})
+    blank |= {"destination": kind, "format": options["format"][0][0]}
     return form_page(
         visit,
         title=words("New export on a timetable"),
         back=(words("Exports on a timetable"), PATH),
         inputs=_inputs(kind),
-        stored=stored,
+        stored=structs.creation_of(SCHEDULE)(**blank),
         refusal=refusal,
-        options={**await _options(visit), "destination": [(kind, kinds[kind])]},
+        options=options,
     )
 
 
@@ -127,13 +125,9 @@ async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     )
 
 
-@routes.post(f"{ONE}/run", scope="Questionnaire Export.Create")
+@routes.post(f"{ONE}/run", scope="Questionnaire Export.Create", again=(errors.Conflict,), at=ONE)
 async def run(visit: Visit) -> Response:
-    try:
-        async with visit.write() as db:
-            await schedules.run_now(db, caller=visit.caller, schedule_id=visit.id("schedule_id"), now=visit.now)
-    except errors.Conflict as refusal:
-        return await _page(visit, refusal)
+    await visit.change(schedules.run_now, caller=visit.caller, now=visit.now, **visit.ids)
     return html.redirect(f"{PATH}/{visit.id('schedule_id')}?done=started")
 
 
@@ -154,12 +148,11 @@ async def confirm_host_key(visit: Visit) -> Response:
 @routes.get(ONE, scope="Questionnaire Export.Read")
 async def _page(visit: Visit, refusal: errors.Refusal | None = None, found: ExportCheck | None = None) -> Response:
     words, row = visit.words, await visit.row(SCHEDULE)
+    of_it = {"organization_id": row.organization_id}
     async with visit.read() as db:
-        key = {"organization_id": row.organization_id, "schedule_id": row.schedule_id}
-        runs = await schedules.list_run_records(db, **key, page=page_of(RUNS, visit.query))
-        asked = await questionnaires.get_questionnaire(
-            db, organization_id=row.organization_id, questionnaire_id=row.questionnaire_id
-        )
+        page = page_of(RUNS, visit.query)
+        runs = await schedules.list_run_records(db, **of_it, schedule_id=row.schedule_id, page=page)
+        asked = await questionnaires.get_questionnaire(db, **of_it, questionnaire_id=row.questionnaire_id)
     here = f"{PATH}/{row.schedule_id}"
     return visit.page(
         "export_schedule.html",
@@ -201,9 +194,8 @@ def _run(visit: Visit, one: RunRecord) -> dict[str, Any]:
 
 def _facts(visit: Visit, row: ExportSchedule, questionnaire: str) -> Sequence[tuple[str, str]]:
     words, zone = visit.words, visit.zone
-    next_time, last_time = (
-        words.moment(each, time_zone=zone) if each else NOTHING for each in (row.next_time, row.last_time)
-    )
+    times = (row.next_time, row.last_time)
+    next_time, last_time = (words.moment(each, time_zone=zone) if each else NOTHING for each in times)
     found = [
         (words("Questionnaire"), questionnaire),
         (words("Destination"), schedules.address_of(row)),
@@ -217,31 +209,21 @@ def _facts(visit: Visit, row: ExportSchedule, questionnaire: str) -> Sequence[tu
     return found
 
 
-def _kind(visit: Visit) -> Kind:
-    return cast("Kind", visit.form.text("destination") or visit.query.get("destination", ""))
-
-
 def _kinds(visit: Visit) -> dict[str, str]:
     """The destinations that this installation has."""
     has = {"folder": bool(visit.site.export_folder), "s3": True, "sftp": stores.has_sftp()}
     return {kind: visit.words(text) for kind, text in DESTINATIONS if has[kind]}
 
 
-def _formats() -> list[tuple[str, str]]:
-    return [(name, text) for name, text in FORMATS if not missing_extra(name)]
-
-
 def _inputs(kind: str, *, later: bool = False) -> tuple[Input, ...]:
-    names = (*HEAD, *OF_KIND.get(cast("Kind", kind), ("path",)), *REST)
-    found = inputs_of(SCHEDULE, later=later, names=names)
-    return tuple(sorted(found, key=lambda one: names.index(one.name)))
+    names = (*HEAD, *OF_KIND.get(kind, ("path",)), *REST)
+    return inputs_of(SCHEDULE, later=later, names=names)
 
 
 async def _options(visit: Visit) -> Options:
-    async with visit.read() as db:
-        page = Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
-        found = await questionnaires.list_questionnaires(db, **visit.caller.part, page=page)
+    page = Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+    found = await visit.load(questionnaires.list_questionnaires, **visit.caller.part, page=page)
     return {
         "questionnaire_id": [(one.questionnaire_id, one.display_name) for one in found.items],
-        "format": _formats(),
+        "format": [(name, text) for name, text in FORMATS if not missing_extra(name)],
     }

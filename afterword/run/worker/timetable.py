@@ -11,6 +11,7 @@ from afterword.kit.db import Database, Pool
 from afterword.kit.transport import stores
 from afterword.kit.transport.stores import Failed, Store
 from afterword.listening.exports import datasets, schedules
+from afterword.listening.exports import service as exports
 from afterword.listening.exports.datasets import CODEBOOK, DataSet, Day, PartFile, Position
 from afterword.listening.exports.schedules import RUNS, RunRecord
 from afterword.run.worker.long_work import LongWorker
@@ -37,7 +38,7 @@ class Shipper(LongWorker[RunRecord]):
         try:
             target = schedules.target_of(data_set.schedule, self._site)
             async with stores.opened(target, allowed=self._site.networks, now=now) as store:
-                await self._put_codebook(data_set, store)
+                await stores.put_bytes(store, CODEBOOK, data_set.codebook)
                 for day in days:
                     if stop.is_set():
                         return
@@ -62,49 +63,29 @@ class Shipper(LongWorker[RunRecord]):
                     return await datasets.plan(database, data_set=data_set)
         return []
 
-    async def _put_codebook(self, data_set: DataSet, store: Store) -> None:
-        part = await asyncio.to_thread(PartFile, data_set)
-        try:
-            await asyncio.to_thread(part.path.write_bytes, data_set.codebook)
-            await store.put(CODEBOOK, part.path)
-        finally:
-            await asyncio.to_thread(part.close)
-
     async def _write(self, data_set: DataSet, day: Day, store: Store) -> None:
         """Each file of a day, then those of before that are too many go, then the day is kept."""
-        after, number, part = day.after, 0, None
-        try:
-            while day.fingerprint is not None:
-                async with db.transaction(self._pool) as database:
-                    scanned = await datasets.read(database, data_set=data_set, day=day, after=after)
-                if scanned is None:
-                    break
-                after = scanned.last
-                if scanned.responses:
-                    part = part or await asyncio.to_thread(PartFile, data_set)
-                    await asyncio.to_thread(part.write, scanned.responses)
-                if part is not None and part.is_full:
-                    number, part = await self._put(data_set, day, number, part, store), None
-            if part is None and data_set.is_whole:
-                part = await asyncio.to_thread(PartFile, data_set)
-            if part is not None:
-                number, part = await self._put(data_set, day, number, part, store), None
-        finally:
-            if part is not None:
+        after, number, has_more = day.after, 0, day.fingerprint is not None
+        while has_more:
+            part = await asyncio.to_thread(PartFile, data_set)
+            try:
+                while has_more and not part.is_full:
+                    async with db.transaction(self._pool) as database:
+                        scanned = await exports.read(database, work=data_set.work, after=after, oldest=day.oldest)
+                    has_more = scanned is not None
+                    if scanned is not None:
+                        after = scanned.last
+                        await asyncio.to_thread(part.write, scanned.responses)
+                if part.row_count or data_set.is_whole:
+                    size = await asyncio.to_thread(part.end)
+                    async with db.transaction(self._pool) as database:
+                        await datasets.update_parts(database, data_set=data_set, day=day, parts=number + 1)
+                    await store.put(data_set.name(day.day, number), part.path)
+                    data_set.files.update(file_count=1, row_count=part.row_count, bytes=size)
+                    number += 1
+            finally:
                 await asyncio.to_thread(part.close)
         for surplus in range(number, day.parts):
             await store.delete(data_set.name(day.day, surplus))
         async with db.transaction(self._pool) as database:
-            await datasets.settle(database, data_set=data_set, day=day, parts=number)
-
-    async def _put(self, data_set: DataSet, day: Day, number: int, part: PartFile, store: Store) -> int:
-        """Put a file; returns the number of the next one."""
-        try:
-            size = await asyncio.to_thread(part.end)
-            async with db.transaction(self._pool) as database:
-                await datasets.note_part(database, data_set=data_set, day=day, number=number)
-            await store.put(data_set.name(day.day, number), part.path)
-        finally:
-            await asyncio.to_thread(part.close)
-        data_set.files.update(file_count=1, row_count=part.row_count, bytes=size)
-        return number + 1
+            await datasets.settle_day(database, data_set=data_set, day=day, parts=number)

@@ -109,6 +109,15 @@ class TestRun:
         assert "done" == (await timetable.last_run(schedule))["state"]
         assert None is not (await timetable.get_schedule(schedule))["last_time"]
 
+    async def test_off(self, timetable: Timetable) -> None:
+        """A failure may put a run nearer, but no timetable begins again."""
+        schedule = await timetable.schedule(active=False)
+        timetable.site = replace(timetable.site, export_folder=f"{timetable.site.export_folder}/missing")
+        await timetable.run(schedule)
+        async with db.transaction(timetable.pool) as database:
+            await schedules.begin_due(database, now=database.clock.now() + timedelta(days=1), limit=9)
+        assert None is (await timetable.get_schedule(schedule))["next_time"]
+
     async def test_another_destination_begins_anew(self, timetable: Timetable) -> None:
         await timetable.respond({CSAT: Given(1)})
         schedule = await timetable.schedule()
