@@ -465,7 +465,7 @@ async def _settle_schedule(
              problem_time = case when $3::text is not null then coalesce(problem_time, $5) end,
              last_time = case when $3 is null then $5 else last_time end,
              failures = case when $3 is null then 0 else failures + 1 end,
-             next_time = case when $3 is null then next_time
+             next_time = case when $3 is null or not active then next_time
                else least(next_time, $5::timestamptz + make_interval(secs => $6 * 2 ^ least(failures, 10))) end
            where organization_id = $1 and schedule_id = $2 returning failures""",
         *(organization_id, schedule_id, problem, reply, now, RETRY_SECONDS),
