@@ -124,19 +124,21 @@ routes = (records.routes, records.rule_routes, routes_of_events)
 )
 async def list_source_events(call: Call[None], db: Database) -> Rows[SourceEventRecord]:
     source = await nouns.get(SOURCE, db, caller=call.caller, key=call.ids["source_id"])
-    return await store.list_events(
-        db, organization_id=source.organization_id, source_id=source.source_id, page=call.page
-    )
+    return await store.list_events(db, **records.place_of(source), page=call.page)
 
 
 @routes_of_events.get(
     "/source/{source_id}/event/{source_event_id}", scope="Source.Read", answer=SourceEvent, summary="Get Source Event"
 )
 async def get_source_event(call: Call[None], db: Database) -> SourceEventRecord:
-    source = await nouns.get(SOURCE, db, caller=call.caller, key=call.ids["source_id"])
-    return errors.found(
-        await store.get_event(db, organization_id=source.organization_id, **call.ids), "There is no such event."
-    )
+    return await get_event(db, caller=call.caller, **call.ids)
+
+
+async def get_event(db: Database, *, caller: Caller, source_id: str, source_event_id: str) -> SourceEventRecord:
+    """Raises NotFound."""
+    place = records.place_of(await nouns.get(SOURCE, db, caller=caller, key=source_id))
+    found = await store.get_event(db, **place, source_event_id=source_event_id)
+    return errors.found(found, "There is no such event.")
 
 
 class TriedEvent(fields.Answer):
@@ -169,8 +171,7 @@ class TriedRule(fields.Answer):
     refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def simulate_source_rule(call: Call[Any], db: Database) -> Answer:
-    columns = written(RULE, call.body.named())
-    tried = await try_columns(db, source_id=call.ids["source_id"], columns=columns, **call.acting)
+    tried = await try_columns(db, **call.ids, columns=call.body.named(), **call.acting)
     results = [
         TriedEvent(
             source_event_id=one.event.source_event_id,
@@ -190,14 +191,10 @@ async def try_columns(
 ) -> list[Tried]:
     """Try a rule that nobody has stored. Raises NotFound, and Invalid as its creation does."""
     source = await nouns.get(SOURCE, db, caller=caller, key=source_id)
-    change = Change[SourceRule](db=db, caller=caller, site=site, now=now, key=None, before=None, columns=dict(columns))
+    change = Change[SourceRule](
+        db=db, caller=caller, site=site, now=now, key=None, before=None, columns=written(RULE, columns)
+    )
     await RULE.check(change)
     stamps = {"version": 1, "created_time": now, "updated_time": now, "created_by": None, "updated_by": None}
-    rule = SourceRule(
-        **columns,
-        **stamps,
-        organization_id=source.organization_id,
-        source_id=source_id,
-        source_rule_id="",
-    )
+    rule = SourceRule(**change.columns, **stamps, **records.place_of(source), source_rule_id="")
     return await service.try_rule(db, caller=caller, rule=rule, site=site, now=now)

@@ -61,6 +61,10 @@ def seal_context(organization_id: str, source_id: str) -> str:
     return f"source:{organization_id}:{source_id}"
 
 
+def place_of(source: Source) -> dict[str, Any]:
+    return {"organization_id": source.organization_id, "source_id": source.source_id}
+
+
 def kind_of(name: str, settings: Mapping[str, str]) -> SourceKind:
     """The kind as a source has it. Raises Invalid for a kind that there is not, and for settings that are wrong."""
     kind = KINDS.get(name)
@@ -104,9 +108,12 @@ def state_of(words: Texts, one: Source) -> str:
     return "" if one.last_time else words("waiting for the first call")
 
 
+def kind_label(one: Source) -> str:
+    return KINDS[one.kind].label if one.kind in KINDS else one.kind
+
+
 def _row(words: Texts, one: Source) -> dict[str, str]:
-    kind = KINDS.get(one.kind)
-    return {"state": state_of(words, one), "more": kind.label if kind else one.kind}
+    return {"state": state_of(words, one), "more": kind_label(one)}
 
 
 SOURCE = Noun(
