@@ -30,7 +30,7 @@ from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html
-from afterword.sending.intake.sources import api, records, store
+from afterword.sending.intake.sources import api, records, service, store
 from afterword.sending.intake.sources.records import RULE, SOURCE, Source, SourceRule
 from afterword.sending.intake.sources.store import EVENTS, SourceEventRecord
 from afterword.sending.pipelines.resources import duration_of
@@ -250,17 +250,17 @@ async def event_page(visit: Visit) -> Response:
 
 async def _rules_of(visit: Visit, db: Database, source: Source) -> list[tuple[SourceRule, str]]:
     """Each with its sentence, the oldest first."""
-    page = Page.first(structs.listing_of(RULE), limit=records.RULES_OF_ONE_MAX)
-    found = await nouns.rows(RULE, db, **visit.caller.reach, parent_id=source.source_id, page=page)
+    found = await records.rules_of(db, source_id=source.source_id, **visit.caller.reach)
     subjects = await _subjects(visit, db, source)
     titles = {one.pipeline_id: one.title for one, _ in await choices_of(visit, db)}
-    return [(one, sentence_of(visit.words, one, titles, subjects)) for one in found.items[::-1]]
+    return [(one, sentence_of(visit.words, one, titles, subjects)) for one in found]
 
 
 async def _subjects(visit: Visit, db: Database, source: Source) -> Subjects:
     """The values that rules may compare: those that the kind names, and those of the last events."""
     seen: dict[str, Counter[Value]] = defaultdict(Counter)
-    for event in await store.list_kept(db, **records.place_of(source), limit=SEEN_MAX):
+    page = Page.first(EVENTS, limit=SEEN_MAX)
+    for event in (await store.list_events(db, **records.place_of(source), page=page)).items:
         for name, value in event.values.items():
             seen[name][value] += 1
     try:
@@ -359,13 +359,13 @@ async def save_rule(visit: Visit) -> Response:
     document, of_source = document_of(visit.form, inputs_of(RULE)) | {"conditions": condition}, visit.id("source_id")
     if visit.form.text("then") == "try":
         columns = read_as(structs.creation_of(RULE), document, visit).named()
-        tried = await visit.load(api.try_columns, source_id=of_source, columns=columns, **visit.acting)
+        tried = await visit.load(service.try_rule, source_id=of_source, columns=columns, **visit.acting)
         return await rule_form(visit, tried=_tried(visit, tried))
     await _saved(visit, RULE, rule, document, partial(records.create_rule, source_id=of_source))
     return html.redirect(f"{PATH}/{of_source}?done=saved")
 
 
-def _tried(visit: Visit, tried: Sequence[api.Tried]) -> dict[str, Any]:
+def _tried(visit: Visit, tried: Sequence[service.Tried]) -> dict[str, Any]:
     words, asked = visit.words, sum(one.asks for one in tried)
     if not tried:
         return {"text": words("There is no such event yet to try it on."), "rows": []}

@@ -10,6 +10,7 @@ from msgspec import Meta
 from afterword import errors, ids
 from afterword.core.sources import KINDS, rules
 from afterword.core.sources.parts import SourceKind, What
+from afterword.core.wire.lists import Page
 from afterword.errors import FieldError, Sentence
 from afterword.kit import sealing
 from afterword.kit.db import Database
@@ -19,7 +20,7 @@ from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, H
 from afterword.kit.nouns.structs import creation_of, listing_of, resource_of
 from afterword.kit.texts import Texts
 from afterword.kit.web import fields
-from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.kit.web.operations import Answer, Call
 from afterword.sending.pipelines import store as pipelines
 
 SETTINGS_MAX: Final = 40
@@ -215,10 +216,9 @@ RULE = Noun(
     check=_check_rule,
 )
 RULES: Final = "/source/{source_id}/rule"
-rule_routes = Routes(tag=RULE.tag)
 
 
-@rule_routes.list(
+@routes.list(
     RULES, scope="Source.Read", answer=resource_of(RULE), listing=listing_of(RULE), summary="Get all rules of a source"
 )
 async def list_rules_of_source(call: Call[None], db: Database) -> Answer:
@@ -227,7 +227,7 @@ async def list_rules_of_source(call: Call[None], db: Database) -> Answer:
     return await answer_of_rows(RULE, call, db, rows)
 
 
-@rule_routes.post(
+@routes.post(
     RULES,
     scope="Source.Create",
     body=creation_of(RULE),
@@ -240,7 +240,7 @@ async def create_source_rule(call: Call[Any], db: Database) -> Answer:
     return await answer_of(RULE, call, db, made)
 
 
-rule_routes.all += [route_of(RULE, operation) for operation in RULE.operations if operation != "create"]
+routes.all += [route_of(RULE, operation) for operation in RULE.operations if operation != "create"]
 
 
 async def create_rule(
@@ -249,8 +249,12 @@ async def create_rule(
     """Raises NotFound without such a source, and what the rules of the noun raise."""
     await nouns.get(SOURCE, db, caller=acting["caller"], key=source_id, is_locked=True)
     made = await nouns.create(RULE, db, columns={**columns, "source_id": source_id}, **acting)
-    page = nouns.whole_page(RULE)
-    found = await nouns.rows(RULE, db, organization_id=made.record.organization_id, parent_id=source_id, page=page)
-    if len(found.items) > RULES_OF_ONE_MAX:
+    if len(await rules_of(db, source_id=source_id, organization_id=made.record.organization_id)) > RULES_OF_ONE_MAX:
         raise errors.Invalid.at("", "too_many", f"A source has at most {RULES_OF_ONE_MAX} rules.")
     return made
+
+
+async def rules_of(db: Database, *, source_id: str, **reach: Any) -> list[SourceRule]:
+    """The rules of a source, the oldest first."""
+    page = Page.first(listing_of(RULE), limit=RULES_OF_ONE_MAX + 1)
+    return (await nouns.rows(RULE, db, **reach, parent_id=source_id, page=page)).items[::-1]

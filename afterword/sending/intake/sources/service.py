@@ -5,9 +5,10 @@ delivery and a refund which arrive together are decided about in one order.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final
 
@@ -25,14 +26,20 @@ from afterword.core.sources.parts import Happening
 from afterword.core.sources.rules import Event, Terms
 from afterword.core.text import locales
 from afterword.core.wire import times
+from afterword.core.wire.lists import Page
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns.declaration import Change
+from afterword.kit.nouns.structs import written
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.intake import dry_runs
 from afterword.sending.intake.dry_runs import RowForecast
-from afterword.sending.intake.sources import store
-from afterword.sending.intake.sources.records import SourceRule
-from afterword.sending.intake.sources.store import KeptEvent
+from afterword.sending.intake.sources import records, store
+from afterword.sending.intake.sources.records import RULE, SOURCE, SourceRule
+from afterword.sending.intake.sources.store import SourceEventRecord
+from afterword.sending.pipelines import store as pipelines
+from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.queue import service as queue
 from afterword.sending.queue import store as queue_store
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
@@ -58,29 +65,31 @@ SAYS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Target:
-    """A rule and where its items go; `questionnaire_id` is that of its pipeline, None where that was deleted."""
+    """A rule, and the pipeline of its items; None where that was deleted, or no event is of the rule's sort."""
 
     rule: SourceRule
-    terms: Terms
-    questionnaire_id: str | None
-    channel_id: int
-    delay: timedelta | None  # None: that of a date, which the pipeline counts from
+    pipeline: Pipeline | None
 
-    @classmethod
-    def of(cls, rule: SourceRule, pipeline: Mapping[str, Any] | None) -> "Target":
-        terms = Terms(
-            condition=conditions.read_saved(rule.conditions), unless=rule.unless, age_days_max=rule.age_days_max
-        )
-        if pipeline is None:
-            return cls(rule, terms, None, 0, None)
-        delay = None
-        if rule.delay_days is not None or rule.delay_hours is not None:
-            delay = timedelta(days=rule.delay_days or 0, hours=rule.delay_hours or 0)
-        elif pipeline["delay_from"] is None:
-            delay = timedelta(**{unit: pipeline[f"delay_cap_{unit}"] for unit in ("days", "hours", "minutes")})
-        return cls(rule, terms, pipeline["questionnaire_id"], pipeline["channel_id"], delay)
+    @cached_property
+    def terms(self) -> Terms:
+        rule, condition = self.rule, conditions.read_saved(self.rule.conditions)
+        return Terms(condition=condition, unless=rule.unless, age_days_max=rule.age_days_max)
+
+    def delay_by(self, pipeline: Pipeline) -> timedelta | None:
+        """None: that of a date, which the pipeline counts from."""
+        days, hours = self.rule.delay_days, self.rule.delay_hours
+        if days is not None or hours is not None:
+            return timedelta(days=days or 0, hours=hours or 0)
+        if pipeline.delay_from is not None:
+            return None
+        return timedelta(**{unit: getattr(pipeline, f"delay_cap_{unit}") for unit in ("days", "hours", "minutes")})
+
+
+async def _target(db: Database, rule: SourceRule, whats: Collection[str]) -> Target:
+    path = {"organization_id": rule.organization_id, "pipeline_id": rule.pipeline_id}
+    return Target(rule, await pipelines.get_template(db, **path) if rule.what in whats else None)
 
 
 async def take(
@@ -97,7 +106,7 @@ async def take(
     if len(happenings) > HAPPENINGS_MAX:
         raise errors.Invalid(f"A call has at most {HAPPENINGS_MAX} events.")
     place: dict[str, Any] = {"organization_id": organization_id, "source_id": source_id}
-    found = {one.event_id: one for one in (_kept(each, now=now) for each in reversed(happenings))}
+    found = {one.event_id: one for one in (_kept(each, source_id, now) for each in reversed(happenings))}
     object_ids = sorted({one.object_id for one in found.values() if one.object_id})
     if object_ids:
         await store.claim_objects(db, **place, object_ids=object_ids)
@@ -106,8 +115,9 @@ async def take(
     documents = [msgspec.structs.asdict(one) for one in complete]
     new = set(await store.insert_events(db, **place, documents=documents, now=now)) if documents else set[str]()
     fresh = [one for one in complete if one.source_event_id in new]
-    rows = await store.list_rules(db, **place) if fresh else []
-    targets = [Target.of(rule, pipeline) for rule, pipeline in rows]
+    whats = {one.what for one in fresh}
+    of_source = await records.rules_of(db, **place) if fresh else []
+    targets = [await _target(db, one, whats) for one in of_source if one.active]
     if targets:
         decisions = await _decide(db, place, fresh, targets, test=test, secret=secret, now=now)
         await store.update_decisions(db, organization_id=organization_id, decisions=decisions)
@@ -123,7 +133,7 @@ async def refuse(db: Database, *, organization_id: str, source_id: str, problem:
 async def _decide(
     db: Database,
     place: Mapping[str, str],
-    fresh: Sequence[KeptEvent],
+    fresh: Sequence[SourceEventRecord],
     targets: Sequence[Target],
     *,
     test: bool,
@@ -131,7 +141,7 @@ async def _decide(
     now: datetime,
 ) -> dict[str, list[dict[str, Any]]]:
     decisions: dict[str, list[dict[str, Any]]] = {one.source_event_id: [] for one in fresh}
-    wanted: list[tuple[KeptEvent, Target, NewItem]] = []
+    wanted: list[tuple[SourceEventRecord, Target, NewItem]] = []
     stops = await _stops(db, place, fresh, targets)
     for one in fresh:
         decisions[one.source_event_id] += await _cancel(db, place, one, targets)
@@ -150,7 +160,7 @@ async def _decide(
         elif isinstance(outcome, ReferenceTaken):
             said = _said(target.rule, "not_asked", "already_asked")
         else:
-            said = _said(target.rule, "not_asked", _code(outcome)) | {"detail": _message(outcome)}
+            said = _said(target.rule, "not_asked") | _why(outcome)
         decisions[one.source_event_id].append(said)
     return {key: said for key, said in decisions.items() if said}
 
@@ -159,48 +169,54 @@ async def _decide(
 class Tried:
     """The decision of a rule about an event, tried; `reason` and its `detail` where nobody would be asked."""
 
-    event: KeptEvent
+    event: SourceEventRecord
     asks: bool
     reason: str | None = None
     detail: str | None = None
     planned_time: datetime | None = None
 
 
-async def try_rule(db: Database, *, caller: Caller, rule: SourceRule, site: Site, now: datetime) -> list[Tried]:
-    """Decide about the last events of the source and of the rule's sort as if they came now; nothing is kept.
+async def try_rule(
+    db: Database, *, source_id: str, columns: Mapping[str, Any], caller: Caller, site: Site, now: datetime
+) -> list[Tried]:
+    """Decide by a rule that nobody has stored about the last events of its sort as if they came now; nothing is kept.
 
-    References that items have already do not count: these events had their turn.
+    References that items have already do not count: these events had their turn. Raises NotFound, and Invalid as the
+    creation of the rule does.
     """
-    place = {"organization_id": rule.organization_id, "source_id": rule.source_id}
-    kept = [one for one in await store.list_kept(db, **place, limit=TRIED_MAX) if one.what == rule.what]
-    target = Target.of(
-        rule, await store.get_pipeline(db, organization_id=rule.organization_id, pipeline_id=rule.pipeline_id)
-    )
+    place = records.place_of(await nouns.get(SOURCE, db, caller=caller, key=source_id))
+    change = Change[SourceRule](db=db, caller=caller, site=site, now=now, key=None, before=None)
+    change.columns.update(written(RULE, columns))
+    await RULE.check(change)
+    stamps = {"version": 1, "created_time": now, "updated_time": now, "created_by": None, "updated_by": None}
+    rule = SourceRule(**change.columns, **stamps, **place, source_rule_id="")
+    page = Page.first(store.EVENTS, limit=TRIED_MAX)
+    kept = [one for one in (await store.list_events(db, **place, page=page)).items if one.what == rule.what]
+    target = await _target(db, rule, {rule.what})
     stops = await _stops(db, place, kept, [target])
     items = [await _item(db, one, target, stops=stops.get(one.object_id, {}), test=False, now=now) for one in kept]
     rows = [item.request for item in items if isinstance(item, NewItem)]
-    path = {"questionnaire_id": target.questionnaire_id or "", "pipeline_id": rule.pipeline_id}
+    questionnaire_id = target.pipeline.questionnaire_id if target.pipeline else ""
+    path = {"questionnaire_id": questionnaire_id, "pipeline_id": rule.pipeline_id}
     forecasts = iter(
         await dry_runs.simulate(db, caller=caller, **path, rows=rows, on_conflict="skip", site=site) if rows else ()
     )
-    return [
-        Tried(one, asks=False, reason=item, detail=SAYS[item])
-        if isinstance(item, str)
-        else _tried(one, next(forecasts))
-        for one, item in zip(kept, items, strict=True)
-    ]
+    found = [item if isinstance(item, str) else next(forecasts) for item in items]
+    return [_tried(one, outcome) for one, outcome in zip(kept, found, strict=True)]
 
 
-def _tried(event: KeptEvent, forecast: RowForecast) -> Tried:
+def _tried(event: SourceEventRecord, forecast: RowForecast | str) -> Tried:
+    if isinstance(forecast, str):
+        return Tried(event, asks=False, reason=forecast, detail=SAYS[forecast])
     if forecast.refusal is not None:
-        return Tried(event, asks=False, reason=_code(forecast.refusal), detail=_message(forecast.refusal))
+        return Tried(event, asks=False, **_why(forecast.refusal))
     decision = forecast.decision
     if decision is not None and decision.verdict == "skip":
         return Tried(event, asks=False, reason=decision.reason, detail=decision.text)
     return Tried(event, asks=True, planned_time=forecast.planned_time)
 
 
-def _kept(happening: Happening, *, now: datetime) -> KeptEvent:
+def _kept(happening: Happening, source_id: str, now: datetime) -> SourceEventRecord:
     """The event within the limits of its columns; without a time of its own it happened now. Raises Invalid."""
     event_id = _clean(happening.event_id)
     if not event_id:
@@ -211,8 +227,9 @@ def _kept(happening: Happening, *, now: datetime) -> KeptEvent:
         for name, value in list(happening.values.items())[:VALUES_MAX]
         if not isinstance(value, float) or math.isfinite(value)
     }
-    return KeptEvent(
+    return SourceEventRecord(
         source_event_id=ids.ordered(now),
+        source_id=source_id,
         event_id=event_id if len(event_id) <= NAME_CHARACTERS_MAX else sha256(event_id.encode()).hexdigest(),
         what=happening.what,
         name=_clean(happening.name)[:NAME_CHARACTERS_MAX],
@@ -222,15 +239,18 @@ def _kept(happening: Happening, *, now: datetime) -> KeptEvent:
         person={name: text[:IDENTIFIER_CHARACTERS_MAX] for name, text in person.items() if text},
         values=values,
         is_test=happening.is_test,
+        state="no_rule",
+        decisions=[],
+        received_time=now,
     )
 
 
-def _completed(found: Sequence[KeptEvent], known: dict[str, KeptEvent]) -> list[KeptEvent]:
+def _completed(found: Sequence[SourceEventRecord], known: dict[str, SourceEventRecord]) -> list[SourceEventRecord]:
     """Events in the order of their times, each with what earlier ones of its order or ticket said.
 
     A delivery often names neither the number nor the address.
     """
-    complete: list[KeptEvent] = []
+    complete: list[SourceEventRecord] = []
     for one in found:
         before = known.get(one.object_id, one)
         told = msgspec.structs.replace(
@@ -259,16 +279,13 @@ def _said(rule: SourceRule, state: str, reason: str | None = None, *, item_id: s
     }
 
 
-def _code(refusal: errors.Refusal) -> str:
-    return refusal.errors[0].code if refusal.errors else refusal.code
-
-
-def _message(refusal: errors.Refusal) -> str:
-    return str(refusal.errors[0].message if refusal.errors else refusal.detail)
+def _why(refusal: errors.Refusal) -> dict[str, Any]:
+    first = refusal.errors[0] if refusal.errors else None
+    return {"reason": first.code if first else refusal.code, "detail": str(first.message if first else refusal.detail)}
 
 
 async def _stops(
-    db: Database, place: Mapping[str, str], kept: Sequence[KeptEvent], targets: Sequence[Target]
+    db: Database, place: Mapping[str, str], kept: Sequence[SourceEventRecord], targets: Sequence[Target]
 ) -> dict[str, dict[str, datetime]]:
     whats = sorted({what for target in targets for what in target.rule.unless})
     object_ids = sorted({one.object_id for one in kept if one.object_id})
@@ -278,49 +295,49 @@ async def _stops(
 
 
 async def _cancel(
-    db: Database, place: Mapping[str, str], event: KeptEvent, targets: Sequence[Target]
+    db: Database, place: Mapping[str, str], event: SourceEventRecord, targets: Sequence[Target]
 ) -> list[dict[str, Any]]:
     """Cancel the items that wait for this order or ticket, of rules that the event stops."""
     stopped = {one.rule.source_rule_id: one.rule for one in targets if event.what in one.rule.unless}
     if not stopped or not event.object_id or event.is_test:
         return []
     said: list[dict[str, Any]] = []
-    for waiting in await store.list_waiting(db, **place, object_id=event.object_id):
-        rule = stopped.get(waiting.source_rule_id)
-        if rule is None or not rules.stops(event.what, event.time, waiting.time):
+    for rule_id, item_id, asked_time in await store.list_waiting(db, **place, object_id=event.object_id):
+        rule = stopped.get(rule_id)
+        if rule is None or not rules.stops(event.what, event.time, asked_time):
             continue
-        item = await queue_store.get_item_locked(db, organization_id=rule.organization_id, item_id=waiting.item_id)
+        item = await queue_store.get_item_locked(db, organization_id=rule.organization_id, item_id=item_id)
         if item is not None and item.status in {Item.SCHEDULED, Item.CLAIMED}:
             await queue.cancel(
                 db, caller=installation(rule.organization_id), item=item, result=f"Stopped by {event.what}"
             )
-            said.append(_said(rule, "cancelled", item_id=item.item_id))
+            said.append(_said(rule, "cancelled", item_id=item_id))
         else:
-            said.append(_said(rule, "not_asked", "too_late", item_id=waiting.item_id))
+            said.append(_said(rule, "not_asked", "too_late", item_id=item_id))
     return said
 
 
 async def _item(
-    db: Database, event: KeptEvent, target: Target, *, stops: Mapping[str, datetime], test: bool, now: datetime
+    db: Database, event: SourceEventRecord, target: Target, *, stops: Mapping[str, datetime], test: bool, now: datetime
 ) -> NewItem | str:
     """The item that a rule makes of an event, or the reason for which it makes none."""
     fact = Event(time=event.time, is_test=event.is_test, values=event.values, stops=stops)
     if (reason := rules.reason_against(target.terms, fact, now=now)) is not None:
         return reason
-    if target.questionnaire_id is None:
+    rule, pipeline = target.rule, target.pipeline
+    if pipeline is None:
         return "inactive"
     email, phone = event.person.get("email", ""), event.person.get("phone", "")
     by_channel = {CHANNEL_EMAIL: email, CHANNEL_SMS: phone}
-    if not (identifier := by_channel.get(target.channel_id, email or phone or event.subject)):
+    if not (identifier := by_channel.get(pipeline.channel_id, email or phone or event.subject)):
         return "no_address"
-    rule = target.rule
-    declared = await metadata_service.declared_of(
-        db, organization_id=rule.organization_id, questionnaire_id=target.questionnaire_id
-    )
-    send_time = None if target.delay is None else times.moment_at(event.time + target.delay, times.zone_of("UTC"))
+    path = {"organization_id": rule.organization_id, "questionnaire_id": pipeline.questionnaire_id}
+    declared = await metadata_service.declared_of(db, **path)
+    delay = target.delay_by(pipeline)
+    send_time = None if delay is None else times.moment_at(event.time + delay, times.zone_of("UTC"))
     return NewItem(
         caller=installation(rule.organization_id),
-        questionnaire_id=target.questionnaire_id,
+        questionnaire_id=pipeline.questionnaire_id,
         pipeline_id=rule.pipeline_id,
         request=QueueItemRequest(
             responder_channel_identifier=identifier,
@@ -334,7 +351,7 @@ async def _item(
     )
 
 
-def _metadata(event: KeptEvent, declared: Declared) -> MetadataGroups:
+def _metadata(event: SourceEventRecord, declared: Declared) -> MetadataGroups:
     """The values that have the name of a declared one, the names of the person, and the number of order or ticket."""
     number = "case_id" if event.what.startswith("ticket.") else "transaction_id"
     values = {number: event.subject} if event.subject else {}
