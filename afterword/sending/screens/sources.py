@@ -7,6 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
 
+import msgspec
 from starlette.responses import Response
 
 from afterword import errors
@@ -45,6 +46,7 @@ SEEN_MAX: Final = 100  # events whose values are offered
 TRIED_SHOWN: Final = 20
 LINES: Final = frozenset({"events", "values"})  # settings with many lines
 NUMBERS: Final = frozenset({"total", "refunded", "items"})
+KINDS_OF: Final[Mapping[type, Kind]] = {bool: "boolean", int: "number", float: "number"}
 RULE_BLANK: Final = SimpleNamespace(
     what="order.delivered", conditions=None, unless=["order.cancelled", "order.refunded"], age_days_max=14, active=True
 )
@@ -78,6 +80,12 @@ def _inputs(kind: SourceKind, *, is_new: bool = False) -> list[Input]:
     return [title, application, *settings, Input("secret", "text", kind.secret_label, hint), active]
 
 
+def _moved(refusal: errors.Refusal | None, place: Callable[[str], str]) -> errors.Refusal | None:
+    """The refusal with its errors at the fields of the form."""
+    wrong = [replace(one, pointer=place(one.pointer or "")) for one in (refusal.errors if refusal else ())]
+    return errors.Invalid(refusal.detail, errors=wrong) if refusal and wrong else refusal
+
+
 async def _source(visit: Visit) -> Source | None:
     """The source of the address; None on the page of a new one."""
     return await visit.row(SOURCE) if "source_id" in visit.ids else None
@@ -102,13 +110,9 @@ async def source_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
     inputs = _inputs(kind, is_new=source is None)
     if len(applications) < 2 and not is_limited:  # noqa: PLR2004  there is nothing to choose
         inputs = [one for one in inputs if one.name != "application_id"]
-    stored = {f"settings-{name}": text for name, text in source.settings.items()} if source else {"active": True}
-    stored |= {name: getattr(source, name) for name in ("title", "application_id", "active")} if source else {}
+    stored = msgspec.structs.asdict(source) if source else {"active": True, "settings": {}}
+    stored |= {f"settings-{name}": text for name, text in stored["settings"].items()}
     every = [] if is_limited else [("", words("all applications"))]
-    wrong = [
-        replace(one, pointer=(one.pointer or "").replace("/settings/", "/settings-", 1))
-        for one in (refusal.errors if refusal else ())
-    ]
     return visit.page(
         "source_form.html",
         title=source.title if source else words(kind.label),
@@ -119,7 +123,7 @@ async def source_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
             inputs,
             SimpleNamespace(**stored),
             version=source.version if source else "",
-            refusal=errors.Invalid(refusal.detail, errors=wrong) if refusal and wrong else refusal,
+            refusal=_moved(refusal, lambda pointer: pointer.replace("/settings/", "/settings-", 1)),
             options={"application_id": [*every, *((one.application_id, one.display_name) for one in applications)]},
         ),
     )
@@ -280,11 +284,8 @@ async def _subjects(visit: Visit, db: Database, source: Source) -> Subjects:
 
 
 def _kind_of(name: str, seen: Collection[Value]) -> Kind:
-    if not seen:
-        return "number" if name in NUMBERS else "text"
-    if all(isinstance(one, bool) for one in seen):
-        return "boolean"
-    return "number" if not any(isinstance(one, str | bool) for one in seen) else "text"
+    kinds = {KINDS_OF.get(type(one), "text") for one in seen} or {"number" if name in NUMBERS else "text"}
+    return kinds.pop() if len(kinds) == 1 else "text"
 
 
 def sentence_of(words: Texts, rule: SourceRule, titles: Mapping[str, str], subjects: Subjects) -> str:
@@ -319,7 +320,6 @@ async def rule_form(
     known = condition_rows.with_named(subjects, stored.conditions)
     typed = conditions.typed(visit.form) if visit.form.values else None
     whats = [(one, words(text)) for one, text in WHATS.items() if kind is None or one in kind.whats]
-    wrong = [replace(one, pointer=_place(one.pointer or "", typed)) for one in (refusal.errors if refusal else ())]
     return visit.page(
         "source_rule.html",
         title=words("Rule") if rule else words("New rule"),
@@ -335,13 +335,13 @@ async def rule_form(
             inputs_of(RULE),
             stored,
             version=rule.version if rule else "",
-            refusal=errors.Invalid(refusal.detail, errors=wrong) if refusal and wrong else refusal,
+            refusal=_moved(refusal, partial(_place, typed)),
             options={"pipeline_id": pipelines, "what": whats, "unless": whats},
         ),
     )
 
 
-def _place(pointer: str, typed: conditions.Values | None) -> str:
+def _place(typed: conditions.Values | None, pointer: str) -> str:
     head, *parts = pointer.removeprefix("/").split("/")
     if head != "conditions" or typed is None:
         return f"/{head}"

@@ -8,7 +8,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final
 
@@ -65,31 +64,12 @@ SAYS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Target:
-    """A rule, and the pipeline of its items; None where that was deleted, or no event is of the rule's sort."""
-
-    rule: SourceRule
-    pipeline: Pipeline | None
-
-    @cached_property
-    def terms(self) -> Terms:
-        rule, condition = self.rule, conditions.read_saved(self.rule.conditions)
-        return Terms(condition=condition, unless=rule.unless, age_days_max=rule.age_days_max)
-
-    def delay_by(self, pipeline: Pipeline) -> timedelta | None:
-        """None: that of a date, which the pipeline counts from."""
-        days, hours = self.rule.delay_days, self.rule.delay_hours
-        if days is not None or hours is not None:
-            return timedelta(days=days or 0, hours=hours or 0)
-        if pipeline.delay_from is not None:
-            return None
-        return timedelta(**{unit: getattr(pipeline, f"delay_cap_{unit}") for unit in ("days", "hours", "minutes")})
+Target = tuple[SourceRule, Pipeline | None]  # None where it was deleted, or no event is of the rule's sort
 
 
 async def _target(db: Database, rule: SourceRule, whats: Collection[str]) -> Target:
     path = {"organization_id": rule.organization_id, "pipeline_id": rule.pipeline_id}
-    return Target(rule, await pipelines.get_template(db, **path) if rule.what in whats else None)
+    return rule, await pipelines.get_template(db, **path) if rule.what in whats else None
 
 
 async def take(
@@ -101,8 +81,8 @@ async def take(
     happenings: Sequence[Happening],
     secret: bytes,
     now: datetime,
-) -> int:
-    """Store what happened, and ask by the rules; how many events were new. Others change nothing."""
+) -> None:
+    """Store what happened, and ask by the rules. Events that are known change nothing."""
     if len(happenings) > HAPPENINGS_MAX:
         raise errors.Invalid(f"A call has at most {HAPPENINGS_MAX} events.")
     place: dict[str, Any] = {"organization_id": organization_id, "source_id": source_id}
@@ -112,8 +92,8 @@ async def take(
         await store.claim_objects(db, **place, object_ids=object_ids)
     known = {one.object_id: one for one in _completed(await store.list_known(db, **place, object_ids=object_ids), {})}
     complete = _completed(sorted(found.values(), key=lambda one: one.time), known)
-    documents = [msgspec.structs.asdict(one) for one in complete]
-    new = set(await store.insert_events(db, **place, documents=documents, now=now)) if documents else set[str]()
+    documents = [{**msgspec.structs.asdict(one), "facts": one.values} for one in complete]
+    new = set(await store.insert_events(db, **place, documents=documents)) if documents else set[str]()
     fresh = [one for one in complete if one.source_event_id in new]
     whats = {one.what for one in fresh}
     of_source = await records.rules_of(db, **place) if fresh else []
@@ -121,13 +101,12 @@ async def take(
     if targets:
         decisions = await _decide(db, place, fresh, targets, test=test, secret=secret, now=now)
         await store.update_decisions(db, organization_id=organization_id, decisions=decisions)
-    await store.update_taken(db, **place, now=now)
-    return len(fresh)
+    await store.update_called(db, **place, problem=None, now=now)
 
 
 async def refuse(db: Database, *, organization_id: str, source_id: str, problem: str, now: datetime) -> None:
     """Count a call that was refused, and keep why."""
-    await store.update_refused(db, organization_id=organization_id, source_id=source_id, problem=problem, now=now)
+    await store.update_called(db, organization_id=organization_id, source_id=source_id, problem=problem, now=now)
 
 
 async def _decide(
@@ -141,26 +120,27 @@ async def _decide(
     now: datetime,
 ) -> dict[str, list[dict[str, Any]]]:
     decisions: dict[str, list[dict[str, Any]]] = {one.source_event_id: [] for one in fresh}
-    wanted: list[tuple[SourceEventRecord, Target, NewItem]] = []
+    wanted: list[tuple[SourceEventRecord, SourceRule, NewItem]] = []
     stops = await _stops(db, place, fresh, targets)
     for one in fresh:
         decisions[one.source_event_id] += await _cancel(db, place, one, targets)
         for target in targets:
-            if target.rule.what != one.what:
+            rule, _ = target
+            if rule.what != one.what:
                 continue
             item = await _item(db, one, target, stops=stops.get(one.object_id, {}), test=test, now=now)
             if isinstance(item, NewItem):
-                wanted.append((one, target, item))
+                wanted.append((one, rule, item))
             else:
-                decisions[one.source_event_id].append(_said(target.rule, "not_asked", item))
+                decisions[one.source_event_id].append(_said(rule, "not_asked", item))
     made = await queue.schedule_all(db, wanted=[item for _, _, item in wanted], secret=secret) if wanted else []
-    for (one, target, _), outcome in zip(wanted, made, strict=True):
+    for (one, rule, _), outcome in zip(wanted, made, strict=True):
         if isinstance(outcome, QueueItemRecord):
-            said = _said(target.rule, "asked", item_id=outcome.item_id)
+            said = _said(rule, "asked", item_id=outcome.item_id)
         elif isinstance(outcome, ReferenceTaken):
-            said = _said(target.rule, "not_asked", "already_asked")
+            said = _said(rule, "not_asked", "already_asked")
         else:
-            said = _said(target.rule, "not_asked") | _why(outcome)
+            said = _said(rule, "not_asked") | _why(outcome)
         decisions[one.source_event_id].append(said)
     return {key: said for key, said in decisions.items() if said}
 
@@ -192,12 +172,11 @@ async def try_rule(
     rule = SourceRule(**change.columns, **stamps, **place, source_rule_id="")
     page = Page.first(store.EVENTS, limit=TRIED_MAX)
     kept = [one for one in (await store.list_events(db, **place, page=page)).items if one.what == rule.what]
-    target = await _target(db, rule, {rule.what})
+    target = _, pipeline = await _target(db, rule, {rule.what})
     stops = await _stops(db, place, kept, [target])
     items = [await _item(db, one, target, stops=stops.get(one.object_id, {}), test=False, now=now) for one in kept]
     rows = [item.request for item in items if isinstance(item, NewItem)]
-    questionnaire_id = target.pipeline.questionnaire_id if target.pipeline else ""
-    path = {"questionnaire_id": questionnaire_id, "pipeline_id": rule.pipeline_id}
+    path = {"questionnaire_id": pipeline.questionnaire_id if pipeline else "", "pipeline_id": rule.pipeline_id}
     forecasts = iter(
         await dry_runs.simulate(db, caller=caller, **path, rows=rows, on_conflict="skip", site=site) if rows else ()
     )
@@ -287,7 +266,7 @@ def _why(refusal: errors.Refusal) -> dict[str, Any]:
 async def _stops(
     db: Database, place: Mapping[str, str], kept: Sequence[SourceEventRecord], targets: Sequence[Target]
 ) -> dict[str, dict[str, datetime]]:
-    whats = sorted({what for target in targets for what in target.rule.unless})
+    whats = sorted({what for rule, _ in targets for what in rule.unless})
     object_ids = sorted({one.object_id for one in kept if one.object_id})
     if not whats or not object_ids:
         return {}
@@ -298,7 +277,7 @@ async def _cancel(
     db: Database, place: Mapping[str, str], event: SourceEventRecord, targets: Sequence[Target]
 ) -> list[dict[str, Any]]:
     """Cancel the items that wait for this order or ticket, of rules that the event stops."""
-    stopped = {one.rule.source_rule_id: one.rule for one in targets if event.what in one.rule.unless}
+    stopped = {rule.source_rule_id: rule for rule, _ in targets if event.what in rule.unless}
     if not stopped or not event.object_id or event.is_test:
         return []
     said: list[dict[str, Any]] = []
@@ -321,10 +300,12 @@ async def _item(
     db: Database, event: SourceEventRecord, target: Target, *, stops: Mapping[str, datetime], test: bool, now: datetime
 ) -> NewItem | str:
     """The item that a rule makes of an event, or the reason for which it makes none."""
+    rule, pipeline = target
+    condition = conditions.read_saved(rule.conditions)
+    terms = Terms(condition=condition, unless=rule.unless, age_days_max=rule.age_days_max)
     fact = Event(time=event.time, is_test=event.is_test, values=event.values, stops=stops)
-    if (reason := rules.reason_against(target.terms, fact, now=now)) is not None:
+    if (reason := rules.reason_against(terms, fact, now=now)) is not None:
         return reason
-    rule, pipeline = target.rule, target.pipeline
     if pipeline is None:
         return "inactive"
     email, phone = event.person.get("email", ""), event.person.get("phone", "")
@@ -333,8 +314,9 @@ async def _item(
         return "no_address"
     path = {"organization_id": rule.organization_id, "questionnaire_id": pipeline.questionnaire_id}
     declared = await metadata_service.declared_of(db, **path)
-    delay = target.delay_by(pipeline)
-    send_time = None if delay is None else times.moment_at(event.time + delay, times.zone_of("UTC"))
+    send_time = None  # that of a date, which the pipeline counts from
+    if (delay := _delay(rule, pipeline)) is not None:
+        send_time = times.moment_at(event.time + delay, times.zone_of("UTC"))
     return NewItem(
         caller=installation(rule.organization_id),
         questionnaire_id=pipeline.questionnaire_id,
@@ -349,6 +331,14 @@ async def _item(
         source="source",
         test=test,
     )
+
+
+def _delay(rule: SourceRule, pipeline: Pipeline) -> timedelta | None:
+    if rule.delay_days is not None or rule.delay_hours is not None:
+        return timedelta(days=rule.delay_days or 0, hours=rule.delay_hours or 0)
+    if pipeline.delay_from is not None:
+        return None
+    return timedelta(**{unit: getattr(pipeline, f"delay_cap_{unit}") for unit in ("days", "hours", "minutes")})
 
 
 def _metadata(event: SourceEventRecord, declared: Declared) -> MetadataGroups:

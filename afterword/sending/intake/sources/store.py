@@ -19,8 +19,6 @@ PROBLEM_CHARACTERS_MAX: Final = 500
 WAITING_MAX: Final = 100  # items that one event cancels
 KNOWN_MAX: Final = 20  # earlier events of one order or ticket, of which a later one is completed
 
-EventState = Literal["asked", "waiting", "cancelled", "not_asked", "no_rule"]
-
 
 class SourceDecision(fields.Answer):
     """The decision of a rule: an item was made, the one that waited was cancelled, or why nothing was done."""
@@ -46,7 +44,7 @@ class SourceEventRecord(msgspec.Struct, kw_only=True):
     is_test: bool
     object_id: Annotated[str, Hidden()]  # equal in all events of one order or ticket
     person: Annotated[dict[str, str], Hidden()]  # address, phone, names and language, as far as the source gave them
-    state: EventState
+    state: Literal["asked", "waiting", "cancelled", "not_asked", "no_rule"]
     decisions: Annotated[list[Mapping[str, Any]], Hidden()]
     received_time: datetime
 
@@ -69,6 +67,9 @@ _SHOWN: Final[LiteralString] = """select e.source_event_id, e.source_id, e.event
                else 'not_asked' end as state,
              e.decisions, e.received_time
            from source_event e where e.organization_id = $1"""
+
+
+_STORED: Final[LiteralString] = columns_of(SourceEventRecord, without={"source_id", "values", "state"})
 
 
 async def list_events(db: Database, *, organization_id: str, source_id: str, page: Page) -> Rows[SourceEventRecord]:
@@ -107,19 +108,14 @@ async def list_known(
 
 
 async def insert_events(
-    db: Database, *, organization_id: str, source_id: str, documents: Sequence[Mapping[str, Any]], now: datetime
+    db: Database, *, organization_id: str, source_id: str, documents: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """Insert those whose `event_id` is new; the ids of those rows."""
     return await db.fetch_column(
-        """insert into source_event (organization_id, source_event_id, source_id, event_id, what, name, time, object_id,
-             subject, person, facts, is_test, received_time)
-           select $1, d.source_event_id, $2, d.event_id, d.what, d.name, d.time, d.object_id, d.subject, d.person,
-             d.values, d.is_test, $4
-           from jsonb_to_recordset($3::jsonb) d (source_event_id text, event_id text, what text, name text,
-             time timestamptz, object_id text, subject text, person jsonb, values jsonb, is_test boolean)
-           order by d.event_id
-           on conflict do nothing returning source_event_id""",
-        *(organization_id, source_id, list(documents), now),
+        f"""insert into source_event (organization_id, source_id, facts, {_STORED})
+           select $1, $2, facts, {_STORED} from jsonb_populate_recordset(null::source_event, $3::jsonb)
+           order by event_id on conflict do nothing returning source_event_id""",
+        *(organization_id, source_id, list(documents)),
     )
 
 
@@ -175,18 +171,16 @@ async def get_called(db: Database, *, source_id: str) -> Mapping[str, Any] | Non
     )
 
 
-async def update_refused(db: Database, *, organization_id: str, source_id: str, problem: str, now: datetime) -> None:
+async def update_called(
+    db: Database, *, organization_id: str, source_id: str, problem: str | None, now: datetime
+) -> None:
+    """Count a call that was refused, with its problem, or record the time of one that was taken, to the minute."""
     await db.execute(
-        """update source set refused_count = refused_count + 1, refused_time = $4, problem = $3
-           where organization_id = $1 and source_id = $2""",
-        *(organization_id, source_id, problem[:PROBLEM_CHARACTERS_MAX], now),
-    )
-
-
-async def update_taken(db: Database, *, organization_id: str, source_id: str, now: datetime) -> None:
-    """Record the time of the last call, to the minute."""
-    await db.execute(
-        """update source set last_time = $3, problem = null where organization_id = $1 and source_id = $2
-             and (problem is not null or last_time is null or last_time < $3::timestamptz - interval '1 minute')""",
-        *(organization_id, source_id, now),
+        """update source set problem = $3::text, refused_count = refused_count + ($3::text is not null)::integer,
+             refused_time = case when $3::text is null then refused_time else $4 end,
+             last_time = case when $3::text is null then $4 else last_time end
+           where organization_id = $1 and source_id = $2
+             and (coalesce($3, problem) is not null or last_time is null
+               or last_time < $4::timestamptz - interval '1 minute')""",
+        *(organization_id, source_id, problem and problem[:PROBLEM_CHARACTERS_MAX], now),
     )
