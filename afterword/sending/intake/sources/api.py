@@ -27,14 +27,9 @@ from afterword.kit.web.routing import Pages
 from afterword.sending.intake.sources import records, service, store
 from afterword.sending.intake.sources.records import RULE, SOURCE
 from afterword.sending.intake.sources.store import EVENTS, SourceEvent, SourceEventRecord
+from afterword.sending.receipts.inbound import BadSignature
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-
-
-class BadSignature(errors.Unauthorized):
-    """The call has no signature, a wrong one, or an old one."""
-
-    code_default = "bad_signature"
 
 
 def _read(request: Request, source: Mapping[str, Any], body: bytes, now: datetime) -> Sequence[Happening]:
@@ -66,33 +61,29 @@ page_routes = Pages()
 async def receive_call(request: Request) -> Response:
     """Take a call of a shop or a help desk; 401 and 404 count against the sender's address."""
     limiter: Limiter = request.state.limiter
+    pool: Pool = request.state.pool
+    source_id = request.path_params["source_id"]
     try:
-        await _receive(request, limiter, request.path_params["source_id"])
+        async with db.connection(pool) as database:
+            source = await store.get_called(database, source_id=source_id) if ids.is_id(source_id) else None
+            now = database.clock.now()
+        source = errors.found(source, "There is nothing at this address.")
+        place = {"organization_id": source["organization_id"], "source_id": source_id}
+        limits.check(limiter.count_request(token_id=source_id, organization_id=place["organization_id"]))
+        body = await public.read_body(request, bytes_max=BODY_BYTES_MAX)
+        acting = {"test": source["test"], "secret": request.state.site.secret, "now": now}
+        try:
+            happenings = _read(request, source, body, now)
+            async with db.transaction(pool) as database:
+                await service.take(database, **place, happenings=happenings, **acting)
+        except (BadSignature, errors.Invalid) as refusal:
+            async with db.transaction(pool) as database:
+                await service.refuse(database, **place, problem=refusal.detail, now=now)
+            raise
     except (errors.NotFound, errors.Unauthorized):
         limiter.count_failure(request.client.host if request.client else "")
         raise
     return Response(status_code=200)
-
-
-async def _receive(request: Request, limiter: Limiter, source_id: str) -> None:
-    pool: Pool = request.state.pool
-    async with db.connection(pool) as database:
-        source = await store.get_called(database, source_id=source_id) if ids.is_id(source_id) else None
-        now = database.clock.now()
-    if source is None:
-        raise errors.NotFound("There is nothing at this address.")
-    place = {"organization_id": source["organization_id"], "source_id": source_id}
-    limits.check(limiter.count_request(token_id=source_id, organization_id=place["organization_id"]))
-    body = await public.read_body(request, bytes_max=BODY_BYTES_MAX)
-    acting = {"test": source["test"], "secret": request.state.site.secret, "now": now}
-    try:
-        happenings = _read(request, source, body, now)
-        async with db.transaction(pool) as database:
-            await service.take(database, **place, happenings=happenings, **acting)
-    except (BadSignature, errors.Invalid) as refusal:
-        async with db.transaction(pool) as database:
-            await service.refuse(database, **place, problem=refusal.detail, now=now)
-        raise
 
 
 routes = records.routes

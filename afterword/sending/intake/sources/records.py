@@ -26,14 +26,9 @@ from afterword.sending.pipelines import store as pipelines
 SETTINGS_MAX: Final = 40
 RULES_MAX: Final = 500  # of an organization
 RULES_OF_ONE_MAX: Final = 20
-DAYS_MAX: Final = 365
-SIGNED: Final = (
-    "`secret` is what that system signs its calls with: stored sealed, and shown to nobody. Without one every call is "
-    "refused."
-)
 SecretText = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE)]
 Setting = Annotated[str, Meta(max_length=10_000)]
-Days = Annotated[int, Meta(ge=0, le=DAYS_MAX)]
+Days = Annotated[int, Meta(ge=0, le=365)]
 
 
 class Source(Record, kw_only=True):
@@ -72,11 +67,11 @@ def kind_of(name: str, settings: Mapping[str, str]) -> SourceKind:
     if kind is None:
         message = Sentence("One of {values} is expected.", values=", ".join(KINDS))
         raise errors.Invalid.at("/kind", "unknown_value", message)
-    if unknown := sorted(settings.keys() - kind.settings.keys()):
-        message = "A source of this kind has no such setting."
-        raise errors.Invalid.of(
-            *(FieldError("unknown_member", message, pointer=f"/settings/{name}") for name in unknown[:SETTINGS_MAX])
-        )
+    message = "A source of this kind has no such setting."
+    unknown = sorted(settings.keys() - kind.settings.keys())
+    errors.check(
+        [FieldError("unknown_member", message, pointer=f"/settings/{name}") for name in unknown[:SETTINGS_MAX]]
+    )
     return kind.configure(settings) if kind.configure else kind
 
 
@@ -113,10 +108,6 @@ def kind_label(one: Source) -> str:
     return KINDS[one.kind].label if one.kind in KINDS else one.kind
 
 
-def _row(words: Texts, one: Source) -> dict[str, str]:
-    return {"state": state_of(words, one), "more": kind_label(one)}
-
-
 SOURCE = Noun(
     record=Source,
     table="source",
@@ -125,7 +116,8 @@ SOURCE = Noun(
     tag="Sources",
     path="/source",
     scope="Source",
-    about_create=f"A new source. {SIGNED}",
+    about_create="A new source. `secret` is what that system signs its calls with: stored sealed, and shown to "
+    "nobody. Without one every call is refused.",
     about_update="Changes of a source. `secret` null, or left out, keeps the stored one.",
     about={"delete": "Its rules go with it, and its address finds nothing from then on. Items that were made stay."},
     visible="(t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2))",
@@ -142,7 +134,7 @@ SOURCE = Noun(
         lead="They tell of orders and tickets. Rules say when Afterword asks.",
         new="Connect a shop or help desk",
         empty="Nothing is connected yet.",
-        row=_row,
+        row=lambda words, one: {"state": state_of(words, one), "more": kind_label(one)},
         inputs=("title", "application_id", "active"),
         has_page=True,
         removal="Disconnect “{title}”?",

@@ -344,14 +344,12 @@ def _delay(rule: SourceRule, pipeline: Pipeline) -> timedelta | None:
 def _metadata(event: SourceEventRecord, declared: Declared) -> MetadataGroups:
     """The values that have the name of a declared one, the names of the person, and the number of order or ticket."""
     number = "case_id" if event.what.startswith("ticket.") else "transaction_id"
-    values = {number: event.subject} if event.subject else {}
-    values |= {name: rules.text_of(value) for name, value in event.values.items()}
+    values = {number: event.subject, **{name: rules.text_of(value) for name, value in event.values.items()}}
     person = {"email": "email", "phone": "phone_number", "first_name": "first_name", "last_name": "last_name"}
-    known = {name: event.person[ours] for ours, name in person.items() if ours in event.person}
-    own = {name: text for name, text in values.items() if name in declared.responder and text}
+    known = {**values, **{name: event.person[ours] for ours, name in person.items() if ours in event.person}}
     return MetadataGroups(
         questionnaire={name: text for name, text in values.items() if name in declared.questionnaire and text},
-        responder={name: text for name, text in {**own, **known}.items() if name in declared.responder},
+        responder={name: text for name, text in known.items() if name in declared.responder and text},
     )
 
 
