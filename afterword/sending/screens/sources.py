@@ -271,16 +271,15 @@ async def _subjects(visit: Visit, db: Database, source: Source) -> Subjects:
         labels = records.kind_of(source.kind, source.settings).values
     except errors.Invalid:
         labels = {}
-    found = [
-        Subject(
+    return {
+        f"{rules.SUBJECT}{name}": Subject(
             f"{rules.SUBJECT}{name}",
             visit.words(labels.get(name, name)),
             _kind_of(name, seen[name]),
             seen=[(rules.text_of(value), count) for value, count in seen[name].items()],
         )
         for name in dict.fromkeys([*labels, *seen])
-    ]
-    return {one.key: one for one in found}
+    }
 
 
 def _kind_of(name: str, seen: Collection[Value]) -> Kind:
@@ -356,13 +355,13 @@ async def save_rule(visit: Visit) -> Response:
     async with visit.read() as db:
         subjects = await _subjects(visit, db, source)
     condition = conditions.condition_of(visit, conditions.typed(visit.form), subjects)
-    document, of_source = document_of(visit.form, inputs_of(RULE)) | {"conditions": condition}, visit.id("source_id")
+    document = document_of(visit.form, inputs_of(RULE)) | {"conditions": condition}
     if visit.form.text("then") == "try":
         columns = read_as(structs.creation_of(RULE), document, visit).named()
-        tried = await visit.load(service.try_rule, source_id=of_source, columns=columns, **visit.acting)
+        tried = await visit.load(service.try_rule, source_id=source.source_id, columns=columns, **visit.acting)
         return await rule_form(visit, tried=_tried(visit, tried))
-    await _saved(visit, RULE, rule, document, partial(records.create_rule, source_id=of_source))
-    return html.redirect(f"{PATH}/{of_source}?done=saved")
+    await _saved(visit, RULE, rule, document, partial(records.create_rule, source_id=source.source_id))
+    return html.redirect(f"{PATH}/{source.source_id}?done=saved")
 
 
 def _tried(visit: Visit, tried: Sequence[service.Tried]) -> dict[str, Any]:

@@ -27,9 +27,14 @@ from afterword.kit.web.routing import Pages
 from afterword.sending.intake.sources import records, service, store
 from afterword.sending.intake.sources.records import RULE, SOURCE
 from afterword.sending.intake.sources.store import EVENTS, SourceEvent, SourceEventRecord
-from afterword.sending.receipts.inbound import BadSignature
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class BadSignature(errors.Unauthorized):
+    """The call has no signature, a wrong one, or an old one."""
+
+    code_default = "bad_signature"
 
 
 def _read(request: Request, source: Mapping[str, Any], body: bytes, now: datetime) -> Sequence[Happening]:

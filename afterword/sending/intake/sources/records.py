@@ -36,9 +36,7 @@ class Source(Record, kw_only=True):
 
     source_id: fields.Id
     title: Annotated[fields.Text100, Editable("Title", "For your colleagues, such as the name of the shop.")]
-    kind: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=40, examples=["shopify"])], Editable(once=True, holds="fixed")
-    ]
+    kind: Annotated[str, Meta(min_length=1, max_length=40, examples=["shopify"]), Editable(once=True, holds="fixed")]
     application_id: Annotated[fields.Id | None, Editable("Application", "", "choice")] = None
     active: Annotated[bool, Editable("Calls are taken", "", "switch")] = True
     settings: Annotated[dict[str, Setting], Editable()] = msgspec.field(default_factory=dict[str, str])
@@ -164,8 +162,7 @@ class SourceRule(Record, kw_only=True):
         Editable("Nobody is asked after", "A message that waits is cancelled.", "checks", holds="fixed"),
     ] = msgspec.field(default_factory=list[What])
     age_days_max: Annotated[
-        Annotated[int, Meta(ge=1, le=30)],
-        Editable("Oldest event, in days", "Older events ask nobody.", "number"),
+        int, Meta(ge=1, le=30), Editable("Oldest event, in days", "Older events ask nobody.", "number")
     ] = 14
     active: Annotated[bool, Editable("The rule is on", "", "switch")] = True
 

@@ -67,8 +67,6 @@ _SHOWN: Final[LiteralString] = """select e.source_event_id, e.source_id, e.event
                else 'not_asked' end as state,
              e.decisions, e.received_time
            from source_event e where e.organization_id = $1"""
-
-
 _STORED: Final[LiteralString] = columns_of(SourceEventRecord, without={"source_id", "values", "state"})
 
 
