@@ -63,8 +63,7 @@ def errors_of(condition: object) -> list[FieldError]:
     """Everything that is wrong with a condition over values."""
     findings = Findings(strict=True)
     node = read(condition, "/conditions", findings)
-    wrong = list(findings.errors)
-    if not wrong and any(not leaf.subject.startswith(SUBJECT) for leaf in leaves_of(node)):
+    if not findings.errors and any(not leaf.subject.startswith(SUBJECT) for leaf in leaves_of(node)):
         message = f"Conditions of a rule speak of values of the event: {SUBJECT}NAME."
-        wrong.append(FieldError("unknown_value", message, pointer="/conditions"))
-    return wrong
+        findings.error("/conditions", "unknown_value", message)
+    return findings.errors

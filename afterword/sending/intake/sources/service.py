@@ -6,6 +6,7 @@ delivery and a refund which arrive together are decided about in one order.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -314,6 +315,9 @@ async def _item(
         return "no_address"
     path = {"organization_id": rule.organization_id, "questionnaire_id": pipeline.questionnaire_id}
     declared = await metadata_service.declared_of(db, **path)
+    locale = None
+    with suppress(KeyError, locales.InvalidLocale):  # the event need not name one
+        locale = locales.normalise(event.person["locale"])
     send_time = None  # that of a date, which the pipeline counts from
     if (delay := _delay(rule, pipeline)) is not None:
         send_time = times.moment_at(event.time + delay, times.zone_of("UTC"))
@@ -323,7 +327,7 @@ async def _item(
         pipeline_id=rule.pipeline_id,
         request=QueueItemRequest(
             responder_channel_identifier=identifier,
-            locale=_locale(event.person.get("locale", "")),
+            locale=locale,
             send_time=send_time,
             metadata=_metadata(event, declared),
             external_reference=event.subject or None,
@@ -351,10 +355,3 @@ def _metadata(event: SourceEventRecord, declared: Declared) -> MetadataGroups:
         questionnaire={name: text for name, text in values.items() if name in declared.questionnaire and text},
         responder={name: text for name, text in known.items() if name in declared.responder and text},
     )
-
-
-def _locale(tag: str) -> str | None:
-    try:
-        return locales.normalise(tag) if tag else None
-    except locales.InvalidLocale:
-        return None
