@@ -320,13 +320,8 @@ async def _update_responder(db: Database, *, organization_id: str, responder_id:
     )
 
 
-SCAN_MAX: Final = {
-    "events": 5_000,
-    "messages": 2_000,
-    "trials": 2_000,
-    "source events": 2_000,
-    "import rows": 3,
-}  # imports of 200,000 rows
+# Imports have 200,000 rows.
+SCAN_MAX: Final = {"events": 5_000, "messages": 2_000, "trials": 2_000, "source events": 2_000, "import rows": 3}
 SCAN_KEYS_MAX: Final = 500
 SCAN_KEYS_BYTES_MAX: Final = 1_000_000  # of their answers
 PIECES_MAX: Final = 50  # of files, up to a megabyte each

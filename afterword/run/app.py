@@ -180,7 +180,7 @@ def api_routes() -> list[Routes]:
         imports_api.routes,
         sequences.routes,
         recoveries.routes,
-        *sources_api.routes,
+        sources_api.routes,
         dry_runs.routes,
         backtests.routes,
         references.routes,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from afterword.core.questionnaires.conditions import Facts, Node, leaves_of, matches, read
+from afterword.core.questionnaires.conditions import Node, leaves_of, matches, read
 from afterword.core.reading.findings import Findings
 from afterword.core.sources.parts import Value, What
 from afterword.errors import FieldError
@@ -43,16 +43,13 @@ def reason_against(terms: Terms, event: Event, *, now: datetime) -> Reason | Non
         return "too_old"
     if any(one in event.stops and stops(one, event.stops[one], event.time) for one in terms.unless):
         return "stopped"
-    return None if matches(terms.condition, facts_of(event.values)) else "conditions"
+    facts = {f"{SUBJECT}{name}": value for name, value in event.values.items()}
+    return None if matches(terms.condition, facts) else "conditions"
 
 
 def stops(what: str, time: datetime, asked_time: datetime) -> bool:
     """Whether an event of this sort and time stops what an event of `asked_time` asks."""
     return what in FINAL or time >= asked_time
-
-
-def facts_of(values: Mapping[str, Value]) -> Facts:
-    return {f"{SUBJECT}{name}": value for name, value in values.items()}
 
 
 def text_of(value: Value) -> str:
@@ -66,8 +63,7 @@ def errors_of(condition: object) -> list[FieldError]:
     """Everything that is wrong with a condition over values."""
     findings = Findings(strict=True)
     node = read(condition, "/conditions", findings)
-    wrong = list(findings.errors)
-    if not wrong and any(not leaf.subject.startswith(SUBJECT) for leaf in leaves_of(node)):
+    if not findings.errors and any(not leaf.subject.startswith(SUBJECT) for leaf in leaves_of(node)):
         message = f"Conditions of a rule speak of values of the event: {SUBJECT}NAME."
-        wrong.append(FieldError("unknown_value", message, pointer="/conditions"))
-    return wrong
+        findings.error("/conditions", "unknown_value", message)
+    return findings.errors

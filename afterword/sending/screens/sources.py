@@ -1,16 +1,20 @@
 """Settings: shops and help desks, each with its address, its rules as sentences and its last events."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, Final
 
+import msgspec
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import Subject, Subjects
 from afterword.console import conditions
-from afterword.console.inputs import Input, differences, document_of, placed, read_as, same_version, shown
+from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.nouns import inputs_of, screens_of
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Visit
@@ -21,11 +25,13 @@ from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns import structs
+from afterword.kit.nouns.declaration import Noun, R
+from afterword.kit.nouns.service import Made
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html
-from afterword.sending.intake.sources import api, records, store
+from afterword.sending.intake.sources import api, records, service, store
 from afterword.sending.intake.sources.records import RULE, SOURCE, Source, SourceRule
 from afterword.sending.intake.sources.store import EVENTS, SourceEventRecord
 from afterword.sending.pipelines.resources import duration_of
@@ -40,6 +46,10 @@ SEEN_MAX: Final = 100  # events whose values are offered
 TRIED_SHOWN: Final = 20
 LINES: Final = frozenset({"events", "values"})  # settings with many lines
 NUMBERS: Final = frozenset({"total", "refunded", "items"})
+KINDS_OF: Final[Mapping[type, Kind]] = {bool: "boolean", int: "number", float: "number"}
+RULE_BLANK: Final = SimpleNamespace(
+    what="order.delivered", conditions=None, unless=["order.cancelled", "order.refunded"], age_days_max=14, active=True
+)
 WHATS: Final[Mapping[What, Marked]] = {
     "order.created": "an order is placed", "order.paid": "an order is paid", "order.shipped": "an order is shipped",
     "order.delivered": "an order is delivered", "order.cancelled": "an order is cancelled",
@@ -57,64 +67,28 @@ REASONS: Final[Mapping[str, Marked]] = {
     "invalid_address": "the address is wrong", "questionnaire_not_published": "the questionnaire is not published",
 }  # fmt: skip
 
+AGAIN: Final = (errors.Invalid, errors.Forbidden, errors.Stale, errors.Conflict)  # they are shown in the form
+
 routes = screens_of(SOURCE, without=("new", "edit"))
 
 
-def kind_label(one: Source) -> str:
-    return KINDS[one.kind].label if one.kind in KINDS else one.kind
-
-
-def _source_inputs(kind: SourceKind, *, applications: bool, is_new: bool = False) -> list[Input]:
+def _inputs(kind: SourceKind, *, is_new: bool = False) -> list[Input]:
     title, application, active = inputs_of(SOURCE)
     settings = [Input(f"settings-{name}", "area" if name in LINES else "text", label)
                 for name, label in kind.settings.items()]  # fmt: skip
     hint = "It is stored sealed and never shown. You can add it later." if is_new else "Empty: no change."
-    secret = Input("secret", "text", kind.secret_label, hint)
-    return [title, *([application] if applications else []), *settings, secret, active]
+    return [title, application, *settings, Input("secret", "text", kind.secret_label, hint), active]
 
 
-async def _show_source(
-    visit: Visit, source: Source | None, kind: SourceKind, refusal: errors.Refusal | None = None
-) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        applications = await members.applications_of(visit, db)
-    has_many = len(applications) > 1 or bool(visit.caller.application_ids)
-    inputs = _source_inputs(kind, applications=has_many, is_new=source is None)
-    settings = source.settings if source else {}
-    stored = dict.fromkeys((one.name for one in inputs), "") | {"active": True}
-    stored |= {f"settings-{name}": text for name, text in settings.items()}
-    stored |= {name: getattr(source, name) for name in ("title", "application_id", "active")} if source else {}
-    is_stale = isinstance(refusal, errors.Stale)
-    every = [] if visit.caller.application_ids else [("", words("all applications"))]
-    options = {"application_id": [*every, *((one.application_id, one.display_name) for one in applications)]}
-    fields = shown(visit, inputs, _Stored(stored), options)
-    return visit.page(
-        "source_form.html",
-        title=source.title if source else words(kind.label),
-        source_id=source.source_id if source else "",
-        kind=kind.name,
-        fields=fields,
-        version=source.version if source and (is_stale or not visit.form.values) else visit.form.text("version"),
-        theirs=differences(visit, inputs, _Stored(stored), options) if is_stale else [],
-        refusal=refusal if refusal is None or is_stale else _placed_settings(refusal),
-    )
+def _moved(refusal: errors.Refusal | None, place: Callable[[str], str]) -> errors.Refusal | None:
+    """The refusal with its errors at the fields of the form."""
+    wrong = [replace(one, pointer=place(one.pointer or "")) for one in (refusal.errors if refusal else ())]
+    return errors.Invalid(refusal.detail, errors=wrong) if refusal and wrong else refusal
 
 
-class _Stored:
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self.__dict__.update(values)
-
-
-def _placed_settings(refusal: errors.Refusal) -> errors.Refusal:
-    wrong = [replace(one, pointer=(one.pointer or "").replace("/settings/", "/settings-", 1)) for one in refusal.errors]
-    return placed(errors.Invalid(refusal.detail, errors=wrong))
-
-
-def _source_document(visit: Visit, kind: SourceKind) -> dict[str, Any]:
-    document = document_of(visit.form, _source_inputs(kind, applications=True))
-    settings = {name: document.pop(f"settings-{name}") for name in kind.settings}
-    return document | {"settings": {name: text for name, text in settings.items() if text}}
+async def _source(visit: Visit) -> Source | None:
+    """The source of the address; None on the page of a new one."""
+    return await visit.row(SOURCE) if "source_id" in visit.ids else None
 
 
 def _kind(name: str) -> SourceKind:
@@ -124,65 +98,74 @@ def _kind(name: str) -> SourceKind:
 
 
 @routes.get(f"{PATH}/new", scope="Source.Create")
-async def new_source_page(visit: Visit) -> Response:
-    if name := visit.query.get("kind", ""):
-        return await _show_source(visit, None, _kind(name))
-    words = visit.words
-    kinds = [(f"{PATH}/new?kind={one.name}", words(one.label)) for one in KINDS.values()]
-    return visit.page("source_kinds.html", title=words("Connect a shop or help desk"), kinds=kinds)
-
-
-@routes.post(f"{PATH}/new", scope="Source.Create")
-async def make_source(visit: Visit) -> Response:
-    kind = _kind(visit.form.text("kind"))
-    try:
-        document = _source_document(visit, kind) | {"kind": kind.name}
-        columns = read_as(structs.creation_of(SOURCE), document, visit).named()
-        async with visit.write() as db:
-            made = await nouns.create(SOURCE, db, columns=columns, **visit.acting)
-    except (errors.Invalid, errors.Forbidden) as refusal:
-        return await _show_source(visit, None, kind, refusal)
-    return html.redirect(f"{PATH}/{made.record.source_id}?done=saved")
-
-
 @routes.get(f"{ONE}/edit", scope="Source.Update")
-async def edit_source_page(visit: Visit) -> Response:
-    source = await visit.row(SOURCE)
-    return await _show_source(visit, source, _kind(source.kind))
+async def source_form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, source = visit.words, await _source(visit)
+    name = source.kind if source else visit.form.text("kind") or visit.query.get("kind", "")
+    if not name:
+        kinds = [(f"{PATH}/new?kind={one.name}", words(one.label)) for one in KINDS.values()]
+        return visit.page("source_kinds.html", title=words("Connect a shop or help desk"), kinds=kinds)
+    kind, is_limited = _kind(name), bool(visit.caller.application_ids)
+    applications = await visit.reading(members.applications_of)
+    inputs = _inputs(kind, is_new=source is None)
+    if len(applications) < 2 and not is_limited:  # noqa: PLR2004  there is nothing to choose
+        inputs = [one for one in inputs if one.name != "application_id"]
+    stored = msgspec.structs.asdict(source) if source else {"active": True, "settings": {}}
+    stored |= {f"settings-{name}": text for name, text in stored["settings"].items()}
+    every = [] if is_limited else [("", words("all applications"))]
+    return visit.page(
+        "source_form.html",
+        title=source.title if source else words(kind.label),
+        source_id=source.source_id if source else "",
+        kind=kind.name,
+        **filled(
+            visit,
+            inputs,
+            SimpleNamespace(**stored),
+            version=source.version if source else "",
+            refusal=_moved(refusal, lambda pointer: pointer.replace("/settings/", "/settings-", 1)),
+            options={"application_id": [*every, *((one.application_id, one.display_name) for one in applications)]},
+        ),
+    )
 
 
-@routes.post(f"{ONE}/edit", scope="Source.Update")
+@routes.post(f"{PATH}/new", scope="Source.Create", again=AGAIN)
+@routes.post(f"{ONE}/edit", scope="Source.Update", again=AGAIN)
 async def save_source(visit: Visit) -> Response:
-    source = await visit.row(SOURCE)
-    kind = _kind(source.kind)
-    try:
-        changes = read_as(structs.update_of(SOURCE), _source_document(visit, kind), visit).named()
-        async with visit.write() as db:
-            await nouns.update(
-                SOURCE, db, key=source.source_id, changes=changes, expect=same_version(visit), **visit.acting
-            )
-    except (errors.Invalid, errors.Forbidden, errors.Stale) as refusal:
-        return await _show_source(visit, await visit.row(SOURCE), kind, refusal)
-    return html.redirect(f"{PATH}/{source.source_id}?done=saved")
+    source = await _source(visit)
+    kind = _kind(source.kind if source else visit.form.text("kind"))
+    document = document_of(visit.form, _inputs(kind)) | ({} if source else {"kind": kind.name})
+    settings = {name: document.pop(f"settings-{name}") for name in kind.settings}
+    document["settings"] = {name: text for name, text in settings.items() if text}
+    saved = await _saved(visit, SOURCE, source, document, partial(nouns.create, SOURCE))
+    return html.redirect(f"{PATH}/{saved.source_id}?done=saved")
+
+
+async def _saved(
+    visit: Visit, noun: Noun[R], row: R | None, document: Mapping[str, Any], create: Callable[..., Awaitable[Made[R]]]
+) -> R:
+    """The row with what the form has, or a new one. Raises what its rules raise."""
+    columns = read_as((structs.update_of if row else structs.creation_of)(noun), document, visit).named()
+    async with visit.write() as db:
+        if row is None:
+            return (await create(db, columns=columns, **visit.acting)).record
+        key, expect = getattr(row, noun.key), same_version(visit)
+        return await nouns.update(noun, db, key=key, changes=columns, expect=expect, **visit.acting)
 
 
 @routes.get(ONE, scope="Source.Read")
 async def source_page(visit: Visit) -> Response:
-    words = visit.words
+    words, source = visit.words, await visit.row(SOURCE)
     async with visit.read() as db:
-        source = await nouns.get(SOURCE, db, caller=visit.caller, key=visit.id("source_id"))
-        place = {"organization_id": source.organization_id, "source_id": source.source_id}
-        found = await store.list_events(db, **place, page=page_of(EVENTS, visit.query))
-        of_source = await _rules_of(visit, db, source)
-        subjects = await _subjects(visit, db, source)
-        titles = {one.pipeline_id: one.title for one, _ in await choices_of(visit, db)}
+        found = await store.list_events(db, **records.place_of(source), page=page_of(EVENTS, visit.query))
+        said = await _rules_of(visit, db, source)
     kind, here = KINDS.get(source.kind), f"{PATH}/{source.source_id}"
     may_change = "Source.Update" in visit.caller.scopes
     return visit.page(
         "source.html",
         title=source.title,
         source=source,
-        kind=words(kind_label(source)),
+        kind=words(records.kind_label(source)),
         here=here,
         url=visit.site.source_url(source.source_id),
         steps=[words(one) for one in kind.steps] if kind else [],
@@ -191,15 +174,22 @@ async def source_page(visit: Visit) -> Response:
         calls=_calls(visit, source),
         may_change=may_change,
         rules=[
-            {
-                "url": f"{here}/rules/{one.source_rule_id}" if may_change else "",
-                "text": sentence_of(words, one, titles, subjects),
-                "is_off": not one.active,
-            }
-            for one in of_source
+            {"url": f"{here}/rules/{one.source_rule_id}" if may_change else "", "text": text, "is_off": not one.active}
+            for one, text in said
         ],
         list=Listing(
-            rows=[_row(visit, one, here) for one in found.items],
+            rows=[
+                {
+                    "url": f"{here}/events/{one.source_event_id}",
+                    "state": _state(words, one),
+                    "is_asked": one.state in {"asked", "waiting"},
+                    "what": _capital(words(WHATS[one.what])),
+                    "subject": one.subject,
+                    "name": one.name,
+                    "when": near_moment(words, one.received_time, now=visit.now, zone=visit.zone),
+                }
+                for one in found.items
+            ],
             empty=words("Nothing has happened yet. Events are kept for 30 days."),
             **page_links(found, visit.query, here),
         ),
@@ -221,61 +211,26 @@ def _calls(visit: Visit, source: Source) -> list[str]:
     return told
 
 
-def _row(visit: Visit, one: SourceEventRecord, here: str) -> dict[str, Any]:
-    words = visit.words
-    return {
-        "url": f"{here}/events/{one.source_event_id}",
-        "state": _state(words, one),
-        "is_asked": one.state in {"asked", "waiting"},
-        "what": _capital(words(WHATS[one.what])),
-        "subject": one.subject,
-        "name": one.name,
-        "when": near_moment(words, one.received_time, now=visit.now, zone=visit.zone),
-    }
-
-
 def _state(words: Texts, one: SourceEventRecord) -> str:
-    if one.state != "not_asked":
-        return words(STATES[one.state])
-    return words("not asked: {reason}", reason=reason_text(words, one.decisions[0]["reason"]))
+    return _not_asked(words, one.decisions[0]["reason"]) if one.state == "not_asked" else words(STATES[one.state])
+
+
+def _not_asked(words: Texts, reason: str) -> str:
+    text = words(REASONS[reason]) if reason in REASONS else queue_items.reason_text(words, reason)
+    return words("not asked: {reason}", reason=text)
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def reason_text(words: Texts, reason: str) -> str:
-    return words(REASONS[reason]) if reason in REASONS else queue_items.reason_text(words, reason)
-
-
 @routes.get(f"{ONE}/events/{{source_event_id}}", scope="Source.Read")
 async def event_page(visit: Visit) -> Response:
-    words = visit.words
+    words, source = visit.words, await visit.row(SOURCE)
     async with visit.read() as db:
-        source = await nouns.get(SOURCE, db, caller=visit.caller, key=visit.id("source_id"))
-        event = errors.found(
-            await store.get_event(db, organization_id=source.organization_id, **visit.ids), "There is no such event."
-        )
-        of_source = {one.source_rule_id: one for one in await _rules_of(visit, db, source)}
-        subjects = await _subjects(visit, db, source)
-        titles = {one.pipeline_id: one.title for one, _ in await choices_of(visit, db)}
-    kind = KINDS.get(source.kind)
-    labels = kind.values if kind else {}
-    said: list[dict[str, str]] = []
-    for one in event.decisions:
-        rule = of_source.get(one["source_rule_id"])
-        reason = one["reason"]
-        state = (
-            words("not asked: {reason}", reason=reason_text(words, reason)) if reason else words(STATES[one["state"]])
-        )
-        said.append(
-            {
-                "rule": sentence_of(words, rule, titles, subjects) if rule else words("A rule that was removed"),
-                "state": state,
-                "detail": "" if reason in REASONS or reason in queue_items.REASONS else one["detail"] or "",
-                "url": f"/console/sending/{one['item_id']}" if one["item_id"] else "",
-            }
-        )
+        event = await api.get_event(db, caller=visit.caller, **visit.ids)
+        said = {one.source_rule_id: text for one, text in await _rules_of(visit, db, source)}
+    labels = KINDS[source.kind].values if source.kind in KINDS else {}
     return visit.page(
         "source_event.html",
         title=" · ".join(filter(None, (_capital(words(WHATS[event.what])), event.subject))),
@@ -284,67 +239,64 @@ async def event_page(visit: Visit) -> Response:
         state=_capital(_state(words, event)),
         happened=words.moment(event.time, time_zone=visit.zone),
         received=words.moment(event.received_time, time_zone=visit.zone),
-        decisions=said,
+        decisions=[
+            {
+                "rule": said.get(one["source_rule_id"]) or words("A rule that was removed"),
+                "state": _not_asked(words, one["reason"]) if one["reason"] else words(STATES[one["state"]]),
+                "detail": "" if one["reason"] in {*REASONS, *queue_items.REASONS} else one["detail"] or "",
+                "url": f"/console/sending/{one['item_id']}" if one["item_id"] else "",
+            }
+            for one in event.decisions
+        ],
         values=[(words(labels.get(name, name)), rules.text_of(value)) for name, value in event.values.items()],
     )
 
 
-async def _rules_of(visit: Visit, db: Database, source: Source) -> list[SourceRule]:
-    """The oldest first."""
-    page = Page.first(structs.listing_of(RULE), limit=records.RULES_OF_ONE_MAX)
-    found = await nouns.rows(RULE, db, **visit.caller.reach, parent_id=source.source_id, page=page)
-    return found.items[::-1]
+async def _rules_of(visit: Visit, db: Database, source: Source) -> list[tuple[SourceRule, str]]:
+    """Each with its sentence, the oldest first."""
+    found = await records.rules_of(db, source_id=source.source_id, **visit.caller.reach)
+    subjects = await _subjects(visit, db, source)
+    titles = {one.pipeline_id: one.title for one, _ in await choices_of(visit, db)}
+    return [(one, sentence_of(visit.words, one, titles, subjects)) for one in found]
 
 
 async def _subjects(visit: Visit, db: Database, source: Source) -> Subjects:
     """The values that rules may compare: those that the kind names, and those of the last events."""
-    words, seen = visit.words, dict[str, dict[Value, int]]()
-    place = {"organization_id": source.organization_id, "source_id": source.source_id}
-    for event in await store.list_kept(db, **place, limit=SEEN_MAX):
+    seen: dict[str, Counter[Value]] = defaultdict(Counter)
+    page = Page.first(EVENTS, limit=SEEN_MAX)
+    for event in (await store.list_events(db, **records.place_of(source), page=page)).items:
         for name, value in event.values.items():
-            counts = seen.setdefault(name, {})
-            counts[value] = counts.get(value, 0) + 1
+            seen[name][value] += 1
     try:
         labels = records.kind_of(source.kind, source.settings).values
     except errors.Invalid:
         labels = {}
-    found = [
-        Subject(
+    return {
+        f"{rules.SUBJECT}{name}": Subject(
             f"{rules.SUBJECT}{name}",
-            words(labels.get(name, name)),
-            _kind_of(name, seen.get(name, {})),
-            seen=[(rules.text_of(value), count) for value, count in seen.get(name, {}).items()],
+            visit.words(labels.get(name, name)),
+            _kind_of(name, seen[name]),
+            seen=[(rules.text_of(value), count) for value, count in seen[name].items()],
         )
         for name in dict.fromkeys([*labels, *seen])
-    ]
-    return {one.key: one for one in found}
+    }
 
 
-def _kind_of(name: str, seen: Mapping[Value, int]) -> Kind:
-    if not seen:
-        return "number" if name in NUMBERS else "text"
-    if all(isinstance(one, bool) for one in seen):
-        return "boolean"
-    return "number" if not any(isinstance(one, str | bool) for one in seen) else "text"
+def _kind_of(name: str, seen: Collection[Value]) -> Kind:
+    kinds = {KINDS_OF.get(type(one), "text") for one in seen} or {"number" if name in NUMBERS else "text"}
+    return kinds.pop() if len(kinds) == 1 else "text"
 
 
 def sentence_of(words: Texts, rule: SourceRule, titles: Mapping[str, str], subjects: Subjects) -> str:
     """The rule in words; `titles`: of pipelines."""
+    known = condition_rows.with_named(subjects, rule.conditions)
     pipeline = titles.get(rule.pipeline_id) or words("a pipeline that was deleted")
-    event = words(WHATS[rule.what])
+    named = {"event": words(WHATS[rule.what]), "pipeline": pipeline}
     if rule.conditions is None:
-        told = [words("When {event}, ask through “{pipeline}”.", event=event, pipeline=pipeline)]
+        told = [words("When {event}, ask through “{pipeline}”.", **named)]
     else:
-        known = condition_rows.with_named(subjects, rule.conditions)
-        condition = condition_rows.sentence_of(words, rule.conditions, known)
-        told = [
-            words(
-                "When {event} and {condition}, ask through “{pipeline}”.",
-                event=event,
-                condition=condition,
-                pipeline=pipeline,
-            )
-        ]
+        named["condition"] = condition_rows.sentence_of(words, rule.conditions, known)
+        told = [words("When {event} and {condition}, ask through “{pipeline}”.", **named)]
     delay = duration_of(words, {"days": rule.delay_days or 0, "hours": rule.delay_hours or 0, "minutes": 0})
     if delay:
         told.append(words("The message leaves {delay} later.", delay=delay))
@@ -354,92 +306,65 @@ def sentence_of(words: Texts, rule: SourceRule, titles: Mapping[str, str], subje
     return " ".join(told)
 
 
-async def _show_rule(
-    visit: Visit,
-    rule: SourceRule | None,
-    refusal: errors.Refusal | None = None,
-    *,
-    tried: Mapping[str, Any] | None = None,
+@routes.get(f"{ONE}/rules/new", scope="Source.Create")
+@routes.get(ONE_RULE, scope="Source.Update")
+async def rule_form(
+    visit: Visit, refusal: errors.Refusal | None = None, *, tried: Mapping[str, Any] | None = None
 ) -> Response:
-    words = visit.words
+    words, source, rule = visit.words, await visit.row(SOURCE), await _rule(visit)
     async with visit.read() as db:
-        source = await nouns.get(SOURCE, db, caller=visit.caller, key=visit.id("source_id"))
         subjects = await _subjects(visit, db, source)
         pipelines = [(one.pipeline_id, text) for one, text in await choices_of(visit, db)]
-    known = condition_rows.with_named(subjects, rule.conditions if rule else None)
-    is_typed, is_stale = bool(visit.form.values), isinstance(refusal, errors.Stale)
-    values = conditions.typed(visit.form) if is_typed else conditions.stored(rule.conditions if rule else None, known)
-    inputs, kind = inputs_of(RULE), KINDS.get(source.kind)
-    stored = rule or _Stored(
-        {"what": "order.delivered", "unless": ["order.cancelled", "order.refunded"], "age_days_max": 14, "active": True}
-    )
+    stored, kind = rule or RULE_BLANK, KINDS.get(source.kind)
+    known = condition_rows.with_named(subjects, stored.conditions)
+    typed = conditions.typed(visit.form) if visit.form.values else None
     whats = [(one, words(text)) for one, text in WHATS.items() if kind is None or one in kind.whats]
-    options = {"pipeline_id": pipelines, "what": whats, "unless": whats}
-    here = f"{PATH}/{source.source_id}"
-    one = f"{here}/rules/{rule.source_rule_id}" if rule else f"{here}/rules/new"
     return visit.page(
         "source_rule.html",
         title=words("Rule") if rule else words("New rule"),
         source=source,
-        here=here,
-        path=one,
+        here=f"{PATH}/{source.source_id}",
+        path=visit.request.url.path,
         rule_id=rule.source_rule_id if rule else "",
-        fields=shown(visit, inputs, stored, options),
-        conditions=conditions.values_of(words, values, known),
-        version=rule.version if rule and (is_stale or not is_typed) else visit.form.text("version"),
-        theirs=differences(visit, inputs, stored, options) if is_stale else [],
+        conditions=conditions.values_of(words, typed or conditions.stored(stored.conditions, known), known),
         has_pipelines=bool(pipelines),
-        refusal=refusal if refusal is None or is_stale else _placed_rule(visit, refusal),
         tried=tried,
+        **filled(
+            visit,
+            inputs_of(RULE),
+            stored,
+            version=rule.version if rule else "",
+            refusal=_moved(refusal, partial(_place, typed)),
+            options={"pipeline_id": pipelines, "what": whats, "unless": whats},
+        ),
     )
 
 
-def _placed_rule(visit: Visit, refusal: errors.Refusal) -> errors.Refusal:
-    def place(pointer: str) -> str:
-        head, *parts = pointer.removeprefix("/").split("/")
-        if head != "conditions":
-            return f"/{head}"
-        typed = conditions.typed(visit.form)
-        return "/document" if typed.document else f"/{condition_rows.place_of(parts, typed.rows)}"
-
-    wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
-    return errors.Invalid(refusal.detail, errors=wrong)
+def _place(typed: conditions.Values | None, pointer: str) -> str:
+    head, *parts = pointer.removeprefix("/").split("/")
+    if head != "conditions" or typed is None:
+        return f"/{head}"
+    return "/document" if typed.document else f"/{condition_rows.place_of(parts, typed.rows)}"
 
 
-async def _rule_document(visit: Visit) -> dict[str, Any]:
-    """Raises Invalid, NotFound."""
-    async with visit.read() as db:
-        source = await nouns.get(SOURCE, db, caller=visit.caller, key=visit.id("source_id"))
-        subjects = await _subjects(visit, db, source)
-    values = conditions.typed(visit.form)
-    condition = conditions.condition_of(visit, values, subjects)
-    return document_of(visit.form, inputs_of(RULE)) | {"conditions": condition}
-
-
-async def _answer_rule(visit: Visit, rule: SourceRule | None) -> Response:
+@routes.post(f"{ONE}/rules/new", scope="Source.Create", again=AGAIN)
+@routes.post(ONE_RULE, scope="Source.Update", again=AGAIN)
+async def save_rule(visit: Visit) -> Response:
     """Save the form, or only try it on the last events."""
-    source_id, here = visit.id("source_id"), f"{PATH}/{visit.id('source_id')}"
-    try:
-        document = await _rule_document(visit)
-        if visit.form.text("then") == "try":
-            columns = structs.written(RULE, read_as(structs.creation_of(RULE), document, visit).named())
-            async with visit.read() as db:
-                tried = await api.try_columns(db, source_id=source_id, columns=columns, **visit.acting)
-            return await _show_rule(visit, rule, tried=_tried(visit, tried))
-        async with visit.write() as db:
-            if rule is None:
-                columns = read_as(structs.creation_of(RULE), document, visit).named()
-                await records.create_rule(db, source_id=source_id, columns=columns, **visit.acting)
-            else:
-                changes = read_as(structs.update_of(RULE), document, visit).named()
-                key, expect = rule.source_rule_id, same_version(visit)
-                await nouns.update(RULE, db, key=key, changes=changes, expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale, errors.Conflict) as refusal:
-        return await _show_rule(visit, rule, refusal)
-    return html.redirect(f"{here}?done=saved")
+    source, rule = await visit.row(SOURCE), await _rule(visit)
+    async with visit.read() as db:
+        subjects = await _subjects(visit, db, source)
+    condition = conditions.condition_of(visit, conditions.typed(visit.form), subjects)
+    document = document_of(visit.form, inputs_of(RULE)) | {"conditions": condition}
+    if visit.form.text("then") == "try":
+        columns = read_as(structs.creation_of(RULE), document, visit).named()
+        tried = await visit.load(service.try_rule, source_id=source.source_id, columns=columns, **visit.acting)
+        return await rule_form(visit, tried=_tried(visit, tried))
+    await _saved(visit, RULE, rule, document, partial(records.create_rule, source_id=source.source_id))
+    return html.redirect(f"{PATH}/{source.source_id}?done=saved")
 
 
-def _tried(visit: Visit, tried: Sequence[api.Tried]) -> dict[str, Any]:
+def _tried(visit: Visit, tried: Sequence[service.Tried]) -> dict[str, Any]:
     words, asked = visit.words, sum(one.asks for one in tried)
     if not tried:
         return {"text": words("There is no such event yet to try it on."), "rows": []}
@@ -450,7 +375,7 @@ def _tried(visit: Visit, tried: Sequence[api.Tried]) -> dict[str, Any]:
         "rows": [
             {
                 "subject": one.event.subject or one.event.event_id,
-                "state": words("not asked: {reason}", reason=reason_text(words, one.reason or ""))
+                "state": _not_asked(words, one.reason or "")
                 if not one.asks
                 else words("asked on {moment}", moment=words.moment(one.planned_time, time_zone=visit.zone))
                 if one.planned_time
@@ -461,32 +386,12 @@ def _tried(visit: Visit, tried: Sequence[api.Tried]) -> dict[str, Any]:
     }
 
 
-async def _rule(visit: Visit) -> SourceRule:
-    """Raises NotFound, also for a rule of another source."""
-    rule = await visit.row(RULE)
-    if rule.source_id != visit.id("source_id"):
+async def _rule(visit: Visit) -> SourceRule | None:
+    """None on the page of a new one. Raises NotFound, also for a rule of another source."""
+    rule = await visit.row(RULE) if "source_rule_id" in visit.ids else None
+    if rule and rule.source_id != visit.id("source_id"):
         raise errors.NotFound(RULE.nothing)
     return rule
-
-
-@routes.get(f"{ONE}/rules/new", scope="Source.Create")
-async def new_rule_page(visit: Visit) -> Response:
-    return await _show_rule(visit, None)
-
-
-@routes.post(f"{ONE}/rules/new", scope="Source.Create")
-async def make_rule(visit: Visit) -> Response:
-    return await _answer_rule(visit, None)
-
-
-@routes.get(ONE_RULE, scope="Source.Update")
-async def rule_page(visit: Visit) -> Response:
-    return await _show_rule(visit, await _rule(visit))
-
-
-@routes.post(ONE_RULE, scope="Source.Update")
-async def save_rule(visit: Visit) -> Response:
-    return await _answer_rule(visit, await _rule(visit))
 
 
 removal(

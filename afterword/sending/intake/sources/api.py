@@ -14,21 +14,18 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.sources.parts import BODY_BYTES_MAX, Happening, NotSigned
-from afterword.core.wire import times
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.kit import db, sealing
 from afterword.kit.db import Database, Pool
 from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns.declaration import Change
-from afterword.kit.nouns.structs import creation_of, written
+from afterword.kit.nouns.structs import creation_of
 from afterword.kit.web import fields, limits, public
 from afterword.kit.web.limits import Limiter
-from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.kit.web.operations import Answer, Call
 from afterword.kit.web.routing import Pages
 from afterword.sending.intake.sources import records, service, store
-from afterword.sending.intake.sources.records import RULE, SOURCE, SourceRule
-from afterword.sending.intake.sources.service import Tried
+from afterword.sending.intake.sources.records import RULE, SOURCE
 from afterword.sending.intake.sources.store import EVENTS, SourceEvent, SourceEventRecord
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -40,24 +37,24 @@ class BadSignature(errors.Unauthorized):
     code_default = "bad_signature"
 
 
-def _read(
-    source: Mapping[str, Any], *, headers: Mapping[str, str], body: bytes, url: str, site: Site, now: datetime
-) -> Sequence[Happening]:
+def _read(request: Request, source: Mapping[str, Any], body: bytes, now: datetime) -> Sequence[Happening]:
     """The events of the call. Raises BadSignature, and Invalid for signed content that cannot be read."""
+    site: Site = request.state.site
+    headers, query = request.scope["afterword.headers"], request.scope["query_string"].decode("latin-1")
+    url = site.source_url(source["source_id"])
     if source["sealed_secret"] is None:
         raise BadSignature("The secret of this source is not stored yet.")
     context = records.seal_context(source["organization_id"], source["source_id"])
     try:
         secret = sealing.unseal(source["sealed_secret"], secret=site.secret, context=context)
         kind = records.kind_of(source["kind"], source["settings"])
-        kind.verify(secret, headers, body, now, url)
+        kind.verify(secret, headers, body, now, f"{url}?{query}" if query else url)
+        return kind.read(headers, body)
     except sealing.Unreadable:
         logger.error("a secret was sealed with another one", source_id=source["source_id"])  # noqa: TRY400
         raise BadSignature("The secret of this source must be given anew.") from None
     except NotSigned as error:
         raise BadSignature(str(error)) from None
-    try:
-        return kind.read(headers, body)
     except errors.Malformed as error:
         raise errors.Invalid(error.detail) from None
 
@@ -69,52 +66,35 @@ page_routes = Pages()
 async def receive_call(request: Request) -> Response:
     """Take a call of a shop or a help desk; 401 and 404 count against the sender's address."""
     limiter: Limiter = request.state.limiter
-    site: Site = request.state.site
     pool: Pool = request.state.pool
+    source_id = request.path_params["source_id"]
     try:
-        return await _receive(request, limiter=limiter, site=site, pool=pool)
+        async with db.connection(pool) as database:
+            source = await store.get_called(database, source_id=source_id) if ids.is_id(source_id) else None
+            now = database.clock.now()
+        source = errors.found(source, "There is nothing at this address.")
+        place = {"organization_id": source["organization_id"], "source_id": source_id}
+        limits.check(limiter.count_request(token_id=source_id, organization_id=place["organization_id"]))
+        body = await public.read_body(request, bytes_max=BODY_BYTES_MAX)
+        acting = {"test": source["test"], "secret": request.state.site.secret, "now": now}
+        try:
+            happenings = _read(request, source, body, now)
+            async with db.transaction(pool) as database:
+                await service.take(database, **place, happenings=happenings, **acting)
+        except (BadSignature, errors.Invalid) as refusal:
+            async with db.transaction(pool) as database:
+                await service.refuse(database, **place, problem=refusal.detail, now=now)
+            raise
     except (errors.NotFound, errors.Unauthorized):
         limiter.count_failure(request.client.host if request.client else "")
-        raise
-
-
-async def _receive(request: Request, *, limiter: Limiter, site: Site, pool: Pool) -> Response:
-    source_id = request.path_params["source_id"]
-    async with db.connection(pool) as database:
-        source = await store.get_called(database, source_id=source_id) if ids.is_id(source_id) else None
-        now = database.clock.now()
-    if source is None:
-        raise errors.NotFound("There is nothing at this address.")
-    place = {"organization_id": source["organization_id"], "source_id": source["source_id"]}
-    limits.check(limiter.count_request(token_id=source_id, organization_id=place["organization_id"]))
-    body = await public.read_body(request, bytes_max=BODY_BYTES_MAX)
-    query = request.scope["query_string"].decode("latin-1")
-    url = site.source_url(source_id)
-    try:
-        happenings = _read(
-            source,
-            headers=request.scope["afterword.headers"],
-            body=body,
-            url=f"{url}?{query}" if query else url,
-            site=site,
-            now=now,
-        )
-        async with db.transaction(pool) as database:
-            await service.take(
-                database, **place, test=source["test"], happenings=happenings, secret=site.secret, now=now
-            )
-    except (BadSignature, errors.Invalid) as refusal:
-        async with db.transaction(pool) as database:
-            await service.refuse(database, **place, problem=refusal.detail, now=now)
         raise
     return Response(status_code=200)
 
 
-routes_of_events = Routes(tag="Sources")
-routes = (records.routes, records.rule_routes, routes_of_events)
+routes = records.routes
 
 
-@routes_of_events.list(
+@routes.list(
     "/source/{source_id}/event",
     scope="Source.Read",
     answer=SourceEvent,
@@ -124,22 +104,24 @@ routes = (records.routes, records.rule_routes, routes_of_events)
 )
 async def list_source_events(call: Call[None], db: Database) -> Rows[SourceEventRecord]:
     source = await nouns.get(SOURCE, db, caller=call.caller, key=call.ids["source_id"])
-    return await store.list_events(
-        db, organization_id=source.organization_id, source_id=source.source_id, page=call.page
-    )
+    return await store.list_events(db, **records.place_of(source), page=call.page)
 
 
-@routes_of_events.get(
+@routes.get(
     "/source/{source_id}/event/{source_event_id}", scope="Source.Read", answer=SourceEvent, summary="Get Source Event"
 )
 async def get_source_event(call: Call[None], db: Database) -> SourceEventRecord:
-    source = await nouns.get(SOURCE, db, caller=call.caller, key=call.ids["source_id"])
-    return errors.found(
-        await store.get_event(db, organization_id=source.organization_id, **call.ids), "There is no such event."
-    )
+    return await get_event(db, caller=call.caller, **call.ids)
 
 
-class TriedEvent(fields.Answer):
+async def get_event(db: Database, *, caller: Caller, source_id: str, source_event_id: str) -> SourceEventRecord:
+    """Raises NotFound."""
+    place = records.place_of(await nouns.get(SOURCE, db, caller=caller, key=source_id))
+    found = await store.get_event(db, **place, source_event_id=source_event_id)
+    return errors.found(found, "There is no such event.")
+
+
+class TriedEvent(fields.Resource):
     """The decision about an event. `planned_time`: when the message would leave."""
 
     source_event_id: fields.Id
@@ -157,7 +139,7 @@ class TriedRule(fields.Answer):
     asked: int
 
 
-@routes_of_events.post(
+@routes.post(
     "/source/{source_id}/rule/simulate",
     scope="Source.Create",
     body=creation_of(RULE),
@@ -169,35 +151,9 @@ class TriedRule(fields.Answer):
     refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def simulate_source_rule(call: Call[Any], db: Database) -> Answer:
-    columns = written(RULE, call.body.named())
-    tried = await try_columns(db, source_id=call.ids["source_id"], columns=columns, **call.acting)
+    tried = await service.try_rule(db, **call.ids, columns=call.body.named(), **call.acting)
     results = [
-        TriedEvent(
-            source_event_id=one.event.source_event_id,
-            subject=one.event.subject,
-            asks=one.asks,
-            reason=one.reason,
-            detail=one.detail,
-            planned_time=times.format_optional(one.planned_time, zone=call.zone),
-        )
+        TriedEvent.of(one, call.zone, source_event_id=one.event.source_event_id, subject=one.event.subject)
         for one in tried
     ]
     return Answer(TriedRule(results=results, asked=sum(one.asks for one in results)))
-
-
-async def try_columns(
-    db: Database, *, source_id: str, columns: Mapping[str, Any], caller: Caller, site: Site, now: datetime
-) -> list[Tried]:
-    """Try a rule that nobody has stored. Raises NotFound, and Invalid as its creation does."""
-    source = await nouns.get(SOURCE, db, caller=caller, key=source_id)
-    change = Change[SourceRule](db=db, caller=caller, site=site, now=now, key=None, before=None, columns=dict(columns))
-    await RULE.check(change)
-    stamps = {"version": 1, "created_time": now, "updated_time": now, "created_by": None, "updated_by": None}
-    rule = SourceRule(
-        **columns,
-        **stamps,
-        organization_id=source.organization_id,
-        source_id=source_id,
-        source_rule_id="",
-    )
-    return await service.try_rule(db, caller=caller, rule=rule, site=site, now=now)

@@ -10,6 +10,7 @@ from msgspec import Meta
 from afterword import errors, ids
 from afterword.core.sources import KINDS, rules
 from afterword.core.sources.parts import SourceKind, What
+from afterword.core.wire.lists import Page
 from afterword.errors import FieldError, Sentence
 from afterword.kit import sealing
 from afterword.kit.db import Database
@@ -19,20 +20,15 @@ from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, H
 from afterword.kit.nouns.structs import creation_of, listing_of, resource_of
 from afterword.kit.texts import Texts
 from afterword.kit.web import fields
-from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.kit.web.operations import Answer, Call
 from afterword.sending.pipelines import store as pipelines
 
 SETTINGS_MAX: Final = 40
 RULES_MAX: Final = 500  # of an organization
 RULES_OF_ONE_MAX: Final = 20
-DAYS_MAX: Final = 365
-SIGNED: Final = (
-    "`secret` is what that system signs its calls with: stored sealed, and shown to nobody. Without one every call is "
-    "refused."
-)
 SecretText = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE)]
 Setting = Annotated[str, Meta(max_length=10_000)]
-Days = Annotated[int, Meta(ge=0, le=DAYS_MAX)]
+Days = Annotated[int, Meta(ge=0, le=365)]
 
 
 class Source(Record, kw_only=True):
@@ -40,9 +36,7 @@ class Source(Record, kw_only=True):
 
     source_id: fields.Id
     title: Annotated[fields.Text100, Editable("Title", "For your colleagues, such as the name of the shop.")]
-    kind: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=40, examples=["shopify"])], Editable(once=True, holds="fixed")
-    ]
+    kind: Annotated[str, Meta(min_length=1, max_length=40, examples=["shopify"]), Editable(once=True, holds="fixed")]
     application_id: Annotated[fields.Id | None, Editable("Application", "", "choice")] = None
     active: Annotated[bool, Editable("Calls are taken", "", "switch")] = True
     settings: Annotated[dict[str, Setting], Editable()] = msgspec.field(default_factory=dict[str, str])
@@ -61,17 +55,21 @@ def seal_context(organization_id: str, source_id: str) -> str:
     return f"source:{organization_id}:{source_id}"
 
 
+def place_of(source: Source) -> dict[str, Any]:
+    return {"organization_id": source.organization_id, "source_id": source.source_id}
+
+
 def kind_of(name: str, settings: Mapping[str, str]) -> SourceKind:
     """The kind as a source has it. Raises Invalid for a kind that there is not, and for settings that are wrong."""
     kind = KINDS.get(name)
     if kind is None:
         message = Sentence("One of {values} is expected.", values=", ".join(KINDS))
         raise errors.Invalid.at("/kind", "unknown_value", message)
-    if unknown := sorted(settings.keys() - kind.settings.keys()):
-        message = "A source of this kind has no such setting."
-        raise errors.Invalid.of(
-            *(FieldError("unknown_member", message, pointer=f"/settings/{name}") for name in unknown[:SETTINGS_MAX])
-        )
+    message = "A source of this kind has no such setting."
+    unknown = sorted(settings.keys() - kind.settings.keys())
+    errors.check(
+        [FieldError("unknown_member", message, pointer=f"/settings/{name}") for name in unknown[:SETTINGS_MAX]]
+    )
     return kind.configure(settings) if kind.configure else kind
 
 
@@ -104,9 +102,8 @@ def state_of(words: Texts, one: Source) -> str:
     return "" if one.last_time else words("waiting for the first call")
 
 
-def _row(words: Texts, one: Source) -> dict[str, str]:
-    kind = KINDS.get(one.kind)
-    return {"state": state_of(words, one), "more": kind.label if kind else one.kind}
+def kind_label(one: Source) -> str:
+    return KINDS[one.kind].label if one.kind in KINDS else one.kind
 
 
 SOURCE = Noun(
@@ -117,7 +114,8 @@ SOURCE = Noun(
     tag="Sources",
     path="/source",
     scope="Source",
-    about_create=f"A new source. {SIGNED}",
+    about_create="A new source. `secret` is what that system signs its calls with: stored sealed, and shown to "
+    "nobody. Without one every call is refused.",
     about_update="Changes of a source. `secret` null, or left out, keeps the stored one.",
     about={"delete": "Its rules go with it, and its address finds nothing from then on. Items that were made stay."},
     visible="(t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2))",
@@ -134,7 +132,7 @@ SOURCE = Noun(
         lead="They tell of orders and tickets. Rules say when Afterword asks.",
         new="Connect a shop or help desk",
         empty="Nothing is connected yet.",
-        row=_row,
+        row=lambda words, one: {"state": state_of(words, one), "more": kind_label(one)},
         inputs=("title", "application_id", "active"),
         has_page=True,
         removal="Disconnect “{title}”?",
@@ -164,8 +162,7 @@ class SourceRule(Record, kw_only=True):
         Editable("Nobody is asked after", "A message that waits is cancelled.", "checks", holds="fixed"),
     ] = msgspec.field(default_factory=list[What])
     age_days_max: Annotated[
-        Annotated[int, Meta(ge=1, le=30)],
-        Editable("Oldest event, in days", "Older events ask nobody.", "number"),
+        int, Meta(ge=1, le=30), Editable("Oldest event, in days", "Older events ask nobody.", "number")
     ] = 14
     active: Annotated[bool, Editable("The rule is on", "", "switch")] = True
 
@@ -208,10 +205,9 @@ RULE = Noun(
     check=_check_rule,
 )
 RULES: Final = "/source/{source_id}/rule"
-rule_routes = Routes(tag=RULE.tag)
 
 
-@rule_routes.list(
+@routes.list(
     RULES, scope="Source.Read", answer=resource_of(RULE), listing=listing_of(RULE), summary="Get all rules of a source"
 )
 async def list_rules_of_source(call: Call[None], db: Database) -> Answer:
@@ -220,7 +216,7 @@ async def list_rules_of_source(call: Call[None], db: Database) -> Answer:
     return await answer_of_rows(RULE, call, db, rows)
 
 
-@rule_routes.post(
+@routes.post(
     RULES,
     scope="Source.Create",
     body=creation_of(RULE),
@@ -233,7 +229,7 @@ async def create_source_rule(call: Call[Any], db: Database) -> Answer:
     return await answer_of(RULE, call, db, made)
 
 
-rule_routes.all += [route_of(RULE, operation) for operation in RULE.operations if operation != "create"]
+routes.all += [route_of(RULE, operation) for operation in RULE.operations if operation != "create"]
 
 
 async def create_rule(
@@ -242,8 +238,12 @@ async def create_rule(
     """Raises NotFound without such a source, and what the rules of the noun raise."""
     await nouns.get(SOURCE, db, caller=acting["caller"], key=source_id, is_locked=True)
     made = await nouns.create(RULE, db, columns={**columns, "source_id": source_id}, **acting)
-    page = nouns.whole_page(RULE)
-    found = await nouns.rows(RULE, db, organization_id=made.record.organization_id, parent_id=source_id, page=page)
-    if len(found.items) > RULES_OF_ONE_MAX:
+    if len(await rules_of(db, source_id=source_id, organization_id=made.record.organization_id)) > RULES_OF_ONE_MAX:
         raise errors.Invalid.at("", "too_many", f"A source has at most {RULES_OF_ONE_MAX} rules.")
     return made
+
+
+async def rules_of(db: Database, *, source_id: str, **reach: Any) -> list[SourceRule]:
+    """The rules of a source, the oldest first."""
+    page = Page.first(listing_of(RULE), limit=RULES_OF_ONE_MAX + 1)
+    return (await nouns.rows(RULE, db, **reach, parent_id=source_id, page=page)).items[::-1]

@@ -5,7 +5,8 @@ delivery and a refund which arrive together are decided about in one order.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -25,14 +26,20 @@ from afterword.core.sources.parts import Happening
 from afterword.core.sources.rules import Event, Terms
 from afterword.core.text import locales
 from afterword.core.wire import times
+from afterword.core.wire.lists import Page
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns.declaration import Change
+from afterword.kit.nouns.structs import written
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.intake import dry_runs
 from afterword.sending.intake.dry_runs import RowForecast
-from afterword.sending.intake.sources import store
-from afterword.sending.intake.sources.records import SourceRule
-from afterword.sending.intake.sources.store import KeptEvent
+from afterword.sending.intake.sources import records, store
+from afterword.sending.intake.sources.records import RULE, SOURCE, SourceRule
+from afterword.sending.intake.sources.store import SourceEventRecord
+from afterword.sending.pipelines import store as pipelines
+from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.queue import service as queue
 from afterword.sending.queue import store as queue_store
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
@@ -58,29 +65,12 @@ SAYS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A rule and where its items go; `questionnaire_id` is that of its pipeline, None where that was deleted."""
+Target = tuple[SourceRule, Pipeline | None]  # None where it was deleted, or no event is of the rule's sort
 
-    rule: SourceRule
-    terms: Terms
-    questionnaire_id: str | None
-    channel_id: int
-    delay: timedelta | None  # None: that of a date, which the pipeline counts from
 
-    @classmethod
-    def of(cls, rule: SourceRule, pipeline: Mapping[str, Any] | None) -> "Target":
-        terms = Terms(
-            condition=conditions.read_saved(rule.conditions), unless=rule.unless, age_days_max=rule.age_days_max
-        )
-        if pipeline is None:
-            return cls(rule, terms, None, 0, None)
-        delay = None
-        if rule.delay_days is not None or rule.delay_hours is not None:
-            delay = timedelta(days=rule.delay_days or 0, hours=rule.delay_hours or 0)
-        elif pipeline["delay_from"] is None:
-            delay = timedelta(**{unit: pipeline[f"delay_cap_{unit}"] for unit in ("days", "hours", "minutes")})
-        return cls(rule, terms, pipeline["questionnaire_id"], pipeline["channel_id"], delay)
+async def _target(db: Database, rule: SourceRule, whats: Collection[str]) -> Target:
+    path = {"organization_id": rule.organization_id, "pipeline_id": rule.pipeline_id}
+    return rule, await pipelines.get_template(db, **path) if rule.what in whats else None
 
 
 async def take(
@@ -92,38 +82,38 @@ async def take(
     happenings: Sequence[Happening],
     secret: bytes,
     now: datetime,
-) -> int:
-    """Store what happened, and ask by the rules; how many events were new. Others change nothing."""
+) -> None:
+    """Store what happened, and ask by the rules. Events that are known change nothing."""
     if len(happenings) > HAPPENINGS_MAX:
         raise errors.Invalid(f"A call has at most {HAPPENINGS_MAX} events.")
     place: dict[str, Any] = {"organization_id": organization_id, "source_id": source_id}
-    found = {one.event_id: one for one in (_kept(each, now=now) for each in reversed(happenings))}
+    found = {one.event_id: one for one in (_kept(each, source_id, now) for each in reversed(happenings))}
     object_ids = sorted({one.object_id for one in found.values() if one.object_id})
     if object_ids:
         await store.claim_objects(db, **place, object_ids=object_ids)
     known = {one.object_id: one for one in _completed(await store.list_known(db, **place, object_ids=object_ids), {})}
     complete = _completed(sorted(found.values(), key=lambda one: one.time), known)
-    documents = [msgspec.structs.asdict(one) for one in complete]
-    new = set(await store.insert_events(db, **place, documents=documents, now=now)) if documents else set[str]()
+    documents = [{**msgspec.structs.asdict(one), "facts": one.values} for one in complete]
+    new = set(await store.insert_events(db, **place, documents=documents)) if documents else set[str]()
     fresh = [one for one in complete if one.source_event_id in new]
-    rows = await store.list_rules(db, **place) if fresh else []
-    targets = [Target.of(rule, pipeline) for rule, pipeline in rows]
+    whats = {one.what for one in fresh}
+    of_source = await records.rules_of(db, **place) if fresh else []
+    targets = [await _target(db, one, whats) for one in of_source if one.active]
     if targets:
         decisions = await _decide(db, place, fresh, targets, test=test, secret=secret, now=now)
         await store.update_decisions(db, organization_id=organization_id, decisions=decisions)
-    await store.update_taken(db, **place, now=now)
-    return len(fresh)
+    await store.update_called(db, **place, problem=None, now=now)
 
 
 async def refuse(db: Database, *, organization_id: str, source_id: str, problem: str, now: datetime) -> None:
     """Count a call that was refused, and keep why."""
-    await store.update_refused(db, organization_id=organization_id, source_id=source_id, problem=problem, now=now)
+    await store.update_called(db, organization_id=organization_id, source_id=source_id, problem=problem, now=now)
 
 
 async def _decide(
     db: Database,
     place: Mapping[str, str],
-    fresh: Sequence[KeptEvent],
+    fresh: Sequence[SourceEventRecord],
     targets: Sequence[Target],
     *,
     test: bool,
@@ -131,26 +121,27 @@ async def _decide(
     now: datetime,
 ) -> dict[str, list[dict[str, Any]]]:
     decisions: dict[str, list[dict[str, Any]]] = {one.source_event_id: [] for one in fresh}
-    wanted: list[tuple[KeptEvent, Target, NewItem]] = []
+    wanted: list[tuple[SourceEventRecord, SourceRule, NewItem]] = []
     stops = await _stops(db, place, fresh, targets)
     for one in fresh:
         decisions[one.source_event_id] += await _cancel(db, place, one, targets)
         for target in targets:
-            if target.rule.what != one.what:
+            rule, _ = target
+            if rule.what != one.what:
                 continue
             item = await _item(db, one, target, stops=stops.get(one.object_id, {}), test=test, now=now)
             if isinstance(item, NewItem):
-                wanted.append((one, target, item))
+                wanted.append((one, rule, item))
             else:
-                decisions[one.source_event_id].append(_said(target.rule, "not_asked", item))
+                decisions[one.source_event_id].append(_said(rule, "not_asked", item))
     made = await queue.schedule_all(db, wanted=[item for _, _, item in wanted], secret=secret) if wanted else []
-    for (one, target, _), outcome in zip(wanted, made, strict=True):
+    for (one, rule, _), outcome in zip(wanted, made, strict=True):
         if isinstance(outcome, QueueItemRecord):
-            said = _said(target.rule, "asked", item_id=outcome.item_id)
+            said = _said(rule, "asked", item_id=outcome.item_id)
         elif isinstance(outcome, ReferenceTaken):
-            said = _said(target.rule, "not_asked", "already_asked")
+            said = _said(rule, "not_asked", "already_asked")
         else:
-            said = _said(target.rule, "not_asked", _code(outcome)) | {"detail": _message(outcome)}
+            said = _said(rule, "not_asked") | _why(outcome)
         decisions[one.source_event_id].append(said)
     return {key: said for key, said in decisions.items() if said}
 
@@ -159,48 +150,53 @@ async def _decide(
 class Tried:
     """The decision of a rule about an event, tried; `reason` and its `detail` where nobody would be asked."""
 
-    event: KeptEvent
+    event: SourceEventRecord
     asks: bool
     reason: str | None = None
     detail: str | None = None
     planned_time: datetime | None = None
 
 
-async def try_rule(db: Database, *, caller: Caller, rule: SourceRule, site: Site, now: datetime) -> list[Tried]:
-    """Decide about the last events of the source and of the rule's sort as if they came now; nothing is kept.
+async def try_rule(
+    db: Database, *, source_id: str, columns: Mapping[str, Any], caller: Caller, site: Site, now: datetime
+) -> list[Tried]:
+    """Decide by a rule that nobody has stored about the last events of its sort as if they came now; nothing is kept.
 
-    References that items have already do not count: these events had their turn.
+    References that items have already do not count: these events had their turn. Raises NotFound, and Invalid as the
+    creation of the rule does.
     """
-    place = {"organization_id": rule.organization_id, "source_id": rule.source_id}
-    kept = [one for one in await store.list_kept(db, **place, limit=TRIED_MAX) if one.what == rule.what]
-    target = Target.of(
-        rule, await store.get_pipeline(db, organization_id=rule.organization_id, pipeline_id=rule.pipeline_id)
-    )
+    place = records.place_of(await nouns.get(SOURCE, db, caller=caller, key=source_id))
+    change = Change[SourceRule](db=db, caller=caller, site=site, now=now, key=None, before=None)
+    change.columns.update(written(RULE, columns))
+    await RULE.check(change)
+    stamps = {"version": 1, "created_time": now, "updated_time": now, "created_by": None, "updated_by": None}
+    rule = SourceRule(**change.columns, **stamps, **place, source_rule_id="")
+    page = Page.first(store.EVENTS, limit=TRIED_MAX)
+    kept = [one for one in (await store.list_events(db, **place, page=page)).items if one.what == rule.what]
+    target = _, pipeline = await _target(db, rule, {rule.what})
     stops = await _stops(db, place, kept, [target])
     items = [await _item(db, one, target, stops=stops.get(one.object_id, {}), test=False, now=now) for one in kept]
     rows = [item.request for item in items if isinstance(item, NewItem)]
-    path = {"questionnaire_id": target.questionnaire_id or "", "pipeline_id": rule.pipeline_id}
+    path = {"questionnaire_id": pipeline.questionnaire_id if pipeline else "", "pipeline_id": rule.pipeline_id}
     forecasts = iter(
         await dry_runs.simulate(db, caller=caller, **path, rows=rows, on_conflict="skip", site=site) if rows else ()
     )
-    return [
-        Tried(one, asks=False, reason=item, detail=SAYS[item])
-        if isinstance(item, str)
-        else _tried(one, next(forecasts))
-        for one, item in zip(kept, items, strict=True)
-    ]
+    found = [item if isinstance(item, str) else next(forecasts) for item in items]
+    return [_tried(one, outcome) for one, outcome in zip(kept, found, strict=True)]
 
 
-def _tried(event: KeptEvent, forecast: RowForecast) -> Tried:
+def _tried(event: SourceEventRecord, forecast: RowForecast | str) -> Tried:
+    if isinstance(forecast, str):
+        return Tried(event, asks=False, reason=forecast, detail=SAYS[forecast])
     if forecast.refusal is not None:
-        return Tried(event, asks=False, reason=_code(forecast.refusal), detail=_message(forecast.refusal))
+        return Tried(event, asks=False, **_why(forecast.refusal))
     decision = forecast.decision
     if decision is not None and decision.verdict == "skip":
         return Tried(event, asks=False, reason=decision.reason, detail=decision.text)
     return Tried(event, asks=True, planned_time=forecast.planned_time)
 
 
-def _kept(happening: Happening, *, now: datetime) -> KeptEvent:
+def _kept(happening: Happening, source_id: str, now: datetime) -> SourceEventRecord:
     """The event within the limits of its columns; without a time of its own it happened now. Raises Invalid."""
     event_id = _clean(happening.event_id)
     if not event_id:
@@ -211,8 +207,9 @@ def _kept(happening: Happening, *, now: datetime) -> KeptEvent:
         for name, value in list(happening.values.items())[:VALUES_MAX]
         if not isinstance(value, float) or math.isfinite(value)
     }
-    return KeptEvent(
+    return SourceEventRecord(
         source_event_id=ids.ordered(now),
+        source_id=source_id,
         event_id=event_id if len(event_id) <= NAME_CHARACTERS_MAX else sha256(event_id.encode()).hexdigest(),
         what=happening.what,
         name=_clean(happening.name)[:NAME_CHARACTERS_MAX],
@@ -222,15 +219,18 @@ def _kept(happening: Happening, *, now: datetime) -> KeptEvent:
         person={name: text[:IDENTIFIER_CHARACTERS_MAX] for name, text in person.items() if text},
         values=values,
         is_test=happening.is_test,
+        state="no_rule",
+        decisions=[],
+        received_time=now,
     )
 
 
-def _completed(found: Sequence[KeptEvent], known: dict[str, KeptEvent]) -> list[KeptEvent]:
+def _completed(found: Sequence[SourceEventRecord], known: dict[str, SourceEventRecord]) -> list[SourceEventRecord]:
     """Events in the order of their times, each with what earlier ones of its order or ticket said.
 
     A delivery often names neither the number nor the address.
     """
-    complete: list[KeptEvent] = []
+    complete: list[SourceEventRecord] = []
     for one in found:
         before = known.get(one.object_id, one)
         told = msgspec.structs.replace(
@@ -259,18 +259,15 @@ def _said(rule: SourceRule, state: str, reason: str | None = None, *, item_id: s
     }
 
 
-def _code(refusal: errors.Refusal) -> str:
-    return refusal.errors[0].code if refusal.errors else refusal.code
-
-
-def _message(refusal: errors.Refusal) -> str:
-    return str(refusal.errors[0].message if refusal.errors else refusal.detail)
+def _why(refusal: errors.Refusal) -> dict[str, Any]:
+    first = refusal.errors[0] if refusal.errors else None
+    return {"reason": first.code if first else refusal.code, "detail": str(first.message if first else refusal.detail)}
 
 
 async def _stops(
-    db: Database, place: Mapping[str, str], kept: Sequence[KeptEvent], targets: Sequence[Target]
+    db: Database, place: Mapping[str, str], kept: Sequence[SourceEventRecord], targets: Sequence[Target]
 ) -> dict[str, dict[str, datetime]]:
-    whats = sorted({what for target in targets for what in target.rule.unless})
+    whats = sorted({what for rule, _ in targets for what in rule.unless})
     object_ids = sorted({one.object_id for one in kept if one.object_id})
     if not whats or not object_ids:
         return {}
@@ -278,53 +275,59 @@ async def _stops(
 
 
 async def _cancel(
-    db: Database, place: Mapping[str, str], event: KeptEvent, targets: Sequence[Target]
+    db: Database, place: Mapping[str, str], event: SourceEventRecord, targets: Sequence[Target]
 ) -> list[dict[str, Any]]:
     """Cancel the items that wait for this order or ticket, of rules that the event stops."""
-    stopped = {one.rule.source_rule_id: one.rule for one in targets if event.what in one.rule.unless}
+    stopped = {rule.source_rule_id: rule for rule, _ in targets if event.what in rule.unless}
     if not stopped or not event.object_id or event.is_test:
         return []
     said: list[dict[str, Any]] = []
-    for waiting in await store.list_waiting(db, **place, object_id=event.object_id):
-        rule = stopped.get(waiting.source_rule_id)
-        if rule is None or not rules.stops(event.what, event.time, waiting.time):
+    for rule_id, item_id, asked_time in await store.list_waiting(db, **place, object_id=event.object_id):
+        rule = stopped.get(rule_id)
+        if rule is None or not rules.stops(event.what, event.time, asked_time):
             continue
-        item = await queue_store.get_item_locked(db, organization_id=rule.organization_id, item_id=waiting.item_id)
+        item = await queue_store.get_item_locked(db, organization_id=rule.organization_id, item_id=item_id)
         if item is not None and item.status in {Item.SCHEDULED, Item.CLAIMED}:
             await queue.cancel(
                 db, caller=installation(rule.organization_id), item=item, result=f"Stopped by {event.what}"
             )
-            said.append(_said(rule, "cancelled", item_id=item.item_id))
+            said.append(_said(rule, "cancelled", item_id=item_id))
         else:
-            said.append(_said(rule, "not_asked", "too_late", item_id=waiting.item_id))
+            said.append(_said(rule, "not_asked", "too_late", item_id=item_id))
     return said
 
 
 async def _item(
-    db: Database, event: KeptEvent, target: Target, *, stops: Mapping[str, datetime], test: bool, now: datetime
+    db: Database, event: SourceEventRecord, target: Target, *, stops: Mapping[str, datetime], test: bool, now: datetime
 ) -> NewItem | str:
     """The item that a rule makes of an event, or the reason for which it makes none."""
+    rule, pipeline = target
+    condition = conditions.read_saved(rule.conditions)
+    terms = Terms(condition=condition, unless=rule.unless, age_days_max=rule.age_days_max)
     fact = Event(time=event.time, is_test=event.is_test, values=event.values, stops=stops)
-    if (reason := rules.reason_against(target.terms, fact, now=now)) is not None:
+    if (reason := rules.reason_against(terms, fact, now=now)) is not None:
         return reason
-    if target.questionnaire_id is None:
+    if pipeline is None:
         return "inactive"
     email, phone = event.person.get("email", ""), event.person.get("phone", "")
     by_channel = {CHANNEL_EMAIL: email, CHANNEL_SMS: phone}
-    if not (identifier := by_channel.get(target.channel_id, email or phone or event.subject)):
+    if not (identifier := by_channel.get(pipeline.channel_id, email or phone or event.subject)):
         return "no_address"
-    rule = target.rule
-    declared = await metadata_service.declared_of(
-        db, organization_id=rule.organization_id, questionnaire_id=target.questionnaire_id
-    )
-    send_time = None if target.delay is None else times.moment_at(event.time + target.delay, times.zone_of("UTC"))
+    path = {"organization_id": rule.organization_id, "questionnaire_id": pipeline.questionnaire_id}
+    declared = await metadata_service.declared_of(db, **path)
+    locale = None
+    with suppress(KeyError, locales.InvalidLocale):  # the event need not name one
+        locale = locales.normalise(event.person["locale"])
+    send_time = None  # that of a date, which the pipeline counts from
+    if (delay := _delay(rule, pipeline)) is not None:
+        send_time = times.moment_at(event.time + delay, times.zone_of("UTC"))
     return NewItem(
         caller=installation(rule.organization_id),
-        questionnaire_id=target.questionnaire_id,
+        questionnaire_id=pipeline.questionnaire_id,
         pipeline_id=rule.pipeline_id,
         request=QueueItemRequest(
             responder_channel_identifier=identifier,
-            locale=_locale(event.person.get("locale", "")),
+            locale=locale,
             send_time=send_time,
             metadata=_metadata(event, declared),
             external_reference=event.subject or None,
@@ -334,22 +337,21 @@ async def _item(
     )
 
 
-def _metadata(event: KeptEvent, declared: Declared) -> MetadataGroups:
+def _delay(rule: SourceRule, pipeline: Pipeline) -> timedelta | None:
+    if rule.delay_days is not None or rule.delay_hours is not None:
+        return timedelta(days=rule.delay_days or 0, hours=rule.delay_hours or 0)
+    if pipeline.delay_from is not None:
+        return None
+    return timedelta(**{unit: getattr(pipeline, f"delay_cap_{unit}") for unit in ("days", "hours", "minutes")})
+
+
+def _metadata(event: SourceEventRecord, declared: Declared) -> MetadataGroups:
     """The values that have the name of a declared one, the names of the person, and the number of order or ticket."""
     number = "case_id" if event.what.startswith("ticket.") else "transaction_id"
-    values = {number: event.subject} if event.subject else {}
-    values |= {name: rules.text_of(value) for name, value in event.values.items()}
+    values = {number: event.subject, **{name: rules.text_of(value) for name, value in event.values.items()}}
     person = {"email": "email", "phone": "phone_number", "first_name": "first_name", "last_name": "last_name"}
-    known = {name: event.person[ours] for ours, name in person.items() if ours in event.person}
-    own = {name: text for name, text in values.items() if name in declared.responder and text}
+    known = {**values, **{name: event.person[ours] for ours, name in person.items() if ours in event.person}}
     return MetadataGroups(
         questionnaire={name: text for name, text in values.items() if name in declared.questionnaire and text},
-        responder={name: text for name, text in {**own, **known}.items() if name in declared.responder},
+        responder={name: text for name, text in known.items() if name in declared.responder and text},
     )
-
-
-def _locale(tag: str) -> str | None:
-    try:
-        return locales.normalise(tag) if tag else None
-    except locales.InvalidLocale:
-        return None

@@ -9,18 +9,15 @@ import msgspec
 from afterword.core.sources.parts import Value, What
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
-from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
-from afterword.sending.intake.sources.records import SourceRule
 
 KEPT_DAYS: Final = 30
 PROBLEM_CHARACTERS_MAX: Final = 500
 WAITING_MAX: Final = 100  # items that one event cancels
 KNOWN_MAX: Final = 20  # earlier events of one order or ticket, of which a later one is completed
-
-EventState = Literal["asked", "waiting", "cancelled", "not_asked", "no_rule"]
 
 
 class SourceDecision(fields.Answer):
@@ -45,7 +42,9 @@ class SourceEventRecord(msgspec.Struct, kw_only=True):
     subject: str
     values: dict[str, Value]
     is_test: bool
-    state: EventState
+    object_id: Annotated[str, Hidden()]  # equal in all events of one order or ticket
+    person: Annotated[dict[str, str], Hidden()]  # address, phone, names and language, as far as the source gave them
+    state: Literal["asked", "waiting", "cancelled", "not_asked", "no_rule"]
     decisions: Annotated[list[Mapping[str, Any]], Hidden()]
     received_time: datetime
 
@@ -56,7 +55,7 @@ SourceEvent: Final = shown_as(
 EVENTS: Final = fields.listing_of(SourceEvent, order=(("received_time", "desc"),), id="source_event_id")
 
 _SHOWN: Final[LiteralString] = """select e.source_event_id, e.source_id, e.event_id, e.what, e.name, e.time, e.subject,
-             e.facts as values, e.is_test,
+             e.facts as values, e.is_test, e.object_id, e.person,
              case when e.decisions = '[]' then 'no_rule'
                when e.decisions @> '[{"state": "asked"}]' then coalesce((
                  select case when bool_or(i.status in (1, 2, 3)) then 'waiting'
@@ -68,6 +67,7 @@ _SHOWN: Final[LiteralString] = """select e.source_event_id, e.source_id, e.event
                else 'not_asked' end as state,
              e.decisions, e.received_time
            from source_event e where e.organization_id = $1"""
+_STORED: Final[LiteralString] = columns_of(SourceEventRecord, without={"source_id", "values", "state"})
 
 
 async def list_events(db: Database, *, organization_id: str, source_id: str, page: Page) -> Rows[SourceEventRecord]:
@@ -84,28 +84,6 @@ async def get_event(
     )
 
 
-class KeptEvent(msgspec.Struct, kw_only=True):
-    """An event as rules need it. `person`: address, phone, names and language, as far as the source gave them.
-
-    `object_id` is equal in all events of one order or ticket.
-    """
-
-    source_event_id: str
-    event_id: str
-    what: What
-    name: str
-    time: datetime
-    object_id: str
-    subject: str
-    person: dict[str, str]
-    values: dict[str, Value]
-    is_test: bool
-
-
-_KEPT: Final[LiteralString] = """source_event_id, event_id, what, name, time, object_id, subject, person,
-             facts as values, is_test"""
-
-
 async def claim_objects(db: Database, *, organization_id: str, source_id: str, object_ids: Sequence[str]) -> None:
     """Wait for other calls about the same orders and tickets; in one order, so that no two wait for each other."""
     await db.execute(
@@ -117,40 +95,25 @@ async def claim_objects(db: Database, *, organization_id: str, source_id: str, o
 
 async def list_known(
     db: Database, *, organization_id: str, source_id: str, object_ids: Sequence[str]
-) -> list[KeptEvent]:
+) -> list[SourceEventRecord]:
     """The last events of these orders and tickets, the oldest first."""
-    return await db.records(KeptEvent).fetch(
-        f"""select {columns_of(KeptEvent)} from unnest($3::text[]) wanted cross join lateral (
-             select {_KEPT} from source_event e
-             where e.organization_id = $1 and e.object_id = wanted and e.object_id <> '' and e.source_id = $2
+    return await db.records(SourceEventRecord).fetch(
+        f"""select {columns_of(SourceEventRecord)} from unnest($3::text[]) wanted cross join lateral (
+             {_SHOWN} and e.object_id = wanted and e.object_id <> '' and e.source_id = $2
                and not e.is_test order by e.time desc limit $4) k order by time""",
         *(organization_id, source_id, list(object_ids), KNOWN_MAX),
     )
 
 
 async def insert_events(
-    db: Database, *, organization_id: str, source_id: str, documents: Sequence[Mapping[str, Any]], now: datetime
+    db: Database, *, organization_id: str, source_id: str, documents: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """Insert those whose `event_id` is new; the ids of those rows."""
     return await db.fetch_column(
-        """insert into source_event (organization_id, source_event_id, source_id, event_id, what, name, time, object_id,
-             subject, person, facts, is_test, received_time)
-           select $1, d.source_event_id, $2, d.event_id, d.what, d.name, d.time, d.object_id, d.subject, d.person,
-             d.values, d.is_test, $4
-           from jsonb_to_recordset($3::jsonb) d (source_event_id text, event_id text, what text, name text,
-             time timestamptz, object_id text, subject text, person jsonb, values jsonb, is_test boolean)
-           order by d.event_id
-           on conflict do nothing returning source_event_id""",
-        *(organization_id, source_id, list(documents), now),
-    )
-
-
-async def list_kept(db: Database, *, organization_id: str, source_id: str, limit: int) -> list[KeptEvent]:
-    """The newest events of a source."""
-    return await db.records(KeptEvent).fetch(
-        f"""select {_KEPT} from source_event where organization_id = $1 and source_id = $2
-           order by received_time desc, source_event_id limit $3""",
-        *(organization_id, source_id, limit),
+        f"""insert into source_event (organization_id, source_id, facts, {_STORED})
+           select $1, $2, facts, {_STORED} from jsonb_populate_recordset(null::source_event, $3::jsonb)
+           order by event_id on conflict do nothing returning source_event_id""",
+        *(organization_id, source_id, list(documents)),
     )
 
 
@@ -171,16 +134,10 @@ async def list_stops(
     return found
 
 
-class WaitingAsk(msgspec.Struct, kw_only=True):
-    source_rule_id: str
-    item_id: str
-    time: datetime
-
-
-async def list_waiting(db: Database, *, organization_id: str, source_id: str, object_id: str) -> list[WaitingAsk]:
-    """The items of an order or a ticket that rules made and nobody has begun to send, with their events' times."""
-    return await db.records(WaitingAsk).fetch(
-        """select d ->> 'source_rule_id' as source_rule_id, i.item_id, e.time
+async def list_waiting(db: Database, *, organization_id: str, source_id: str, object_id: str) -> list[Any]:
+    """The rule, the id, and the time of the event of each item of an order or ticket that nobody has begun to send."""
+    return await db.fetch_tuples(
+        """select d ->> 'source_rule_id', i.item_id, e.time
            from source_event e cross join jsonb_array_elements(e.decisions) d
            join queue_item i on i.organization_id = e.organization_id and i.item_id = d ->> 'item_id'
              and i.status in (1, 2) and i.deleted_time is null
@@ -203,35 +160,6 @@ async def update_decisions(
     )
 
 
-_PIPELINE: Final[LiteralString] = """p.channel_id, p.delay_cap_days, p.delay_cap_hours, p.delay_cap_minutes,
-             p.delay_from, case when p.deleted_time is null then p.questionnaire_id end as questionnaire_id"""
-_RULE: Final[LiteralString] = qualified(columns_of(SourceRule), "r")
-
-
-async def list_rules(
-    db: Database, *, organization_id: str, source_id: str
-) -> list[tuple[SourceRule, Mapping[str, Any]]]:
-    """The rules of a source that are on, the oldest first, each with what scheduling needs of its pipeline."""
-    rows = await db.fetch(
-        f"""select {_RULE}, {_PIPELINE}
-           from source_rule r
-           join pipeline p on p.organization_id = r.organization_id and p.pipeline_id = r.pipeline_id
-           where r.organization_id = $1 and r.source_id = $2 and r.active
-           order by r.created_time, r.source_rule_id""",
-        *(organization_id, source_id),
-    )
-    names = SourceRule.__struct_fields__
-    return [(SourceRule(**{name: row[name] for name in names}), row) for row in rows]
-
-
-async def get_pipeline(db: Database, *, organization_id: str, pipeline_id: str) -> Mapping[str, Any] | None:
-    return await db.fetch_row(
-        f"""select {_PIPELINE} from pipeline p
-           where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null""",
-        *(organization_id, pipeline_id),
-    )
-
-
 async def get_called(db: Database, *, source_id: str) -> Mapping[str, Any] | None:  # any tenant: the path has none
     """The source of an address, unless it is switched off."""
     return await db.fetch_row(
@@ -241,18 +169,16 @@ async def get_called(db: Database, *, source_id: str) -> Mapping[str, Any] | Non
     )
 
 
-async def update_refused(db: Database, *, organization_id: str, source_id: str, problem: str, now: datetime) -> None:
+async def update_called(
+    db: Database, *, organization_id: str, source_id: str, problem: str | None, now: datetime
+) -> None:
+    """Count a call that was refused, with its problem, or record the time of one that was taken, to the minute."""
     await db.execute(
-        """update source set refused_count = refused_count + 1, refused_time = $4, problem = $3
-           where organization_id = $1 and source_id = $2""",
-        *(organization_id, source_id, problem[:PROBLEM_CHARACTERS_MAX], now),
-    )
-
-
-async def update_taken(db: Database, *, organization_id: str, source_id: str, now: datetime) -> None:
-    """Record the time of the last call, to the minute."""
-    await db.execute(
-        """update source set last_time = $3, problem = null where organization_id = $1 and source_id = $2
-             and (problem is not null or last_time is null or last_time < $3::timestamptz - interval '1 minute')""",
-        *(organization_id, source_id, now),
+        """update source set problem = $3::text, refused_count = refused_count + ($3::text is not null)::integer,
+             refused_time = case when $3::text is null then refused_time else $4 end,
+             last_time = case when $3::text is null then $4 else last_time end
+           where organization_id = $1 and source_id = $2
+             and (coalesce($3, problem) is not null or last_time is null
+               or last_time < $4::timestamptz - interval '1 minute')""",
+        *(organization_id, source_id, problem and problem[:PROBLEM_CHARACTERS_MAX], now),
     )
