@@ -11,8 +11,7 @@ import asyncpg
 
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.kit import db
-from afterword.listening.exports import service
-from afterword.listening.exports import store as exports_store
+from afterword.listening.exports import service, store as exports_store
 from afterword.listening.exports.api import ExportRequest
 from benchmarks.findings import Figure, Finding, Ratio
 from benchmarks.stage import SECRET, Stage, running

@@ -28,8 +28,10 @@ from afterword.kit.db import FifoSemaphore
 from afterword.run import embedded, migrations
 from afterword.tenants.logins import service
 from tests import bar, newer
-from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
-from tests.bar import Tell
+from tests.bar import (
+    FIGURE as FIGURE,  # noqa: PLC0414  for those who tell one
+    Tell,
+)
 from tests.clusters import let_end_others
 from tests.databases import (
     TEMPLATE,
@@ -479,8 +481,7 @@ async def _house_template(server_url: str) -> str:
 
 def _forget() -> None:
     """Empty what the process remembers by id: the houses of all its tests have the same."""
-    from afterword.asking.questionnaires import metadata  # noqa: PLC0415
-    from afterword.asking.questionnaires import store as questionnaires  # noqa: PLC0415  tests of the ground need no slices
+    from afterword.asking.questionnaires import metadata, store as questionnaires  # noqa: PLC0415
     from afterword.sending.messages import composing  # noqa: PLC0415
 
     for kept in (questionnaires._versions, metadata._kept, metadata._owners):

@@ -16,14 +16,8 @@ from afterword.cases import (
     settings,
     statuses,
 )
-from afterword.cases.alert_instances import service as alert_instances
-from afterword.cases.alert_instances import store
-from afterword.cases.resources import (
-    AlertCommentRequest,
-    AlertCommentUpdate,
-    AlertInstanceUpdate,
-    AlertMessageRequest,
-)
+from afterword.cases.alert_instances import service as alert_instances, store
+from afterword.cases.resources import AlertCommentRequest, AlertCommentUpdate, AlertInstanceUpdate, AlertMessageRequest
 from afterword.cases.rules import ALERT
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import Moment

@@ -14,13 +14,10 @@ from afterword.asking.instances.answer_page import Placement, answer_page_of, re
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.call_backs import Read
 from afterword.asking.instances.rendering import thank_you_page
-from afterword.asking.instances.triggers import Response as ResponseRecord
-from afterword.asking.instances.triggers import facts_of
-from afterword.asking.links.widgets import PATH as WIDGET
-from afterword.asking.links.widgets import placement_of
+from afterword.asking.instances.triggers import Response as ResponseRecord, facts_of
+from afterword.asking.links.widgets import PATH as WIDGET, placement_of
 from afterword.cases import assignments, rules, settings
-from afterword.cases.alert_instances import service as alert_instances
-from afterword.cases.alert_instances import store
+from afterword.cases.alert_instances import service as alert_instances, store
 from afterword.cases.rules import Alert
 from afterword.core.answers.suspicion import is_token
 from afterword.core.messaging import alerts as core_alerts

@@ -14,8 +14,7 @@ from msgspec import Meta
 
 from afterword import errors
 from afterword.cases.notice_texts import Subject, notice
-from afterword.core.messaging import addresses
-from afterword.core.messaging import chats as rules
+from afterword.core.messaging import addresses, chats as rules
 from afterword.core.messaging.chats import Card
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import retries
@@ -23,8 +22,7 @@ from afterword.core.wire.site import API_PREFIX, Site
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Event, NewEvent
-from afterword.kit import db as databases
-from afterword.kit import sealing
+from afterword.kit import db as databases, sealing
 from afterword.kit.db import Database, Pool, Row
 from afterword.kit.db.columns import arrays
 from afterword.kit.nouns import service as nouns

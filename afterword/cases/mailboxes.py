@@ -22,8 +22,7 @@ from afterword.core.messaging import addresses
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.errors import FieldError
-from afterword.kit import db as databases
-from afterword.kit import sealing
+from afterword.kit import db as databases, sealing
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.leases import LeaseLost
 from afterword.kit.nouns import service as nouns

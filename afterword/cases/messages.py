@@ -21,8 +21,7 @@ from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import texts
-from afterword.kit.transport.base import EMAIL
-from afterword.kit.transport.base import Message as Mail
+from afterword.kit.transport.base import EMAIL, Message as Mail
 from afterword.kit.transport.mime import one_line
 from afterword.kit.web import fields, html
 from afterword.sending.channels.bounces import Answer

@@ -12,8 +12,7 @@ from afterword import errors, ids
 from afterword.cases import chats
 from afterword.cases.notice_texts import Subject, notice
 from afterword.core.messaging import notices
-from afterword.core.messaging.notices import Digest as DigestRecord
-from afterword.core.messaging.notices import NoticeChannels
+from afterword.core.messaging.notices import Digest as DigestRecord, NoticeChannels
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import format_time

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Final, LiteralString
 import msgspec
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import metadata
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import chats
 from afterword.cases.resources import (

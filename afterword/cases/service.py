@@ -9,8 +9,7 @@ from typing import Final
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.triggers import Response, matched, responses_of
 from afterword.cases import assignments, messages, recoveries, rules
-from afterword.cases.alert_instances import service as alert_instances
-from afterword.cases.alert_instances import store
+from afterword.cases.alert_instances import service as alert_instances, store
 from afterword.cases.alert_instances.store import Case
 from afterword.cases.rules import ActiveAlert, Alert
 from afterword.core.messaging import alerts as core_alerts

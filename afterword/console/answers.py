@@ -8,11 +8,9 @@ from typing import Any
 from starlette.background import BackgroundTask
 
 from afterword import errors
-from afterword.asking.instances import answers as answers_store
-from afterword.asking.instances import service as instances
+from afterword.asking.instances import answers as answers_store, service as instances
 from afterword.asking.instances.store import Instance
-from afterword.asking.questionnaires import metadata
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata, store as questionnaires_store
 from afterword.console.screens import Visit
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller

@@ -12,8 +12,7 @@ from afterword.console.inputs import Input, Options, document_of, form_page, rea
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import SETTINGS
 from afterword.kit.db import Database
-from afterword.kit.nouns import declaration, structs
-from afterword.kit.nouns import service as nouns
+from afterword.kit.nouns import declaration, service as nouns, structs
 from afterword.kit.nouns.declaration import Editable, Noun, R, version_of
 from afterword.kit.nouns.service import Made
 from afterword.kit.texts import Marked

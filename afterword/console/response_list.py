@@ -19,8 +19,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import key_of, one_of, parameter, read_key
 from afterword.kit.ui.text import NOTHING, near_moment
-from afterword.listening.responses import reads
-from afterword.listening.responses import service as responses
+from afterword.listening.responses import reads, service as responses
 from afterword.listening.responses.service import CHANNELS, OF_LINK, Filter, ResponseRow, Tab
 from afterword.listening.responses.themes import THEME, ResponseTheme
 

@@ -34,8 +34,7 @@ from afterword.kit.web import headers, html, parsing, public, static, uploads
 from afterword.kit.web.operations import Download
 from afterword.kit.web.routing import Pages
 from afterword.sending.providers import service as providers
-from afterword.tenants.logins import service as logins
-from afterword.tenants.logins import sessions
+from afterword.tenants.logins import service as logins, sessions
 from afterword.tenants.logins.sessions import Session
 
 DOMAIN: Final = CONSOLE  # of the texts

@@ -15,8 +15,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Column, Page, Rows
 from afterword.core.wire.site import API_PREFIX
 from afterword.errors import FieldError
-from afterword.events.service import COLUMNS, IS_NATIVE, Render, body_of
-from afterword.events.service import Event as EventRecord
+from afterword.events.service import COLUMNS, IS_NATIVE, Event as EventRecord, Render, body_of
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import qualified
 from afterword.kit.web import fields, paging

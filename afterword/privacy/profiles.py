@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString, TypeVar, cast
 import msgspec
 from msgspec import Meta
 
-from afterword.asking.instances import api as instances_api
-from afterword.asking.instances import responders, tags, values
+from afterword.asking.instances import api as instances_api, responders, tags, values
 from afterword.asking.instances.resources import held_instance_of
 from afterword.asking.instances.responders import ShownResponder
 from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance

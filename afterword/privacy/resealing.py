@@ -9,8 +9,7 @@ from typing import Final, LiteralString
 
 from afterword.cases import chats, mailboxes
 from afterword.events.webhooks import seal_context
-from afterword.kit import db as databases
-from afterword.kit import sealing
+from afterword.kit import db as databases, sealing
 from afterword.kit.db import Database, Pool
 from afterword.listening.exports import schedules
 from afterword.sending.intake.sources import records as sources

@@ -16,8 +16,7 @@ from afterword.core.figures import periods
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
-from afterword.events import log
-from afterword.events import service as events
+from afterword.events import log, service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import StepResult, take

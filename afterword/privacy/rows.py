@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.asking.instances import service as instances
-from afterword.asking.instances import store as instances_store
+from afterword.asking.instances import service as instances, store as instances_store
 from afterword.asking.questionnaires import metadata
 from afterword.cases import messages
 from afterword.cases.alert_instances import service as alert_instances

@@ -27,11 +27,9 @@ from afterword.kit.db.leases import StepResult, take
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.web import fields
 from afterword.listening.responses import rows as responses
-from afterword.people.responders import service as responders
-from afterword.people.responders import store as responders_store
+from afterword.people.responders import service as responders, store as responders_store
 from afterword.people.responders.service import NewSuppression
-from afterword.privacy import rows
-from afterword.privacy import subjects as subjects_store
+from afterword.privacy import rows, subjects as subjects_store
 from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention as holds
 

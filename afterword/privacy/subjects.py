@@ -6,8 +6,7 @@ from typing import Final
 from afterword.core.organizations.access import installation
 from afterword.core.scheduling.statuses import Item
 from afterword.kit.db import Database
-from afterword.sending.queue import service as queue
-from afterword.sending.queue import store as queue_store
+from afterword.sending.queue import service as queue, store as queue_store
 
 ScanResult = tuple[int, str | None]  # rows that were changed or found; the last row looked at, None at the end
 

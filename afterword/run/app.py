@@ -9,16 +9,11 @@ from typing import Any
 from starlette.types import ASGIApp
 
 from afterword.asking import coupons
-from afterword.asking.instances import api as instances_api
-from afterword.asking.instances import pages as instance_pages
-from afterword.asking.instances import reviews, spam
-from afterword.asking.links import domains, kiosks, public_links, widgets
-from afterword.asking.links import pages as link_pages
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import drafts, metadata, translations, visuals
+from afterword.asking.instances import api as instances_api, pages as instance_pages, reviews, spam
+from afterword.asking.links import domains, kiosks, pages as link_pages, public_links, widgets
+from afterword.asking.questionnaires import api as questionnaires_api, drafts, metadata, translations, visuals
 from afterword.asking.questionnaires.library import api as library_api
-from afterword.cases import api as alerts_api
-from afterword.cases import call_backs, recoveries
+from afterword.cases import api as alerts_api, call_backs, recoveries
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.events import deliveries, log, webhooks
 from afterword.kit import db
@@ -33,41 +28,45 @@ from afterword.kit.web.routing import Pages, Router
 from afterword.kit.web.runner import Operation, OperationContext
 from afterword.listening.exports import api as exports_api
 from afterword.listening.imports import api as response_imports_api
-from afterword.listening.reports import api as reports_api
-from afterword.listening.reports import digests, invitations, overview, shares
-from afterword.listening.responses import api as responses_api
-from afterword.listening.responses import taggings, themes
-from afterword.listening.search import api as search_api
-from afterword.listening.search import question_uses, recent_values
-from afterword.people.responders import pages as responder_pages
-from afterword.people.responders import suppressions
-from afterword.privacy import api as erasures_api
-from afterword.privacy import profiles, retention
+from afterword.listening.reports import api as reports_api, digests, invitations, overview, shares
+from afterword.listening.responses import api as responses_api, taggings, themes
+from afterword.listening.search import api as search_api, question_uses, recent_values
+from afterword.people.responders import pages as responder_pages, suppressions
+from afterword.privacy import api as erasures_api, profiles, retention
 from afterword.run import console, migrations, renderings
 from afterword.run.backups import manifests
 from afterword.sending import previews
 from afterword.sending.intake import batches, dry_runs, references, sequences, test_messages
 from afterword.sending.intake.imports import api as imports_api
 from afterword.sending.intake.sources import api as sources_api
-from afterword.sending.pipelines import api as pipelines_api
-from afterword.sending.pipelines import policies, versions
+from afterword.sending.pipelines import api as pipelines_api, policies, versions
 from afterword.sending.providers import api
-from afterword.sending.queue import api as queue_api
-from afterword.sending.queue import backtests, clock, lists, outbox, traces
-from afterword.sending.queue import batches as queue_batches_api
-from afterword.sending.queue import metrics as queue_metrics
+from afterword.sending.queue import (
+    api as queue_api,
+    backtests,
+    batches as queue_batches_api,
+    clock,
+    lists,
+    metrics as queue_metrics,
+    outbox,
+    traces,
+)
 from afterword.sending.receipts import inbound
 from afterword.tenants import audit
-from afterword.tenants.logins import api as logins_api
-from afterword.tenants.logins import policies as login_policies_api
+from afterword.tenants.logins import api as logins_api, policies as login_policies_api
 from afterword.tenants.logins.identities import api as identities_api
 from afterword.tenants.logins.sessions import SessionUses
-from afterword.tenants.organizations import applications, assets, idempotency, plans, users
-from afterword.tenants.organizations import pages as accounts_pages
-from afterword.tenants.organizations import retention as organization_retention
-from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations.tokens import access
-from afterword.tenants.organizations.tokens import api as tokens_api
+from afterword.tenants.organizations import (
+    applications,
+    assets,
+    idempotency,
+    pages as accounts_pages,
+    plans,
+    retention as organization_retention,
+    service as organizations,
+    users,
+)
+from afterword.tenants.organizations.tokens import access, api as tokens_api
 from afterword.tenants.organizations.tokens.access import TokenUses
 
 FIGURES_SECONDS = 5.0

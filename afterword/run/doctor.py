@@ -37,14 +37,11 @@ from afterword.kit.web.metrics import FORWARDED_FOR
 from afterword.listening.reports import comparison
 from afterword.listening.responses import rows
 from afterword.run import migrations
-from afterword.run.backups import manifests
-from afterword.run.backups import store as backups_store
+from afterword.run.backups import manifests, store as backups_store
 from afterword.run.embedded import VERSION_MIN
-from afterword.run.worker.guard import FILE_NAME as MARK_FILE
-from afterword.run.worker.guard import read_mark
+from afterword.run.worker.guard import FILE_NAME as MARK_FILE, read_mark
 from afterword.sending.pipelines import service as pipelines
-from afterword.sending.providers import domains, health
-from afterword.sending.providers import service as providers
+from afterword.sending.providers import domains, health, service as providers
 from afterword.sending.providers.domains import SenderRoute
 from afterword.sending.queue import lanes, restores
 

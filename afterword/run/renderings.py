@@ -11,12 +11,14 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from afterword.asking.instances import answers as answers_store
-from afterword.asking.instances import resources as instances_resources
-from afterword.asking.instances import responders, tags
-from afterword.asking.instances import store as instances_store
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.instances import (
+    answers as answers_store,
+    resources as instances_resources,
+    responders,
+    store as instances_store,
+    tags,
+)
+from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
 from afterword.cases.alert_instances import store
 from afterword.cases.chats import CHAT, Chat
 from afterword.core.wire.site import Site
@@ -25,20 +27,17 @@ from afterword.events.webhooks import WEBHOOK, Webhook
 from afterword.kit.db import Database
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.web import fields
-from afterword.listening.exports import api as exports_api
-from afterword.listening.exports import store as exports_store
+from afterword.listening.exports import api as exports_api, store as exports_store
 from afterword.listening.exports.schedules import SCHEDULE, ExportSchedule
 from afterword.listening.imports import api as response_imports_api
 from afterword.people.responders.suppressions import SUPPRESSION
 from afterword.sending.intake.imports import service as imports_resources
-from afterword.sending.pipelines import resources as pipelines_resources
-from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines import resources as pipelines_resources, store as pipelines_store
 from afterword.sending.queue import records
 from afterword.sending.queue.records import ShownItem
 from afterword.sending.receipts import service as receipts
 from afterword.tenants.organizations.plans import PLAN, Plan
-from afterword.tenants.organizations.tokens import api as tokens_api
-from afterword.tenants.organizations.tokens import store as tokens_store
+from afterword.tenants.organizations.tokens import api as tokens_api, store as tokens_store
 from afterword.tenants.organizations.users import USER, User
 
 Record = TypeVar("Record")

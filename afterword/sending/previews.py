@@ -21,8 +21,7 @@ from afterword.asking.instances.rendering import preview_end_page, question_page
 from afterword.asking.instances.store import PublicQuestionnaire
 from afterword.asking.questionnaires import access, drafts, files, metadata
 from afterword.asking.questionnaires.files import File
-from afterword.core.answers import instances
-from afterword.core.answers import values as answer_forms
+from afterword.core.answers import instances, values as answer_forms
 from afterword.core.answers.progress import PageSequence, draw_questions
 from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.organizations.access import Caller

@@ -25,8 +25,7 @@ from tests.people.screens.test_people import PERSON
 from tests.sending.screens.test_pipelines import version_of
 from tests.sending.screens.test_provider_forms import PROVIDERS
 from tests.tenants.logins.passkeys.authenticator import Authenticator
-from tests.tenants.screens.test_passkeys import NEW as PASSKEYS
-from tests.tenants.screens.test_passkeys import options_of
+from tests.tenants.screens.test_passkeys import NEW as PASSKEYS, options_of
 from tests.tenants.screens.test_pictures import PICTURES
 
 RESPONSES: Final = "/console/responses"

@@ -19,8 +19,7 @@ from afterword import ids
 from afterword.asking.instances import issuing
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
-from afterword.asking.questionnaires import service as questionnaires
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import service as questionnaires, store as questionnaires_store
 from afterword.core.answers import values as answer_forms
 from afterword.core.organizations.access import ROLE_SCOPES, installation
 from afterword.core.questionnaires.definition import Definition

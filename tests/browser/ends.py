@@ -8,8 +8,7 @@ from afterword.asking.coupons import POOL, add
 from afterword.asking.instances import answers
 from afterword.asking.links import public_links
 from afterword.asking.links.public_links import PublicLink
-from afterword.asking.questionnaires import service as questionnaires
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import service as questionnaires, store as questionnaires_store
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import installation
 from afterword.kit import db

@@ -21,8 +21,11 @@ from afterword.kit import db
 from afterword.kit.nouns import service
 from afterword.kit.web import static
 from tests.browser.conftest import Shop, on_the_loop, served
-from tests.browser.test_pages import WCAG, NewPage
-from tests.browser.test_pages import new_page as new_page  # noqa: PLC0414  a fixture
+from tests.browser.test_pages import (
+    WCAG,
+    NewPage,
+    new_page as new_page,  # noqa: PLC0414  a fixture
+)
 from tests.journeys import processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -13,8 +13,11 @@ from playwright.async_api import Page
 from tests.browser.conftest import Shop
 from tests.browser.ends import KIOSK, PIN, link_of
 from tests.browser.test_box import until
-from tests.browser.test_pages import WCAG, NewPage
-from tests.browser.test_pages import new_page as new_page  # noqa: PLC0414  a fixture
+from tests.browser.test_pages import (
+    WCAG,
+    NewPage,
+    new_page as new_page,  # noqa: PLC0414  a fixture
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -11,9 +11,11 @@ import pytest
 from afterword.core.questionnaires.metadata import PRODUCT
 from afterword.kit import db, texts
 from tests.browser.conftest import House
-from tests.browser.test_screens import Tour
-from tests.browser.test_screens import owner as owner  # noqa: PLC0414  a fixture
-from tests.browser.test_screens import tour as tour  # noqa: PLC0414  a fixture
+from tests.browser.test_screens import (
+    Tour,
+    owner as owner,  # noqa: PLC0414  a fixture
+    tour as tour,  # noqa: PLC0414  a fixture
+)
 
 LANGUAGE: Final = "el"  # in whose place it stands
 FIRST, LAST = "\u27e6", "\u27e7"

@@ -33,8 +33,7 @@ from tests.asking.screens import test_coupons, test_domain, test_links
 from tests.browser import belongings
 from tests.browser.conftest import SECRET, House, email_of
 from tests.browser.test_pages import WCAG
-from tests.cases.screens import test_chats
-from tests.cases.screens import test_statuses as test_case_statuses
+from tests.cases.screens import test_chats, test_statuses as test_case_statuses
 from tests.conftest import note_statements
 from tests.events.screens import test_webhooks
 from tests.sending.channels.conftest import MESSAGE

@@ -8,8 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import httpx2
 import pytest
 
-from afterword.asking.instances import issuing
-from afterword.asking.instances import service as instances
+from afterword.asking.instances import issuing, service as instances
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance

@@ -6,8 +6,17 @@ from afterword.console.answers import answers_of
 from afterword.console.screens import DOMAIN
 from afterword.kit import db
 from afterword.kit.texts import texts
-from tests.listening.reports.conftest import CHOICE, CONSENT, MANY, MATRIX, NPS, ROW, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import (
+    CHOICE,
+    CONSENT,
+    MANY,
+    MATRIX,
+    NPS,
+    ROW,
+    TEXT,
+    House,
+    house as house,  # noqa: PLC0414  a fixture
+)
 
 WORDS = texts(DOMAIN, "en")
 

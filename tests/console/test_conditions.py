@@ -6,9 +6,11 @@ import re
 import httpx2
 
 from afterword.kit.transport.base import Sent
-from tests.sending.queue.conftest import Client
-from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sending.queue.conftest import (
+    Client,
+    http as http,  # noqa: PLC0414  a fixture
+    queue as queue,  # noqa: PLC0414  a fixture
+)
 from tests.sending.screens.conftest import client as client  # noqa: PLC0414  a fixture
 from tests.sending.screens.test_pipelines import path_of
 from tests.tenants.logins.conftest import browser_of, log_in

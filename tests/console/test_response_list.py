@@ -9,10 +9,15 @@ import pytest
 from afterword.console import response_list
 from afterword.core.text import words
 from afterword.kit import db
-from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.screens.conftest import owner as owner  # noqa: PLC0414  a fixture
-from tests.listening.screens.conftest import shop as shop  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import (
+    NPS,
+    House,
+    house as house,  # noqa: PLC0414  a fixture
+)
+from tests.listening.screens.conftest import (
+    owner as owner,  # noqa: PLC0414  a fixture
+    shop as shop,  # noqa: PLC0414  a fixture
+)
 from tests.listening.screens.test_responses import links_of
 from tests.tenants.logins.conftest import browser_of, log_in
 

@@ -7,8 +7,12 @@ import pytest
 
 from afterword import errors
 from afterword.console import screens
-from tests.tenants.logins.conftest import Office, browser_of, log_in
-from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import (
+    Office,
+    browser_of,
+    log_in,
+    office as office,  # noqa: PLC0414  a fixture
+)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.contract import probes
 from tests.contract.existing import FORM, JSON

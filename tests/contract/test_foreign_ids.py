@@ -19,8 +19,7 @@ from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log import Position
 from afterword.kit import db
 from afterword.listening.reports.counts import Live
-from afterword.listening.reports.invitations import Filter as InvitationFilter
-from afterword.listening.reports.invitations import Found
+from afterword.listening.reports.invitations import Filter as InvitationFilter, Found
 from afterword.listening.responses.service import Filter
 from afterword.privacy import rows
 from afterword.run import app

@@ -33,8 +33,7 @@ from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.receipts import inbound
-from afterword.tenants.organizations import plans
-from afterword.tenants.organizations import service as accounts
+from afterword.tenants.organizations import plans, service as accounts
 from tests.conftest import House, build_house
 from tests.contract.alerting import alerting
 from tests.contract.hooking import hooking

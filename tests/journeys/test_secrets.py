@@ -17,8 +17,13 @@ from afterword.kit import db
 from tests.journeys import processes
 from tests.journeys.client import Client, seed
 from tests.run.cli.shell import MORE, SITE, environment, shell
-from tests.run.cli.test_setup import add_logins, opened, secret_in, steps_of
-from tests.run.cli.test_setup import folder as folder  # noqa: PLC0414  a fixture
+from tests.run.cli.test_setup import (
+    add_logins,
+    folder as folder,  # noqa: PLC0414  a fixture
+    opened,
+    secret_in,
+    steps_of,
+)
 from tests.sizes import draw_by, size
 
 LOGINS = 2_000

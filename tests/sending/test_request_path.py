@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from tests.conftest import House
-from tests.conftest import client as client  # noqa: PLC0414  a fixture
+from tests.conftest import (
+    House,
+    client as client,  # noqa: PLC0414  a fixture
+)
 from tests.request_path import crossing
 
 SEND_TIME = (datetime.now(UTC) + timedelta(days=1)).isoformat()

@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.instances import answers as answers_service
-from afterword.asking.instances import issuing
+from afterword.asking.instances import answers as answers_service, issuing
 from afterword.asking.instances.answer_page import AnswerPage, PageAnswers, Posted, first
 from afterword.asking.instances.answers import AnswerContext, Finalized
 from afterword.asking.instances.rendering import closed_page, expired_page, thank_you_page

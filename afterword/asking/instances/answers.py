@@ -9,12 +9,9 @@ from msgspec import structs
 
 from afterword import errors
 from afterword.asking import coupons as coupon_pools
-from afterword.asking.instances import files as files_service
-from afterword.asking.instances import quotas
-from afterword.asking.instances import store as instances_store
+from afterword.asking.instances import files as files_service, quotas, store as instances_store
 from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance, Issuable, PublicQuestionnaire
-from afterword.asking.questionnaires import metadata as metadata_service
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata as metadata_service, store as questionnaires_store
 from afterword.core.answers import instances, suspicion
 from afterword.core.answers.files import NewFile
 from afterword.core.answers.instances import Edit

@@ -40,9 +40,7 @@ from afterword.asking.instances.resources import (
     instance_of,
     shown_of,
 )
-from afterword.asking.questionnaires import access
-from afterword.asking.questionnaires import metadata as metadata_service
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import access, metadata as metadata_service, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers.files import EXTENSIONS

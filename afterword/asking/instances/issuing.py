@@ -8,8 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from afterword import errors, ids
-from afterword.asking.instances import responders as instance_responders
-from afterword.asking.instances import store
+from afterword.asking.instances import responders as instance_responders, store
 from afterword.asking.instances.answers import Closed, Inactive, require_capacity
 from afterword.asking.instances.store import (
     INSTANCE_COLUMNS,
@@ -19,8 +18,7 @@ from afterword.asking.instances.store import (
     Instance,
     Issuable,
 )
-from afterword.asking.questionnaires import metadata as metadata_service
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata as metadata_service, store as questionnaires_store
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import progress as core_answers
 from afterword.core.messaging.addresses import CHANNEL_EMAIL

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from afterword import errors
-from afterword.asking.instances import responders as instance_responders
-from afterword.asking.instances import store
+from afterword.asking.instances import responders as instance_responders, store
 from afterword.asking.instances.store import Instance, TimeKind
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers import instances

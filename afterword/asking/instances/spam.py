@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.instances import answers
-from afterword.asking.instances import store as instances_store
+from afterword.asking.instances import answers, store as instances_store
 from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance
 from afterword.core.answers.suspicion import Flag
 from afterword.core.organizations.access import Caller

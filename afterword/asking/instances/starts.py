@@ -14,8 +14,7 @@ from afterword.asking.instances import answers, issuing, store
 from afterword.asking.instances.answer_page import AnswerPage, Posted, Wrong, answer_page_of, first, head_of
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.store import PublicQuestionnaire
-from afterword.asking.questionnaires import metadata as metadata_service
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata as metadata_service, store as questionnaires_store
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import instances
 from afterword.core.answers.progress import PageSequence, draw_questions

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.instances import service as instances
-from afterword.asking.instances import store as instances_store
+from afterword.asking.instances import service as instances, store as instances_store
 from afterword.asking.instances.store import Instance
 from afterword.core.answers import instances as rules
 from afterword.core.answers.instances import INSTANCE_TAGS_MAX, TAG_CHARACTERS_MAX, InvalidTag

@@ -7,15 +7,11 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from afterword import errors
-from afterword.asking.instances import answers as answers_store
-from afterword.asking.instances import store
-from afterword.asking.instances import tags as tags_store
+from afterword.asking.instances import answers as answers_store, store, tags as tags_store
 from afterword.asking.instances.store import Instance
-from afterword.asking.questionnaires import metadata as metadata_service
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata as metadata_service, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.core.answers import instances as core_instances
-from afterword.core.answers import values
+from afterword.core.answers import instances as core_instances, values
 from afterword.core.messaging import alerts
 from afterword.core.messaging.alerts import TRIGGERS, Match
 from afterword.core.organizations.access import Caller

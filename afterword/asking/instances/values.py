@@ -5,8 +5,7 @@ from datetime import tzinfo
 from types import SimpleNamespace
 from typing import Final, LiteralString
 
-from afterword.asking.instances import responders
-from afterword.asking.instances import service as instances
+from afterword.asking.instances import responders, service as instances
 from afterword.asking.instances.responders import IS_WHOLE
 from afterword.asking.questionnaires import access, metadata
 from afterword.core.questionnaires.metadata import MetadataDefinition

@@ -12,8 +12,7 @@ from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.asking.instances.answers import Closed
-from afterword.asking.questionnaires import access
-from afterword.asking.questionnaires import metadata as metadata_service
+from afterword.asking.questionnaires import access, metadata as metadata_service
 from afterword.asking.questionnaires.metadata import Name
 from afterword.core import keys
 from afterword.core.answers import instances

@@ -9,9 +9,12 @@ from msgspec import Meta
 from afterword import errors
 from afterword.asking.questionnaires import access, files, service, store
 from afterword.asking.questionnaires.files import Edition
-from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts, question_types
-from afterword.core.questionnaires import questions as core_questions
+from afterword.core.questionnaires import (
+    definition as core_definition,
+    drafts,
+    question_types,
+    questions as core_questions,
+)
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database

@@ -6,8 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from afterword import errors
-from afterword.asking.questionnaires import metadata
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata, store as questionnaires_store
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.organizations.access import VALUE_SCOPES, Caller
 from afterword.core.questionnaires.question_types import Question

@@ -11,16 +11,12 @@ from msgspec import Meta, field
 
 from afterword import errors, ids
 from afterword.asking import coupons
-from afterword.asking.questionnaires import access, metadata
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import access, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts, flow, translations, variables
-from afterword.core.questionnaires.definition import GROUPS_MAX, texts_of
-from afterword.core.questionnaires.definition import Definition as DefinitionRecord
-from afterword.core.questionnaires.differences import Difference as DifferenceRecord
-from afterword.core.questionnaires.differences import differences
+from afterword.core.questionnaires import definition as core_definition, drafts, flow, translations, variables
+from afterword.core.questionnaires.definition import GROUPS_MAX, Definition as DefinitionRecord, texts_of
+from afterword.core.questionnaires.differences import Difference as DifferenceRecord, differences
 from afterword.core.questionnaires.endings import ENDINGS_MAX
 from afterword.core.questionnaires.flow import length
 from afterword.core.questionnaires.metadata import Declared

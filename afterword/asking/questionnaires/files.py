@@ -14,8 +14,7 @@ import yaml
 from afterword import errors, ids
 from afterword.asking.questionnaires import access, drafts
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import flow, variables
+from afterword.core.questionnaires import definition as core_definition, flow, variables
 from afterword.core.questionnaires.definition import Definition, GiveId, Group
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.documents import Members

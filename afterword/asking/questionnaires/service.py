@@ -22,8 +22,7 @@ from afterword.core.text import locales
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.kit.db import Database
-from afterword.tenants.organizations import checks
-from afterword.tenants.organizations import service as accounts
+from afterword.tenants.organizations import checks, service as accounts
 from afterword.tenants.organizations.applications import get_application
 
 SLUG_CHARACTERS_MAX = 100

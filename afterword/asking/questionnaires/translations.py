@@ -12,9 +12,7 @@ from afterword.asking.questionnaires import access, drafts
 from afterword.asking.questionnaires.drafts import DraftRecord
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts as core_drafts
-from afterword.core.questionnaires import translations
+from afterword.core.questionnaires import definition as core_definition, drafts as core_drafts, translations
 from afterword.core.questionnaires.definition import Text, Texts, texts_of
 from afterword.core.questionnaires.question_types import STANDARD_TEXTS
 from afterword.core.questionnaires.translations import state_of

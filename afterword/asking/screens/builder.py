@@ -8,8 +8,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.asking.questionnaires import drafts, translations
 from afterword.asking.questionnaires.drafts import Change
-from afterword.asking.screens import preview as builder_preview
-from afterword.asking.screens import question_form, questionnaires
+from afterword.asking.screens import preview as builder_preview, question_form, questionnaires
 from afterword.asking.screens.question_form import Matching, inserts
 from afterword.asking.screens.questionnaires import ONE, PATH, UNFINISHED, Work, length_text, work_of
 from afterword.console.screens import UNDONE, Screens, Undo, Visit, own_address

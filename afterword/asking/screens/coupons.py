@@ -8,8 +8,7 @@ from afterword import errors
 from afterword.asking.coupons import CODES_ADDED_MAX, POOL, CouponCode, add, list_codes_of_pool, read_lines, withdraw
 from afterword.console.nouns import screens_of
 from afterword.console.screens import Database, Visit
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.ui.lists import Column, Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields, html

@@ -13,8 +13,7 @@ from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.kit.web import html
-from afterword.tenants.screens.organization import DOMAIN
-from afterword.tenants.screens.organization import PATH as ORGANIZATION
+from afterword.tenants.screens.organization import DOMAIN, PATH as ORGANIZATION
 
 INPUTS: Final = inputs_of(CustomDomainRequest)
 STATES: Final[dict[str, Marked]] = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}

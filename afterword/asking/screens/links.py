@@ -20,8 +20,7 @@ from afterword.asking.links.public_links import (
 )
 from afterword.asking.questionnaires import access, metadata
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.asking.screens.questionnaires import ONE as QUESTIONNAIRE
-from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
+from afterword.asking.screens.questionnaires import ONE as QUESTIONNAIRE, PATH as QUESTIONNAIRES
 from afterword.console.inputs import KEPT, document_of, filled, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of
 from afterword.console.response_list import PERIODS, ResponseFilter
@@ -29,8 +28,7 @@ from afterword.console.screens import Marked, Screens, Undo, Visit, download
 from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.ui.lists import Column, Listing, page_links, page_of
 from afterword.kit.web import html, static
 

@@ -15,8 +15,7 @@ from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires.metadata import Kind
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Listing, Tab, address, page_links, page_of
 from afterword.kit.web import html

@@ -8,8 +8,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.instances import expiry
-from afterword.asking.questionnaires import access, api, drafts, store
-from afterword.asking.questionnaires import service as questionnaires
+from afterword.asking.questionnaires import access, api, drafts, service as questionnaires, store
 from afterword.asking.questionnaires.drafts import DRAFT_ID
 from afterword.asking.questionnaires.store import PublishedVersion
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, type_name, work_of

@@ -12,15 +12,12 @@ from afterword import errors
 from afterword.asking.instances.answer_page import written_size
 from afterword.asking.questionnaires.condition_rows import Row, Subjects, sentence_of, subjects_of, with_named
 from afterword.asking.screens.questionnaires import Problem, Work, is_answered, title_of
-from afterword.console.conditions import Values as Filled
-from afterword.console.conditions import values_of
+from afterword.console.conditions import Values as Filled, values_of
 from afterword.console.inputs import theirs_of
 from afterword.console.screens import Visit
-from afterword.core.questionnaires import conditions, editing, variables
-from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import conditions, definition as core_definition, editing, variables
 from afterword.core.questionnaires.conditions import Node
-from afterword.core.questionnaires.editing import Document, fields_of, jumps_of, picture_name
-from afterword.core.questionnaires.editing import Values as ValuesRecord
+from afterword.core.questionnaires.editing import Document, Values as ValuesRecord, fields_of, jumps_of, picture_name
 from afterword.core.questionnaires.question_types import FILE_TYPES, FILES_MAX, LINES_CHARACTERS_MAX, MEMBERS, TYPES
 from afterword.core.questionnaires.questions import TEXTS
 from afterword.core.reading.findings import Findings

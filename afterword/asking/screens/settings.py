@@ -7,9 +7,14 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, api, drafts, store
-from afterword.asking.questionnaires import service as questionnaires_service
-from afterword.asking.questionnaires import visuals as themes
+from afterword.asking.questionnaires import (
+    access,
+    api,
+    drafts,
+    service as questionnaires_service,
+    store,
+    visuals as themes,
+)
 from afterword.asking.questionnaires.files import MEDIA_TYPE
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers

@@ -23,8 +23,7 @@ from afterword.core.text import locales
 from afterword.core.wire import translation_files
 from afterword.core.wire.translation_files import Format, Row
 from afterword.kit.db import Database
-from afterword.kit.texts import LANGUAGES as LANGUAGE_TAGS
-from afterword.kit.texts import Marked, Texts
+from afterword.kit.texts import LANGUAGES as LANGUAGE_TAGS, Marked, Texts
 from afterword.kit.ui.lists import Listing, Tab, address
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html, static

@@ -12,8 +12,7 @@ from afterword.cases import history, rules, settings
 from afterword.cases.alert_instances import store
 from afterword.cases.alert_instances.store import Case, Comment
 from afterword.cases.rules import Alert
-from afterword.core.messaging import alerts as core_alerts
-from afterword.core.messaging import reply_text
+from afterword.core.messaging import alerts as core_alerts, reply_text
 from afterword.core.messaging.alerts import Match
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import windows

@@ -7,9 +7,13 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, condition_rows, metadata
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import (
+    access,
+    api as questionnaires_api,
+    condition_rows,
+    metadata,
+    store as questionnaires_store,
+)
 from afterword.asking.questionnaires.condition_rows import Subject, Subjects, sentence_of, with_named
 from afterword.cases import assignments, chats, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
@@ -26,8 +30,7 @@ from afterword.core.messaging import alerts as core_alerts
 from afterword.core.wire.lists import Page
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import NOTHING

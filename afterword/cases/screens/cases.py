@@ -8,10 +8,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.cases import assignments, mailboxes, messages, recoveries
-from afterword.cases import history as history_store
-from afterword.cases.alert_instances import service as alert_instances
-from afterword.cases.alert_instances import store
+from afterword.cases import assignments, history as history_store, mailboxes, messages, recoveries
+from afterword.cases.alert_instances import service as alert_instances, store
 from afterword.cases.alert_instances.store import WorkItem
 from afterword.cases.assignments import Assignee
 from afterword.cases.history import Entry
@@ -29,8 +27,7 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
-from afterword.kit.texts import Marked, Texts
-from afterword.kit.texts import texts as texts_of
+from afterword.kit.texts import Marked, Texts, texts as texts_of
 from afterword.kit.ui.lists import address, key_of, read_key
 from afterword.kit.ui.text import call_text, near_moment
 from afterword.kit.web import fields, html, static

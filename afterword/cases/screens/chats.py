@@ -11,8 +11,7 @@ from afterword.cases.chats import CHAT, KIND_NAMES, Chat
 from afterword.console.inputs import Options, document_of, filled, read_as
 from afterword.console.nouns import inputs_of, screens_of
 from afterword.console.screens import LANGUAGES, Visit
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Marked, own_name
 from afterword.kit.web import html
 

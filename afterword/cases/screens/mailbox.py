@@ -11,8 +11,7 @@ from afterword.cases.mailboxes import MAILBOX, AlertMailbox
 from afterword.console.inputs import document_of, filled, read_as, same_version
 from afterword.console.nouns import inputs_of
 from afterword.console.screens import Screens, Visit
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Marked
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html

@@ -8,8 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
 from afterword.cases import notifications
 from afterword.cases.notice_texts import TITLES
 from afterword.cases.notifications import NOTIFICATION, Notification, Subscription, Watch
@@ -19,8 +18,7 @@ from afterword.console.screens import Form, Screens, Visit
 from afterword.core.messaging import notices
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Marked, texts
 from afterword.kit.ui.lists import ROWS, Listing, page_links, page_of
 from afterword.kit.web import fields, html

@@ -6,15 +6,13 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
 from afterword.cases.settings import SETTINGS, VARIABLES
 from afterword.console.inputs import KEPT, placed, read_as, same_version
 from afterword.console.screens import Database, Form, Screens, Visit
 from afterword.core.questionnaires import editing
 from afterword.core.wire.lists import Page
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.ui.text import WEEKDAYS
 from afterword.kit.web import fields, html
 

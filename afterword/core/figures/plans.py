@@ -1,14 +1,11 @@
 """Plans of reports: a query with its context, checked, and what it counts. Nothing is counted here."""
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
 
-from afterword.core.figures import cells as core_cells
-from afterword.core.figures import periods, queries, templates
-from afterword.core.figures import reports as core_reports
+from afterword.core.figures import cells as core_cells, periods, queries, reports as core_reports, templates
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.queries import PROTECTED, CountQuery, Part, ReportContext, ReportQuery

@@ -6,8 +6,7 @@ parameters have other names.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import accumulate
@@ -15,16 +14,13 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from afterword.core.figures import cells as core_cells
-from afterword.core.figures import disclosure, periods
-from afterword.core.figures import reports as core_reports
+from afterword.core.figures import cells as core_cells, disclosure, periods, reports as core_reports
 from afterword.core.figures.cells import NUMERIC, Basis, Cell
 from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, CalendarPeriod, Compare, Period
 from afterword.core.figures.reports import TYPE_OF, RequestedMetric
 from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import Kind, Node
-from afterword.core.questionnaires.conditions import Scope as ConditionScope
+from afterword.core.questionnaires.conditions import Kind, Node, Scope as ConditionScope
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings

@@ -12,8 +12,7 @@ from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Text, Texts
 from afterword.core.questionnaires.endings import Ending, EndingTexts
 from afterword.core.questionnaires.question_types import Question, Translation
-from afterword.core.questionnaires.questions import TEXTS
-from afterword.core.questionnaires.questions import translated as translated_question
+from afterword.core.questionnaires.questions import TEXTS, translated as translated_question
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.text.locales import direction
 

@@ -11,25 +11,7 @@ from afterword.core.sources.zendesk import EVENTS, change_of
 
 _DONE: Final = {"resolved", "closed"}
 _CHANGE: Final = re.compile(r"\{status:\{from:([^,{}]*),to:([^,{}]*)\}\}")
-_PATHS: Final = paths.Paths(
-    time="ticket_updated_at",
-    subject="ticket_id",
-    object_id="ticket_id",
-    email="ticket_contact_email | ticket_requester_email | requester_email",
-    phone="ticket_contact_phone | ticket_requester_phone | requester_phone",
-    whole_name="ticket_contact_name | ticket_requester_name | requester_name",
-    locale="ticket_contact_language",
-    texts={
-        "ticket_subject": "ticket_subject",
-        "status": "ticket_status",
-        "group": "ticket_group_name",
-        "priority": "ticket_priority",
-        "type": "ticket_type",
-        "agent": "ticket_agent_name",
-        "channel": "ticket_source",
-        "tags": "ticket_tags",
-    },
-)
+_PATHS: Final = paths.PATHS["freshdesk"]
 
 
 def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:

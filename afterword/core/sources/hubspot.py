@@ -30,28 +30,7 @@ _EVENTS: Final[Mapping[str, What]] = {
     "object.creation 0-1": "customer.created",  # ids of types: contacts, tickets
     "object.creation 0-5": "ticket.created",
 }
-_PATHS: Final = paths.Paths(
-    time="occurredAt | closed_date | hs_lastmodifieddate",
-    subject="order_number | hs_ticket_id | objectId | hs_object_id",
-    object_id="objectId | hs_object_id | hs_ticket_id",
-    email="email",
-    phone="phone | mobilephone",
-    country="hs_country_region_code",
-    first_name="firstname",
-    last_name="lastname",
-    locale="hs_language",
-    texts={
-        "ticket_subject": "subject | dealname",
-        "status": "hs_pipeline_stage | dealstage",
-        "priority": "hs_ticket_priority",
-        "type": "hs_ticket_category | dealtype",
-        "agent": "hubspot_owner_id",
-        "channel": "source_type",
-        "currency": "deal_currency_code",
-        "country": "hs_country_region_code | country",
-    },
-    numbers={"total": "amount"},
-)
+_PATHS: Final = paths.PATHS["hubspot"]
 _DECODED: Final = re.compile(r"%(3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)", re.IGNORECASE)
 _TIME: Final = "X-HubSpot-Request-Timestamp"
 _by_header: Final = signatures.by_header(signatures.SECRET_HEADER, "Authorization")

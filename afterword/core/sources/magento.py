@@ -25,24 +25,7 @@ _STATES: Final[Mapping[str, What]] = {
     "canceled": "order.cancelled",
 }
 _ENVELOPES: Final = ("event", "data", "value", "order")  # of Adobe's events and of extensions
-_PATHS: Final = paths.Paths(
-    time="updated_at | created_at",
-    subject="increment_id | entity_id",
-    object_id="entity_id | increment_id",
-    email="customer_email | billing_address.email",
-    phone="telephone | billing_address.telephone",
-    country="country_id | billing_address.country_id",
-    first_name="customer_firstname | billing_address.firstname",
-    last_name="customer_lastname | billing_address.lastname",
-    texts={
-        "currency": "order_currency_code",
-        "payment": "payment.method",
-        "country": "country_id | billing_address.country_id",
-        "store": "store_name | store_id",
-        "status": "status | state",
-    },
-    numbers={"total": "grand_total", "items": "total_qty_ordered", "refunded": "total_refunded"},
-)
+_PATHS: Final = paths.PATHS["magento"]
 _PLAIN: Final = (
     "entity_id", "increment_id", "status", "state", "updated_at", "customer_email", "grand_total", "total_refunded",
     "order_currency_code", "total_qty_ordered", "store_id",

@@ -8,19 +8,9 @@ from typing import Final, Literal
 from afterword.core.text.locales import Marked
 
 What = Literal[
-    "order.created",
-    "order.paid",
-    "order.shipped",
-    "order.delivered",
-    "order.cancelled",
-    "order.refunded",
-    "customer.created",
-    "subscription.ended",
-    "ticket.created",
-    "ticket.solved",
-    "ticket.reopened",
-    "other",
-]
+    "order.created", "order.paid", "order.shipped", "order.delivered", "order.cancelled", "order.refunded",
+    "customer.created", "subscription.ended", "ticket.created", "ticket.solved", "ticket.reopened", "other",
+]  # fmt: skip
 Value = str | int | float | bool
 ORDER_WHATS: Final[tuple[What, ...]] = (
     "order.created", "order.paid", "order.shipped", "order.delivered", "order.cancelled", "order.refunded",
@@ -30,24 +20,11 @@ TICKET_WHATS: Final[tuple[What, ...]] = ("ticket.created", "ticket.solved", "tic
 BODY_BYTES_MAX: Final = 1 << 20
 AGE_SECONDS_MAX: Final = 300  # of a signature that has a time
 _LABELS: Final[Mapping[str, Marked]] = {
-    "total": "Order total",
-    "currency": "Currency",
-    "refunded": "Refunded amount",
-    "payment": "Payment method",
-    "country": "Country",
-    "store": "Shop",
-    "channel": "Sales channel",
-    "items": "Number of items",
-    "carrier": "Carrier",
-    "status": "Status",
-    "tags": "Tags",
-    "ticket_subject": "Subject",
-    "group": "Group",
-    "priority": "Priority",
-    "type": "Type",
-    "agent": "Name of the agent",
-    "brand": "Brand",
-}
+    "total": "Order total", "currency": "Currency", "refunded": "Refunded amount", "payment": "Payment method",
+    "country": "Country", "store": "Shop", "channel": "Sales channel", "items": "Number of items",
+    "carrier": "Carrier", "status": "Status", "tags": "Tags", "ticket_subject": "Subject", "group": "Group",
+    "priority": "Priority", "type": "Type", "agent": "Name of the agent", "brand": "Brand",
+}  # fmt: skip
 SIGNING_SECRET: Final[Marked] = "Signing secret"  # noqa: S105  it says what it is
 CLIENT_SECRET: Final[Marked] = "Client secret"  # noqa: S105
 SHARED_SECRET: Final[Marked] = "Shared secret"  # noqa: S105

@@ -6,10 +6,12 @@ that counts where the first finds nothing, and `header:name` is a header of the 
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
@@ -50,6 +52,10 @@ class Paths:
     locale: str = ""
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     numbers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+_TABLES: Final = tomllib.loads((resources.files(__package__ or "") / "paths.toml").read_text("utf-8"))
+PATHS: Final[Mapping[str, Paths]] = {name: Paths(**table) for name, table in _TABLES.items()}
 
 
 class Document:

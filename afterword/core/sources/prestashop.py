@@ -11,25 +11,7 @@ from afterword.core.sources import paths, signatures
 from afterword.core.sources.parts import ORDER_WHATS, SHARED_SECRET, Happening, SourceKind, What, labels_of
 
 _ROLES: Final[Mapping[str, What]] = {what.removeprefix("order."): what for what in ORDER_WHATS}
-_PATHS: Final = paths.Paths(
-    time="time | order.date_upd",
-    subject="order.reference | order.id",
-    object_id="order.id",
-    email="customer.email",
-    phone="phone",
-    country="country",
-    first_name="customer.firstname",
-    last_name="customer.lastname",
-    locale="locale",
-    texts={
-        "currency": "currency",
-        "payment": "order.payment",
-        "country": "country",
-        "store": "shop",
-        "status": "state.name",
-    },
-    numbers={"total": "order.total_paid", "items": "items"},
-)
+_PATHS: Final = paths.PATHS["prestashop"]
 
 
 def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:

@@ -20,31 +20,7 @@ _TOPICS: Final[Mapping[str, What]] = {
     "refunds/create": "order.refunded",
     "customers/create": "customer.created",
 }
-_PATHS: Final = paths.Paths(
-    time="header:x-shopify-triggered-at | updated_at | created_at",
-    subject="name",
-    object_id="order_id | id",
-    email="email | contact_email | customer.email | destination.email",
-    phone="phone | shipping_address.phone | destination.phone | customer.phone",
-    country="shipping_address.country_code | destination.country_code | billing_address.country_code",
-    first_name="customer.first_name | destination.first_name | shipping_address.first_name | first_name",
-    last_name="customer.last_name | destination.last_name | shipping_address.last_name | last_name",
-    locale="customer_locale",
-    texts={
-        "currency": "currency",
-        "payment": "payment_gateway_names[]",
-        "country": "shipping_address.country_code | destination.country_code | billing_address.country_code",
-        "store": "header:x-shopify-shop-domain",
-        "channel": "source_name",
-        "carrier": "tracking_company",
-        "tags": "tags",
-    },
-    numbers={
-        "total": "current_total_price | total_price",
-        "refunded": "transactions[].amount",
-        "items": "line_items[].quantity",
-    },
-)
+_PATHS: Final = paths.PATHS["shopify"]
 _PART: Final = re.compile(r"(?:\.|-F)\d+\Z")  # #1041.1 and #1041-F1 are fulfillments of #1041
 
 

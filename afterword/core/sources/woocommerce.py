@@ -16,25 +16,7 @@ _STATUSES: Final[Mapping[str, What]] = {
     "cancelled": "order.cancelled",
     "refunded": "order.refunded",
 }
-_PATHS: Final = paths.Paths(
-    time="date_modified_gmt | date_created_gmt",
-    subject="number | id",
-    object_id="id",
-    email="billing.email | email",
-    phone="billing.phone",
-    country="billing.country",
-    first_name="billing.first_name | first_name",
-    last_name="billing.last_name | last_name",
-    locale="lang | locale",
-    texts={
-        "currency": "currency",
-        "payment": "payment_method_title | payment_method",
-        "country": "shipping.country | billing.country",
-        "channel": "created_via",
-        "status": "status",
-    },
-    numbers={"total": "total", "items": "line_items[].quantity"},
-)
+_PATHS: Final = paths.PATHS["woocommerce"]
 _PING: Final = re.compile(rb"webhook_id=\d+\Z")
 _check: Final = signatures.by_hmac("X-WC-Webhook-Signature")
 

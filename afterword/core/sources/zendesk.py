@@ -11,27 +11,7 @@ from afterword.errors import Sentence
 EVENTS: Final[Mapping[str, What]] = {**{what: what for what in TICKET_WHATS}, "ticket.closed": "ticket.solved"}
 _EVENT: Final = "zen:event-type:"
 _TIME: Final = "X-Zendesk-Webhook-Signature-Timestamp"
-_PATHS: Final = paths.Paths(
-    time="time",
-    subject="ticket.id | detail.id",
-    object_id="ticket.id | detail.id",
-    email="requester.email",
-    phone="requester.phone",
-    whole_name="requester.name",
-    first_name="requester.first_name",
-    last_name="requester.last_name",
-    locale="requester.locale",
-    texts={
-        "ticket_subject": "ticket.subject | detail.subject",
-        "status": "ticket.status | detail.status",
-        "group": "ticket.group | detail.group_id",
-        "priority": "ticket.priority | detail.priority",
-        "type": "ticket.type | detail.type",
-        "agent": "ticket.agent | detail.assignee_id",
-        "brand": "ticket.brand | detail.brand_id",
-        "channel": "ticket.channel | detail.via.channel",
-    },
-)
+_PATHS: Final = paths.PATHS["zendesk"]
 _PLACEHOLDERS: Final = {
     "id": "id", "subject": "title", "status": "status", "group": "group.name", "priority": "priority",
     "type": "ticket_type", "agent": "assignee.name", "brand": "brand.name", "channel": "via", "tags": "tags",

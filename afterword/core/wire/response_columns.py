@@ -20,7 +20,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, Question
 from afterword.core.wire import written
-from afterword.core.wire.written import plain
+from afterword.core.wire.written import WORDS, plain
 from afterword.errors import Sentence
 
 ASK: Final = "?"
@@ -32,26 +32,8 @@ LEFT_OUT: Final = ""
 CHANNEL: Final = "channel_id"
 CHANNELS: Final = {"email": 1, "sms": 2, "webhook": 3, "1": 1, "2": 2, "3": 3}
 FINISHED: Final = "finished"  # a column that says whether a response is complete
-MEMBERS: Final[Mapping[str, str]] = {
-    "external_id": "response_id responseid response_uuid id uuid token #",
-    "started_time": "start_date start_date_utc started started_at startdate landed_at created_at time_started",
-    "completed_time": (
-        "end_date submit_date submit_date_utc submitdate submitted submitted_at completed completed_at recorded_date "
-        "timestamp date_submitted time_completed updated_at"
-    ),
-    FINISHED: "finished is_complete complete",
-    "locale": "language user_language startlanguage locale response_language",
-    "person.email": "recipient_email email_address email e_mail recipient respondent_email",
-    "person.phone_number": "recipient_phone phone phone_number mobile",
-    "person.external_id": "external_data_reference external_reference user_id customer_id contact_id",
-}
-"""The members of a request with the names that other systems give them."""
-TECHNICAL: Final = (
-    "status ip_address ipaddr progress duration duration_in_seconds location_latitude location_longitude lastpage seed "
-    "datestamp refurl distribution_channel network_id ending survey_id survey_version collector_id interviewtime "
-    "questionnaire_id questionnaire_instance_id user_agent device country url"
-)
-"""Columns of others that say nothing of the answers; an address of a network is not brought in."""
+_NAMES: Final[Mapping[str, str]] = WORDS["responses"]
+MEMBERS: Final = tuple(name for name in _NAMES if name != "technical")
 NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
@@ -119,7 +101,7 @@ class Columns:
         wrong = [
             Sentence("There is no column “{name}”.", name=name) for name in said if name not in (*table.names, REST)
         ]
-        unknown = [meaning for meaning in said.values() if not self.is_meaning(meaning)]
+        unknown = [meaning for meaning in said.values() if meaning and meaning not in self._all]
         wrong += [Sentence("No column can mean “{name}”.", name=meaning) for meaning in unknown]
         found = {**self.guess(table), **{name: meaning for name, meaning in said.items() if name != REST}}
         asked = [name for name, meaning in found.items() if meaning == ASK]
@@ -141,10 +123,6 @@ class Columns:
                 if found[name] == ASK:
                     raise errors.Invalid.at("/dates", "required", Sentence(OPEN_DATES, name=name))
         return found
-
-    def is_meaning(self, meaning: str) -> bool:
-        """Whether a column may have it, as somebody says it."""
-        return meaning == LEFT_OUT or meaning in self._all
 
     def date_order(self, cells: Iterable[str]) -> str:
         """The order of `day` and `month` in these, ISO 8601 included; ASK where both are possible in all."""
@@ -259,10 +237,8 @@ def _parts(question: Question) -> Iterator[tuple[str, str]]:
 
 
 def _system_names() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {plain(name): {LEFT_OUT} for name in TECHNICAL.split()}
-    for meaning, names in MEMBERS.items():
-        found |= {plain(name): {meaning} for name in names.split()}
-    return found
+    meanings = [(LEFT_OUT if meaning == "technical" else meaning, names) for meaning, names in _NAMES.items()]
+    return {plain(name): {meaning} for meaning, names in meanings for name in names.split()}
 
 
 _SYSTEMS: Final = _system_names()

@@ -13,16 +13,7 @@ from msgspec import Meta
 
 from afterword.core.wire.lists import Listing
 from afterword.core.wire.times import Moment
-from afterword.kit.nouns.declaration import (
-    Editable,
-    Hidden,
-    Member,
-    Noun,
-    Role,
-    ShownOnce,
-    is_unseen,
-    members_of,
-)
+from afterword.kit.nouns.declaration import Editable, Hidden, Member, Noun, Role, ShownOnce, is_unseen, members_of
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 

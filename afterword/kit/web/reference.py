@@ -12,8 +12,7 @@ from afterword import errors
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.kit.web import html, openapi, paging, static, vocabulary
-from afterword.kit.web import query as criteria
+from afterword.kit.web import html, openapi, paging, query as criteria, static, vocabulary
 from afterword.kit.web.operations import Route
 from afterword.kit.web.routing import Pages
 from afterword.kit.web.vocabulary import EXPLANATIONS, FIELD_CODES

@@ -23,8 +23,7 @@ from afterword.core.wire.site import Site
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
-from afterword.kit import db as databases
-from afterword.kit import sealing
+from afterword.kit import db as databases, sealing
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import columns_of
 from afterword.kit.db.leases import Leases

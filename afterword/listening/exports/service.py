@@ -16,8 +16,7 @@ from uuid import UUID
 
 from afterword import errors, ids
 from afterword.asking.instances import triggers
-from afterword.asking.questionnaires import metadata
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions

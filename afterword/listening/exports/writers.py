@@ -11,14 +11,7 @@ from typing import Final
 import msgspec
 
 from afterword import errors
-from afterword.core.wire.exports import (
-    SUSPECT,
-    Cell,
-    ExportTable,
-    Response,
-    guarded,
-    has_formula_behind_separator,
-)
+from afterword.core.wire.exports import SUSPECT, Cell, ExportTable, Response, guarded, has_formula_behind_separator
 
 CHUNK_BYTES: Final = 1 << 20
 _JSON_LINE_ENDS: Final = {one.encode(): f"\\u{ord(one):04x}".encode() for one in "\u0085\u2028\u2029"}

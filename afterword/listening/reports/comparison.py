@@ -9,8 +9,7 @@ from typing import Final
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.figures import periods
-from afterword.core.figures import reports as core_reports
+from afterword.core.figures import periods, reports as core_reports
 from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery

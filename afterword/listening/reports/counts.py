@@ -18,9 +18,7 @@ import msgspec
 
 from afterword import errors
 from afterword.cases import recoveries
-from afterword.core.figures import cells as core_cells
-from afterword.core.figures import disclosure, gaps, periods
-from afterword.core.figures import reports as core_reports
+from afterword.core.figures import cells as core_cells, disclosure, gaps, periods, reports as core_reports
 from afterword.core.figures.cells import COUNTED, NUMERIC, RANKED, Cell, People, Repeat
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span, of_limit, subjects_of

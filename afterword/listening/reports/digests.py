@@ -30,8 +30,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports import custom_reports
 from afterword.tenants import mails
-from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations import users
+from afterword.tenants.organizations import service as organizations, users
 from afterword.tenants.organizations.service import Organization
 
 DIGESTS_MAX: Final = 50  # of a user

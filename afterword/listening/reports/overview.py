@@ -14,8 +14,7 @@ from afterword.cases.alert_instances.store import OPEN_COUNTS
 from afterword.core.figures import periods, queries
 from afterword.core.figures.periods import Bucket, CalendarPeriod, Period
 from afterword.core.figures.queries import ReportContext, ReportQuery
-from afterword.core.figures.reports import QUESTIONNAIRES_MAX
-from afterword.core.figures.reports import Figure as FigureRecord
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure as FigureRecord
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.kit.db import Database

@@ -13,10 +13,7 @@ from typing import Any, Final
 
 from afterword.asking.questionnaires import contexts
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.core.figures import cells as core_cells
-from afterword.core.figures import plans, queries
-from afterword.core.figures import reports as core_reports
-from afterword.core.figures import rows as core_rows
+from afterword.core.figures import cells as core_cells, plans, queries, reports as core_reports, rows as core_rows
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Period

@@ -10,8 +10,14 @@ from afterword import errors
 from afterword.core.figures import shown
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, CalendarPeriod, Compare
-from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric, SuppressedReason
-from afterword.core.figures.reports import Figure as FigureRecord
+from afterword.core.figures.reports import (
+    GROUPS_MAX,
+    METRICS_MAX,
+    QUESTIONNAIRES_MAX,
+    Figure as FigureRecord,
+    Metric,
+    SuppressedReason,
+)
 from afterword.core.questionnaires.question_types import ScoreName
 from afterword.kit.web import fields
 

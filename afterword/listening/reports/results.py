@@ -1,18 +1,22 @@
 """Running reports: a checked query is counted and made into rows, with small groups hidden."""
 
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
-from afterword.asking.questionnaires import contexts
-from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.figures import cells as core_cells
-from afterword.core.figures import metrics, periods, plans, queries, templates
-from afterword.core.figures import reports as core_reports
-from afterword.core.figures import rows as core_rows
+from afterword.asking.questionnaires import contexts, store as questionnaires_store
+from afterword.core.figures import (
+    cells as core_cells,
+    metrics,
+    periods,
+    plans,
+    queries,
+    reports as core_reports,
+    rows as core_rows,
+    templates,
+)
 from afterword.core.figures.cells import ANSWERED, Cell, People
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period

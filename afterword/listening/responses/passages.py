@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.asking.instances import answers, triggers
-from afterword.asking.instances import store as instances
+from afterword.asking.instances import answers, store as instances, triggers
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.answers.progress import PageSequence, asked_of
 from afterword.core.answers.values import Given

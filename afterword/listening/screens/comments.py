@@ -10,8 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import metadata
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import metadata, store as questionnaires_store
 from afterword.console.periods import PeriodChoice
 from afterword.console.response_list import BAND_CHIPS, CHANNELS, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit

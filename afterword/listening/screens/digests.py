@@ -25,8 +25,7 @@ from afterword.kit.texts import Marked, Texts, own_name, texts
 from afterword.kit.ui.charts import View
 from afterword.kit.ui.text import ShownFigure, change_word, figure_text
 from afterword.kit.web import html
-from afterword.listening.reports import custom_reports, digests, results
-from afterword.listening.reports import overview as overviews
+from afterword.listening.reports import custom_reports, digests, overview as overviews, results
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.digests import DIGEST, ReportDigest
 from afterword.listening.responses import service as responses
@@ -34,8 +33,7 @@ from afterword.listening.responses.service import Filter
 from afterword.listening.screens import overview, reports
 from afterword.listening.screens.forms import report_names
 from afterword.sending.messages.invitation import LOGO_HEIGHT_MAX, LOGO_WIDTH_MAX
-from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations import users
+from afterword.tenants.organizations import service as organizations, users
 
 ROWS_MAX: Final = 20  # of a table in a mail
 SECTIONS_MAX: Final = 10

@@ -12,8 +12,7 @@ from afterword.console.inputs import Input, Options, document_of, form_page, rea
 from afterword.console.nouns import inputs_of, screens_of
 from afterword.console.screens import Visit
 from afterword.core.wire.lists import Page
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
 from afterword.kit.texts import Marked
 from afterword.kit.transport import stores

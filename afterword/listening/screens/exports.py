@@ -18,8 +18,7 @@ from afterword.core.wire.lists import Page
 from afterword.kit import db as databases
 from afterword.kit.db import Database
 from afterword.kit.web import fields, headers, html
-from afterword.listening.exports import api
-from afterword.listening.exports import service as exports
+from afterword.listening.exports import api, service as exports
 from afterword.listening.exports.formats import MEDIA_TYPES, missing_extra
 from afterword.listening.exports.store import Export
 from afterword.listening.reports.results import Result

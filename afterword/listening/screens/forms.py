@@ -10,8 +10,7 @@ from afterword import errors
 from afterword.console.periods import CALENDAR, DATES, PeriodChoice
 from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Visit
-from afterword.core.figures import cells as core_cells
-from afterword.core.figures import templates
+from afterword.core.figures import cells as core_cells, templates
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
 from afterword.core.questionnaires.metadata import MetadataDefinition

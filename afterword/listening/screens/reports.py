@@ -10,15 +10,12 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.instances.rendering import logo_url
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import contexts, visuals
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import api as questionnaires_api, contexts, store as questionnaires_store, visuals
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases.screens.figures import FIGURES
 from afterword.console.removals import removal
 from afterword.console.screens import Guest, Marked, Screens, Visit
-from afterword.core.figures import plans, queries, templates
-from afterword.core.figures import reports as core_reports
+from afterword.core.figures import plans, queries, reports as core_reports, templates
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
 from afterword.core.organizations.access import Caller
@@ -26,8 +23,7 @@ from afterword.core.questionnaires.visuals import DEFAULT, inherited
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.charts import View
 from afterword.kit.ui.lists import Listing, page_links, page_of
@@ -50,8 +46,7 @@ from afterword.listening.screens.forms import (
     report_names,
 )
 from afterword.listening.screens.views import Names
-from afterword.sending.pipelines import resources as pipelines_resources
-from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines import resources as pipelines_resources, store as pipelines_store
 from afterword.sending.screens.invitations import links
 from afterword.tenants.organizations import service as organizations
 

@@ -7,8 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.instances import files, tags
-from afterword.asking.instances import service as instances
+from afterword.asking.instances import files, service as instances, tags
 from afterword.asking.instances.call_backs import get_call
 from afterword.asking.instances.store import Instance
 from afterword.asking.links.public_links import LINK
@@ -20,8 +19,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.text import call_text
 from afterword.kit.web import html
-from afterword.listening.responses import reads
-from afterword.listening.responses import service as responses
+from afterword.listening.responses import reads, service as responses
 from afterword.listening.responses.views import SHOWN_MAX
 from afterword.listening.screens import saved_views
 from afterword.listening.screens.questionnaire_results import RESULTS, results_url

@@ -5,8 +5,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from afterword.asking.instances import service as instances
-from afterword.asking.instances import spam
+from afterword.asking.instances import service as instances, spam
 from afterword.asking.instances.spam import LISTING, STATES, Decision, State
 from afterword.console.response_list import RESPONSES, done
 from afterword.console.screens import Screens, Visit

@@ -13,8 +13,7 @@ from afterword.core.wire.lists import Page
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import ROWS, Column, Listing, address
 from afterword.kit.web import html
-from afterword.listening.responses import service as responses
-from afterword.listening.responses import taggings
+from afterword.listening.responses import service as responses, taggings
 from afterword.listening.responses.service import FOUND_MAX
 from afterword.listening.responses.taggings import TAG_LISTING, Action
 

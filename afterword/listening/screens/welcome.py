@@ -8,8 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, files
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import access, files, store as questionnaires_store
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
@@ -31,13 +30,11 @@ from afterword.listening.reports import overview
 from afterword.listening.responses import themes
 from afterword.sending import previews
 from afterword.sending.intake import test_messages
-from afterword.sending.pipelines import starters
-from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines import starters, store as pipelines_store
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.screens import pipelines, providers
 from afterword.sending.screens.pipeline_parts import sent_of
-from afterword.tenants.organizations import assets, checks
-from afterword.tenants.organizations import service as organizations
+from afterword.tenants.organizations import assets, checks, service as organizations
 from afterword.tenants.organizations.assets import MEDIA_TYPES
 from afterword.tenants.organizations.service import ORGANIZATION, Organization
 from afterword.tenants.screens import pictures

@@ -9,8 +9,7 @@ from msgspec import Meta
 from afterword import errors
 from afterword.asking.questionnaires import access, drafts, files
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import endings
+from afterword.core.questionnaires import definition as core_definition, endings
 from afterword.core.questionnaires.flow import used_by_endings, used_by_jumps, used_to_show
 from afterword.core.reading.findings import Findings
 from afterword.kit.db import Database

@@ -23,8 +23,7 @@ from afterword.kit.nouns.declaration import Change, FixedRecord, Hidden, Noun, O
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.people.responders import service as responders
-from afterword.people.responders import store
+from afterword.people.responders import service as responders, store
 from afterword.people.responders.service import NewSuppression
 
 Reason = Literal["unsubscribed", "hard_bounce", "complaint", "blocked", "erased"]

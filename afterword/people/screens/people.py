@@ -36,11 +36,9 @@ from afterword.kit.ui.lists import (
 from afterword.kit.web import html
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import Filter
-from afterword.people.responders import store as responders_store
-from afterword.people.responders import suppressions
+from afterword.people.responders import store as responders_store, suppressions
 from afterword.people.responders.store import Responder, Suppression
-from afterword.privacy import profiles
-from afterword.privacy import service as privacy
+from afterword.privacy import profiles, service as privacy
 from afterword.privacy.profiles import Entry
 from afterword.sending.queue import lists
 

@@ -14,8 +14,7 @@ import msgspec
 
 from afterword import errors
 from afterword.kit import db
-from afterword.privacy import erasure_replay
-from afterword.privacy import service as privacy
+from afterword.privacy import erasure_replay, service as privacy
 from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.service import LedgerLine
 from afterword.run.backups import manifests

@@ -18,22 +18,14 @@ from afterword.core.wire.times import format_optional, format_time
 from afterword.kit import db, sealing
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Message, Outcome, Refused, Retry, Sent
 from afterword.run.cli import CommandError
-from afterword.run.cli.context import (
-    open_organization,
-    open_pool,
-    open_transaction,
-    organization_of,
-    read_text,
-)
+from afterword.run.cli.context import open_organization, open_pool, open_transaction, organization_of, read_text
 from afterword.run.cli.organizations import OnlyDomain, OrganizationDomain
 from afterword.run.cli.worker import installation_channels
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
-from afterword.sending.channels import accounts as kinds
-from afterword.sending.channels import webhook
+from afterword.sending.channels import accounts as kinds, webhook
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.test_messages import account_message
-from afterword.sending.providers import health
-from afterword.sending.providers import service as providers
+from afterword.sending.providers import health, service as providers
 from afterword.sending.providers.service import Account
 from afterword.sending.queue import service as queue
 

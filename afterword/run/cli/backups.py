@@ -20,13 +20,11 @@ from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.events import log
 from afterword.kit import db
 from afterword.kit.settings import Settings
-from afterword.privacy import erasure_replay
-from afterword.privacy import service as ledger_lines
+from afterword.privacy import erasure_replay, service as ledger_lines
 from afterword.privacy.erasure_replay import KeptRun
 from afterword.privacy.service import LedgerLine
 from afterword.run import migrations
-from afterword.run.backups import ledgers, manifests
-from afterword.run.backups import service as backups
+from afterword.run.backups import ledgers, manifests, service as backups
 from afterword.run.backups.manifests import Manifest, Reader
 from afterword.run.cli import CommandError, context, copies
 from afterword.run.cli.context import open_pool, read_text

@@ -19,8 +19,7 @@ from afterword import __version__, errors
 from afterword.core import keys
 from afterword.core.keys import Secret
 from afterword.core.wire.site import Site
-from afterword.kit import db, log, settings
-from afterword.kit import telemetry as collecting
+from afterword.kit import db, log, settings, telemetry as collecting
 from afterword.run import embedded, migrations
 from afterword.run.cli import CommandError
 from afterword.tenants.organizations import service as organizations

@@ -11,8 +11,7 @@ from afterword.kit import db
 from afterword.kit.db.hosts import open_session
 from afterword.kit.settings import Settings
 from afterword.run import migrations
-from afterword.run.backups import manifests, store
-from afterword.run.backups import service as backups
+from afterword.run.backups import manifests, service as backups, store
 from afterword.run.backups.manifests import Location, Sealer, Writer
 from afterword.run.cli import CommandError
 

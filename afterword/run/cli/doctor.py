@@ -19,8 +19,7 @@ from afterword.run import doctor as examination
 from afterword.run.cli import CommandError, context
 from afterword.run.doctor import Finding
 from afterword.sending.queue import restores
-from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens import store as tokens_store
+from afterword.tenants.organizations.tokens import service as tokens, store as tokens_store
 
 Switch = Annotated[bool, Parameter(negative="")]
 

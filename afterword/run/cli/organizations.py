@@ -19,19 +19,12 @@ from afterword.events.service import Actor
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.nouns import structs
-from afterword.run.cli.context import (
-    open_organization,
-    open_transaction,
-    organization_of,
-    shell_lines,
-)
+from afterword.run.cli.context import open_organization, open_transaction, organization_of, shell_lines
 from afterword.tenants.logins import policies
-from afterword.tenants.organizations import checks, plans, senders, users
-from afterword.tenants.organizations import service as organizations
+from afterword.tenants.organizations import checks, plans, senders, service as organizations, users
 from afterword.tenants.organizations.plans import Plan
 from afterword.tenants.organizations.service import Organization
-from afterword.tenants.organizations.tokens import service as token_service
-from afterword.tenants.organizations.tokens import store as token_store
+from afterword.tenants.organizations.tokens import service as token_service, store as token_store
 
 ORGANIZATIONS_MAX = 1_000
 _OPTIONS: Final[Mapping[str, str]] = {

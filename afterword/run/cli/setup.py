@@ -18,8 +18,7 @@ from afterword.run.backups import moving
 from afterword.run.cli import CommandError, context
 from afterword.run.cli.context import BEFORE_FILE, SECRET_FILE, Context, open_pool, started, write_whole
 from afterword.run.cli.organizations import OrganizationDomain
-from afterword.tenants.logins import links
-from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import links, service as logins
 from afterword.tenants.logins.links import Link
 from afterword.tenants.organizations import service as organizations
 

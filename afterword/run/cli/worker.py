@@ -17,8 +17,7 @@ from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.kit.transport.base import EMAIL, WEBHOOK, Channel
 from afterword.kit.transport.http import Caller
-from afterword.run import migrations
-from afterword.run import worker as work
+from afterword.run import migrations, worker as work
 from afterword.run.cli import CommandError, context, copies, serve
 from afterword.run.worker.flights import wait
 from afterword.sending.channels import webhook

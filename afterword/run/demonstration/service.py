@@ -25,11 +25,9 @@ from afterword.kit.db import Database, Pool
 from afterword.kit.nouns import service as nouns
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
-from afterword.listening.responses import rows as responses
-from afterword.listening.responses import themes
+from afterword.listening.responses import rows as responses, themes
 from afterword.sending.pipelines import starters
-from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations import users
+from afterword.tenants.organizations import service as organizations, users
 from afterword.tenants.organizations.applications import get_first_application_id
 from afterword.tenants.organizations.service import Organization
 

@@ -21,8 +21,7 @@ from afterword.kit.transport.http import Caller
 from afterword.kit.transport.mime import Report
 from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels.outbox import TestChannel
-from afterword.sending.providers import health
-from afterword.sending.providers import service as accounts
+from afterword.sending.providers import health, service as accounts
 from afterword.sending.queue.lanes import Lane
 from afterword.sending.receipts import service as receipts
 

@@ -17,8 +17,7 @@ from afterword.core.messaging import webhooks
 from afterword.core.messaging.webhooks import Reply
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
-from afterword.events import sending
-from afterword.events import service as events
+from afterword.events import sending, service as events
 from afterword.events.sending import Delivery, LaneKey
 from afterword.events.service import Render
 from afterword.events.webhooks import seal_context

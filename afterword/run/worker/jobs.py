@@ -7,27 +7,23 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
 
-from afterword.asking.instances import choices, files
-from afterword.asking.instances import expiry as instances_expiry
+from afterword.asking.instances import choices, expiry as instances_expiry, files
 from afterword.asking.links import domains
 from afterword.asking.links.domains import CustomDomainRecord
-from afterword.cases import escalation, mailboxes, notifications
-from afterword.cases import service as cases
+from afterword.cases import escalation, mailboxes, notifications, service as cases
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.events import log
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
-from afterword.listening.exports import schedules
-from afterword.listening.exports import service as exports
+from afterword.listening.exports import schedules, service as exports
 from afterword.listening.imports import service as response_imports
 from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows, taggings
 from afterword.listening.screens import digests
-from afterword.privacy import retention as ages
-from afterword.privacy import service as erasures
+from afterword.privacy import retention as ages, service as erasures
 from afterword.run.worker.flights import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Flights, Pace
 from afterword.run.worker.retention import RETENTION
 from afterword.sending.intake import sequences

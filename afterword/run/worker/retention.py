@@ -11,8 +11,7 @@ from afterword.asking.instances import choices
 from afterword.core.messaging import notices
 from afterword.events import deliveries
 from afterword.kit.db.retention import Retention
-from afterword.listening.exports import schedules
-from afterword.listening.exports import service as exports
+from afterword.listening.exports import schedules, service as exports
 from afterword.listening.imports import service as response_imports
 from afterword.listening.reports import shares
 from afterword.listening.responses import taggings
@@ -20,8 +19,7 @@ from afterword.sending.intake import lists, test_messages
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.sources import store as sources
 from afterword.sending.queue import batches, outbox
-from afterword.tenants.logins import service as logins
-from afterword.tenants.logins import sessions
+from afterword.tenants.logins import service as logins, sessions
 from afterword.tenants.organizations import idempotency
 from afterword.tenants.organizations.tokens import service as tokens
 

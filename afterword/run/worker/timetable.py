@@ -10,8 +10,7 @@ from afterword.kit import db
 from afterword.kit.db import Database, Pool
 from afterword.kit.transport import stores
 from afterword.kit.transport.stores import Failed, Store
-from afterword.listening.exports import datasets, schedules
-from afterword.listening.exports import service as exports
+from afterword.listening.exports import datasets, schedules, service as exports
 from afterword.listening.exports.datasets import CODEBOOK, DataSet, Day, PartFile, Position
 from afterword.listening.exports.schedules import RUNS, RunRecord
 from afterword.run.worker.long_work import LongWorker

@@ -17,8 +17,7 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import imports as core_imports
-from afterword.core.wire import list_columns, tables
+from afterword.core.wire import imports as core_imports, list_columns, tables
 from afterword.core.wire.imports import Cut, Repair, pointer_of
 from afterword.core.wire.tables import COLUMNS_MAX, Reading
 from afterword.errors import Sentence

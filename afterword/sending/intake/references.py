@@ -13,8 +13,7 @@ from afterword.kit.db import Database
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.intake import batches
 from afterword.sending.pipelines import service as pipelines
-from afterword.sending.queue import service as queue
-from afterword.sending.queue import store as queue_store
+from afterword.sending.queue import service as queue, store as queue_store
 from afterword.sending.queue.records import REFERENCE_PATTERN, QueueItem, QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.scheduler import checked
 from afterword.sending.queue.service import NewItem, ReferenceTaken, declared_for, visible

@@ -13,14 +13,15 @@ from afterword import errors
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.resources import DEPTH_MAX
 from afterword.asking.instances.triggers import Response, matched, responses_of
-from afterword.asking.questionnaires import access as questionnaires_access
-from afterword.asking.questionnaires import metadata as metadata_service
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import (
+    access as questionnaires_access,
+    metadata as metadata_service,
+    store as questionnaires_store,
+)
 from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import installation
 from afterword.core.questionnaires import conditions, flow
-from afterword.core.questionnaires.conditions import Kind as QuestionKind
-from afterword.core.questionnaires.conditions import Scope
+from afterword.core.questionnaires.conditions import Kind as QuestionKind, Scope
 from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
 from afterword.events import service as events

@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.instances import issuing
-from afterword.asking.instances import store as instances_store
+from afterword.asking.instances import issuing, store as instances_store
 from afterword.asking.instances.issuing import Draw, IssueInput
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.messaging import segments
@@ -52,8 +51,7 @@ from afterword.sending.intake.dry_runs import VALUE_SCOPE
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SAMPLE_CODE, SAMPLE_ID, SampleInstance, TooLong
 from afterword.sending.providers import service as providers
-from afterword.sending.queue import lanes
-from afterword.sending.queue import service as queue
+from afterword.sending.queue import lanes, service as queue
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import changes_of, checked
 from afterword.sending.queue.service import declared_for

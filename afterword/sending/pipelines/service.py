@@ -19,8 +19,7 @@ from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.windows import Hours
-from afterword.core.text import locales
-from afterword.core.text import placeholders as messages
+from afterword.core.text import locales, placeholders as messages
 from afterword.core.wire import times
 from afterword.errors import FieldError, Sentence
 from afterword.events import service as events

@@ -3,8 +3,7 @@
 A version in sentences is each clause that says something else, and the texts that changed.
 """
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Annotated, Any, Final

@@ -11,8 +11,7 @@ from afterword.errors import FieldError
 from afterword.kit import db
 from afterword.kit.db import Batcher, Database, Pool
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.pipelines import service as pipelines
-from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines import service as pipelines, store as pipelines_store
 from afterword.sending.queue import service, store
 from afterword.sending.queue.records import (
     QUEUE_ITEMS,

@@ -26,8 +26,7 @@ from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.sending.queue import deciding, lanes, lists, traces
-from afterword.sending.queue import service as queue
+from afterword.sending.queue import deciding, lanes, lists, service as queue, traces
 from afterword.sending.queue.lists import Count, Key, ListedItem, RequestedItems, WaitingFilter
 from afterword.sending.queue.records import ITEM_COLUMNS, STATUS_ABORTED, QueueItemRecord, QueueItemUpdate
 

@@ -19,8 +19,7 @@ from afterword.kit.web.fields import MetadataGroups
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.pipelines.resources import date_title, delay_words, summary_of
 from afterword.sending.pipelines.store import Pipeline
-from afterword.sending.queue import deciding, lanes, store
-from afterword.sending.queue import service as queue
+from afterword.sending.queue import deciding, lanes, service as queue, store
 from afterword.sending.queue.lanes import BLOCK_COLUMNS, LaneBlock
 from afterword.sending.queue.records import (
     ATTEMPTS,

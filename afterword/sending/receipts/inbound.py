@@ -29,8 +29,7 @@ from afterword.kit.web import fields, public
 from afterword.kit.web.limits import Limiter
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.routing import Pages
-from afterword.sending.channels import accounts as kinds
-from afterword.sending.channels import callbacks
+from afterword.sending.channels import accounts as kinds, callbacks
 from afterword.sending.channels.callbacks import CallbackResult
 from afterword.sending.providers import service as accounts
 from afterword.sending.receipts import service

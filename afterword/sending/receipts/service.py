@@ -19,8 +19,7 @@ from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, as_document
 from afterword.kit.transport.mime import CODE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
-from afterword.people.responders import service as responders
-from afterword.people.responders import store as responders_store
+from afterword.people.responders import service as responders, store as responders_store
 from afterword.people.responders.service import NewSuppression
 from afterword.sending.providers.api import is_reference, keys_of
 from afterword.sending.queue import late_outcomes

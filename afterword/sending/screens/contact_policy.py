@@ -10,8 +10,7 @@ from afterword.console.nouns import settings_form
 from afterword.console.removals import removal
 from afterword.console.screens import Database, Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html

@@ -21,10 +21,8 @@ from afterword.kit.web import html
 from afterword.kit.web.fields import MetadataGroups
 from afterword.kit.web.mails import mail_page
 from afterword.sending.intake import test_messages
-from afterword.sending.pipelines import service as pipelines_service
-from afterword.sending.pipelines import store as pipelines_store
-from afterword.sending.queue import clock, outbox, traces
-from afterword.sending.queue import service as queue
+from afterword.sending.pipelines import service as pipelines_service, store as pipelines_store
+from afterword.sending.queue import clock, outbox, service as queue, traces
 from afterword.sending.queue.outbox import OUTBOX_MESSAGES, OutboxMessageRecord
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.service import NewItem

@@ -8,9 +8,7 @@ from msgspec import structs
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, metadata
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import access, api as questionnaires_api, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Subjects, subjects_of
 from afterword.console.inputs import KEPT, read_as, same_version
 from afterword.console.removals import removal
@@ -22,8 +20,7 @@ from afterword.kit.db import Database
 from afterword.kit.ui.lists import Listing, address, behind, page_links, page_of
 from afterword.kit.ui.text import actor_text
 from afterword.kit.web import fields, html
-from afterword.sending.pipelines import service as pipelines
-from afterword.sending.pipelines import store, versions
+from afterword.sending.pipelines import service as pipelines, store, versions
 from afterword.sending.pipelines.resources import Pipeline, PipelineRequest, sentences_of, state_of
 from afterword.sending.pipelines.store import Pipeline as PipelineRecord
 from afterword.sending.pipelines.versions import Difference, Version

@@ -15,14 +15,12 @@ from afterword.kit.ui.lists import Column, Listing
 from afterword.kit.web import fields, html
 from afterword.sending.channels.accounts import CALLED_BACK
 from afterword.sending.intake import test_messages
-from afterword.sending.providers import domains, health
-from afterword.sending.providers import service as providers
+from afterword.sending.providers import domains, health, service as providers
 from afterword.sending.providers.api import Provider
 from afterword.sending.providers.health import ReportedShare
 from afterword.sending.providers.service import Account
 from afterword.sending.receipts import inbound
-from afterword.sending.receipts.inbound import ADAPTERS as FORMS
-from afterword.sending.receipts.inbound import Endpoint
+from afterword.sending.receipts.inbound import ADAPTERS as FORMS, Endpoint
 from afterword.sending.screens.queue_items import CHANNELS
 from afterword.tenants.screens import audit
 

@@ -29,8 +29,7 @@ from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.intake import lists as intake
 from afterword.sending.intake.imports.service import ProblemKind, list_failed_rows
 from afterword.sending.intake.lists import SEARCHED_MAX, AddressList
-from afterword.sending.queue import lists, outbox, traces
-from afterword.sending.queue import service as queue
+from afterword.sending.queue import lists, outbox, service as queue, traces
 from afterword.sending.queue.lists import Count, ListedItem, RequestedItems
 from afterword.sending.queue.records import ATTEMPTS, STATUS_ABORTED, QueueItemRecord, QueueItemUpdate
 

@@ -11,6 +11,7 @@ from afterword.asking.questionnaires import access, condition_rows, metadata
 from afterword.asking.questionnaires.condition_rows import Subjects, with_named
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import previews
+from afterword.cases.screens.alert_rules import TRIGGERS
 from afterword.console import conditions
 from afterword.console.conditions import Values, place_of, with_seen
 from afterword.console.inputs import read_as, same_version
@@ -19,8 +20,7 @@ from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
 from afterword.kit.ui.lists import Listing, address, page_links, page_of
 from afterword.kit.ui.text import address_text, near_moment
@@ -41,9 +41,6 @@ PIPELINES_MAX: Final = 200
 ROWS: Final = 50
 LOOKED_AT_MAX: Final = 100  # of the responses that match, whether they have an address
 LISTING: Final = structs.listing_of(SEQUENCE)
-TRIGGERS: Final[Mapping[str, Marked]] = {
-    "completed": "when a response is completed", "submitted": "at the first answer, and when it is completed",
-}  # fmt: skip
 KINDS: Final[Mapping[str, Marked]] = {
     "manual": "Ask another questionnaire", "recovery": "Win back an unhappy customer",
     "review": "Ask everybody for a public review",
@@ -78,9 +75,6 @@ class Around:
     pipelines: Mapping[str, Pipeline]
     names: Mapping[str, str]  # of questionnaires
     subjects: Subjects
-
-    def name_of(self, pipeline: Pipeline) -> str:
-        return f"{self.names.get(pipeline.questionnaire_id, '')} · {pipeline.title}"
 
 
 @routes.get(SEQUENCES, scope="Sequence.Read")
@@ -314,6 +308,9 @@ async def _show(
     shown = draft or _stored(rule, around)
     pipeline = around.pipelines.get(shown.pipeline_id)
     here = f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
+    titles = {
+        key: f"{around.names.get(one.questionnaire_id, '')} · {one.title}" for key, one in around.pipelines.items()
+    }
     return visit.page(
         "sequence.html",
         title=rule.title if rule else words("New sequence"),
@@ -323,12 +320,12 @@ async def _show(
         draft=shown,
         source=around.source,
         sources=list(around.names.items()),
-        pipelines=[("", words("choose…")), *((key, around.name_of(one)) for key, one in around.pipelines.items())],
+        pipelines=[("", words("choose…")), *titles.items()],
         pipeline=pipeline,
         pipeline_url=url_of(pipeline) if pipeline and visit.may_open(url_of(pipeline)) else "",
         delay=delay_of(words, pipeline, around.subjects) if pipeline else "",
         kinds=[(key, words(text)) for key, text in KINDS.items()],
-        triggers=[(key, words(text)) for key, text in TRIGGERS.items()],
+        triggers=[(key, words(TRIGGERS[key])) for key in ("completed", "submitted")],
         condition_rows=conditions.values_of(words, shown.condition, around.subjects),
         version=version_of(rule) if rule else "",
         tried=tried,

@@ -23,8 +23,7 @@ from afterword.core.sources import KINDS, rules
 from afterword.core.sources.parts import SourceKind, Value, What
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import Noun, R
 from afterword.kit.nouns.service import Made
 from afterword.kit.texts import Texts

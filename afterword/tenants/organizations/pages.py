@@ -22,8 +22,7 @@ from afterword.kit import db
 from afterword.kit.web import headers, limits, problems, public
 from afterword.kit.web.limits import Limiter
 from afterword.kit.web.routing import Pages
-from afterword.tenants.organizations.tokens import access
-from afterword.tenants.organizations.tokens import service as tokens
+from afterword.tenants.organizations.tokens import access, service as tokens
 from afterword.tenants.organizations.tokens.store import Credential
 
 FORM: Final = "application/x-www-form-urlencoded"

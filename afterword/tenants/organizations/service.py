@@ -20,8 +20,7 @@ from afterword.core.wire.times import zone_of
 from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record, SettingsRecord
 from afterword.kit.ui.text import WEEKDAY_OPTIONS, ZONE_OPTIONS

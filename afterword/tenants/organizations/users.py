@@ -22,8 +22,7 @@ from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Taken
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import NO_SITE, Change, Editable, Noun, Record
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes

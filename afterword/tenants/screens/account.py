@@ -14,8 +14,7 @@ from afterword.kit.texts import own_name
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html, static
 from afterword.tenants import audit
-from afterword.tenants.logins import links, passkeys, sessions
-from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import links, passkeys, service as logins, sessions
 from afterword.tenants.logins.service import Attempt, Login
 from afterword.tenants.organizations import checks, users
 from afterword.tenants.screens import entry

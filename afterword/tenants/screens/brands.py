@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.inputs import same_version
 from afterword.console.screens import Form, Marked, Screens, Visit

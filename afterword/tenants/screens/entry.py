@@ -24,13 +24,11 @@ from afterword.console.screens import (
 from afterword.kit.db import Database
 from afterword.kit.ui.text import slug_of
 from afterword.kit.web import html, static
-from afterword.tenants.logins import links, passkeys, sessions
-from afterword.tenants.logins import service as logins
+from afterword.tenants.logins import links, passkeys, service as logins, sessions
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.links import Link
 from afterword.tenants.logins.service import Attempt, Login
-from afterword.tenants.organizations import service as organizations
-from afterword.tenants.organizations import users
+from afterword.tenants.organizations import service as organizations, users
 from afterword.tenants.organizations.service import Organization
 
 ADDRESS_CHARACTERS_MAX: Final = 320

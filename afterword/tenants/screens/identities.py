@@ -22,8 +22,7 @@ from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.identities.api import IdentityProviderRequest, login_url, values_of
 from afterword.tenants.logins.identities.service import IdentityProvider
 from afterword.tenants.screens.entry import leading_on
-from afterword.tenants.screens.organization import IDENTITY
-from afterword.tenants.screens.organization import PATH as ORGANIZATION
+from afterword.tenants.screens.organization import IDENTITY, PATH as ORGANIZATION
 
 GROUP_INPUTS: Final = (
     Input("admin", "lines", "Groups: administrators", "One per line, with the provider's names."),

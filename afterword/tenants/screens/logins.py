@@ -9,8 +9,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.kit.db import Database
 from afterword.tenants.logins import policies
 from afterword.tenants.logins.policies import POLICY
-from afterword.tenants.screens.organization import LOGINS
-from afterword.tenants.screens.organization import PATH as ORGANIZATION
+from afterword.tenants.screens.organization import LOGINS, PATH as ORGANIZATION
 
 routes = Screens()
 

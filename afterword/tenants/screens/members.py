@@ -11,15 +11,12 @@ from afterword.console.removals import removal
 from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.web import fields, html
 from afterword.tenants.logins import links
 from afterword.tenants.organizations import checks, users
 from afterword.tenants.organizations.applications import APPLICATION, Application
-from afterword.tenants.organizations.tokens import api as tokens_api
-from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens import store as tokens_store
+from afterword.tenants.organizations.tokens import api as tokens_api, service as tokens, store as tokens_store
 from afterword.tenants.organizations.users import USER, USERS, User
 
 PEOPLE: Final = "/console/settings/people"

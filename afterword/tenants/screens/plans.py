@@ -7,8 +7,7 @@ from starlette.responses import Response
 
 from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.wire.lists import Page
-from afterword.kit.nouns import service as nouns
-from afterword.kit.nouns import structs
+from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.ui.lists import Listing
 from afterword.tenants.organizations.plans import PLAN, PLANS_MAX, Plan
 from afterword.tenants.screens.members import applications_of

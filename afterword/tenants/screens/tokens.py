@@ -17,12 +17,10 @@ from afterword.kit.db import Database
 from afterword.kit.ui import lists
 from afterword.kit.ui.lists import Column, Listing
 from afterword.kit.web import fields, html
-from afterword.tenants.organizations.tokens import api, store
-from afterword.tenants.organizations.tokens import service as tokens
+from afterword.tenants.organizations.tokens import api, service as tokens, store
 from afterword.tenants.organizations.tokens.store import Token
 from afterword.tenants.organizations.users import User, get_user
-from afterword.tenants.screens import audit
-from afterword.tenants.screens import members as settings
+from afterword.tenants.screens import audit, members as settings
 
 TOKENS: Final = "/console/settings/tokens"
 LISTING: Final = fields.listing_of(api.Token)

@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from afterword import errors
-from afterword.asking.instances import answers as answers_service
-from afterword.asking.instances import service, store
+from afterword.asking.instances import answers as answers_service, service, store
 from afterword.asking.instances.answers import Closed, Expired, Finalized, Inactive
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.service import Change

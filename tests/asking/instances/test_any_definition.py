@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 from typing import Any, Final
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from afterword.asking.instances import views
 from afterword.asking.questionnaires import files

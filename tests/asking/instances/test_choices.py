@@ -17,9 +17,15 @@ from afterword.kit.db.retention import prune
 from afterword.run.worker.retention import RETENTION
 from tests.asking.instances.spam.test_service import DOUBTFUL, judge, seen, told
 from tests.browser import markup
-from tests.listening.reports.conftest import CHOICE, NPS, TEXT, House, make_questionnaire
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.reports.conftest import now as now  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import (
+    CHOICE,
+    NPS,
+    TEXT,
+    House,
+    house as house,  # noqa: PLC0414  a fixture
+    make_questionnaire,
+    now as now,  # noqa: PLC0414  a fixture
+)
 
 MINUTE = timedelta(minutes=1)
 CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/130.0.0.0 Safari/537.36"

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from afterword.asking.instances import expiry, issuing
-from afterword.asking.instances import service as instances
+from afterword.asking.instances import expiry, issuing, service as instances
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.service import Change
 from afterword.asking.instances.store import Instance

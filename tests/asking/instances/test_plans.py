@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from afterword.asking.instances import responders, store
-from afterword.asking.instances import values as values_store
+from afterword.asking.instances import responders, store, values as values_store
 from afterword.asking.instances.resources import INSTANCES
 from afterword.asking.instances.responders import RESPONDERS
 from afterword.asking.instances.values import QUESTIONNAIRE_VALUES, RESPONDER_VALUES

@@ -7,14 +7,12 @@ from urllib.parse import quote
 
 import pytest
 
-from afterword.asking.instances import responders as instances_responders
-from afterword.asking.instances import service as instances
+from afterword.asking.instances import responders as instances_responders, service as instances
 from afterword.asking.instances.issuing import IssueInput
 from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db
-from afterword.people.responders import service as responders
-from afterword.people.responders import store as responders_store
+from afterword.people.responders import service as responders, store as responders_store
 from tests.asking.instances.conftest import NOW, NPS, Shop
 
 

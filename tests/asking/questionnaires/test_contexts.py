@@ -8,8 +8,11 @@ from afterword.core.figures import plans
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.reading.findings import Findings
 from afterword.kit import db
-from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import (
+    NPS,
+    House,
+    house as house,  # noqa: PLC0414  a fixture
+)
 
 
 async def test_questionnaires_of_others(house: House) -> None:

@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.console.conftest import browser as browser  # noqa: PLC0414  a fixture
-from tests.console.conftest import office as office  # noqa: PLC0414  a fixture
+from tests.console.conftest import (
+    browser as browser,  # noqa: PLC0414  a fixture
+    office as office,  # noqa: PLC0414  a fixture
+)
 from tests.tenants.logins.conftest import Browser, Office
 
 

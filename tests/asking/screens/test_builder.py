@@ -6,8 +6,7 @@ from typing import Any
 
 import httpx2
 
-from afterword.asking.questionnaires import drafts
-from afterword.asking.questionnaires import service as questionnaires
+from afterword.asking.questionnaires import drafts, service as questionnaires
 from afterword.core.questionnaires.question_types import TYPES
 from afterword.kit import db
 from afterword.kit.texts import texts

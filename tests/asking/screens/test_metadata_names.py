@@ -3,11 +3,15 @@
 import html
 import re
 
-from tests.sending.queue.conftest import Client
-from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
-from tests.sending.screens.conftest import client as client  # noqa: PLC0414  a fixture
-from tests.sending.screens.conftest import plain
+from tests.sending.queue.conftest import (
+    Client,
+    http as http,  # noqa: PLC0414  a fixture
+    queue as queue,  # noqa: PLC0414  a fixture
+)
+from tests.sending.screens.conftest import (
+    client as client,  # noqa: PLC0414  a fixture
+    plain,
+)
 from tests.sending.screens.test_pipelines import version_of
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 

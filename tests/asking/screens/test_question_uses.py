@@ -3,8 +3,10 @@
 from afterword.asking.screens.questionnaires import PATH
 from afterword.kit import db
 from tests.asking.screens.test_builder import text_of
-from tests.cases.conftest import Desk
-from tests.cases.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.cases.conftest import (
+    Desk,
+    desk as desk,  # noqa: PLC0414  a fixture
+)
 from tests.cases.screens.conftest import office as office  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import Browser
 

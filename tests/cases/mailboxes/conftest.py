@@ -14,9 +14,13 @@ from afterword.core.wire.site import Site
 from afterword.kit.nouns import service as nouns
 from tests.cases.conftest import Desk
 from tests.cases.messages.test_messages import BODY, case_of_ann
-from tests.dovecot import PASSWORDS, USER, Mailserver
-from tests.dovecot import mailserver as mailserver  # noqa: PLC0414  a fixture
-from tests.dovecot import started as started  # noqa: PLC0414  a fixture
+from tests.dovecot import (
+    PASSWORDS,
+    USER,
+    Mailserver,
+    mailserver as mailserver,  # noqa: PLC0414  a fixture
+    started as started,  # noqa: PLC0414  a fixture
+)
 from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
 
 ADDRESS = "answers@shop.example"

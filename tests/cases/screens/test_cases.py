@@ -15,8 +15,7 @@ from afterword.cases.screens.cases import Timeline
 from afterword.kit import db
 from afterword.kit.texts import texts
 from afterword.kit.transport.base import Sent
-from afterword.listening.responses import rows
-from afterword.listening.responses import rows as responses_rows
+from afterword.listening.responses import rows, rows as responses_rows
 from tests.cases.conftest import Desk
 from tests.cases.messages.test_messages import answer, case_of_ann
 from tests.console.test_undo import undo_of

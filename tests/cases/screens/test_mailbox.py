@@ -13,9 +13,13 @@ from afterword.kit.transport.imap import Problem
 from tests.cases.conftest import Desk
 from tests.cases.messages.test_messages import case_of_ann
 from tests.cases.screens.test_settings import version_of
-from tests.dovecot import PASSWORDS, USER, Mailserver
-from tests.dovecot import mailserver as mailserver  # noqa: PLC0414  a fixture
-from tests.dovecot import started as started  # noqa: PLC0414  a fixture
+from tests.dovecot import (
+    PASSWORDS,
+    USER,
+    Mailserver,
+    mailserver as mailserver,  # noqa: PLC0414  a fixture
+    started as started,  # noqa: PLC0414  a fixture
+)
 from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import SITE, browser_of, log_in
 

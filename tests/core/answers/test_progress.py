@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.answers import progress
 from afterword.core.answers.progress import SCORE_FACT, PageSequence, points, score

@@ -4,8 +4,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from afterword.core.figures import metrics
 from afterword.core.figures.metrics import Change, Interval, Measure

@@ -6,8 +6,7 @@ import unicodedata
 
 import phonenumbers
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.messaging.addresses import InvalidAddress, address_key, mask, normal_or_none, normalise, region_of
 

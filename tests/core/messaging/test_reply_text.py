@@ -5,8 +5,7 @@ import sys
 from typing import Final
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.messaging import mail_html, reply_text
 from afterword.core.messaging.reply_text import item_of, item_proof, mentioned

@@ -1,8 +1,7 @@
 """The length of an SMS, against the tables and boundaries of 3GPP TS 23.038."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.messaging import segments
 from afterword.core.messaging.segments import BASIC, EXTENSION, encode, measure, split

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.messaging import webhooks as rules
 from afterword.core.messaging.webhooks import Reply

@@ -1,8 +1,7 @@
 """Which passwords are taken: by length, and not the first ones that are tried."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.organizations.passwords import CHARACTERS_MAX, COMMON, normal, password_errors
 

@@ -1,13 +1,11 @@
 """Conditions: what each operator says of each type, and documents that keep their tree."""
 
 import time
-from datetime import UTC, date, datetime
-from datetime import time as clock
+from datetime import UTC, date, datetime, time as clock
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Not, Scope

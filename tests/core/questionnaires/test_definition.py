@@ -4,8 +4,7 @@ import hashlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword import ids
 from afterword.core.questionnaires import definition, questions

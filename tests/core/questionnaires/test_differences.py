@@ -4,8 +4,7 @@ import copy
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword.core.questionnaires import definition, differences, drafts
 from afterword.core.questionnaires.differences import MEMBERS, SENTENCES

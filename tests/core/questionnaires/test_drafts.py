@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from itertools import count
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.questionnaires import drafts
 from tests.core.questionnaires.test_definition import JSON

@@ -6,13 +6,11 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword import ids
 from afterword.asking.questionnaires import files
-from afterword.core.questionnaires import definition, drafts, editing
-from afterword.core.questionnaires import questions as core_questions
+from afterword.core.questionnaires import definition, drafts, editing, questions as core_questions
 from afterword.core.questionnaires.definition import parse
 from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.reading.findings import Findings

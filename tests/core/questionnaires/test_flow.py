@@ -4,8 +4,7 @@ from itertools import pairwise, product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given
@@ -14,8 +13,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.flow import Edge, Flow, Length, length
 from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.reading.findings import Findings
-from tests.core.questionnaires.test_definition import JSON, changed, give_id, places
-from tests.core.questionnaires.test_definition import document as example
+from tests.core.questionnaires.test_definition import JSON, changed, document as example, give_id, places
 from tests.sizes import size
 
 A, B, C, D = (letter * 22 for letter in "abcd")

@@ -5,20 +5,11 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword import ids
 from afterword.core.questionnaires import metadata
-from afterword.core.questionnaires.metadata import (
-    GLOBAL,
-    Changes,
-    Declared,
-    MetadataDefinition,
-    Type,
-    merge,
-    typed,
-)
+from afterword.core.questionnaires.metadata import GLOBAL, Changes, Declared, MetadataDefinition, Type, merge, typed
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.errors import Invalid

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword.core.questionnaires import definition, question_types, questions
 from afterword.core.questionnaires.definition import Definition

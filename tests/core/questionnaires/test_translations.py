@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword.core.questionnaires import definition, translations
 from afterword.core.questionnaires.definition import Definition, Text, Texts, content, parse

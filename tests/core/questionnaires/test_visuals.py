@@ -5,8 +5,7 @@ import re
 from typing import Any, Final
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Brand, Picture, contrast, read_address

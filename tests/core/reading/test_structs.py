@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword import errors
 from afterword.core.reading import structs

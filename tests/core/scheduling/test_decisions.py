@@ -4,8 +4,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.questionnaires import conditions
 from afterword.core.reading.findings import Findings

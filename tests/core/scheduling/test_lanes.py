@@ -1,7 +1,6 @@
 from collections import Counter
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.scheduling.lanes import START, DueLane, next_cursor, share_slots
 

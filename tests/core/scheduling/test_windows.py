@@ -3,8 +3,7 @@ from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from afterword.core.scheduling import windows
 from afterword.core.scheduling.windows import (

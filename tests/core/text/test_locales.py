@@ -1,8 +1,7 @@
 """Language tags: what is refused, what is stored, which language a reader gets, which way it runs."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.text import locales
 

@@ -4,8 +4,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.text.placeholders import (
     PLACEHOLDERS_MAX,

@@ -4,8 +4,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword.core.text import words
 from afterword.core.text.words import STOP_WORDS

@@ -5,8 +5,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL

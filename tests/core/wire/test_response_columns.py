@@ -80,7 +80,6 @@ def test_what_is_open_is_asked() -> None:
     assert ["answer.score", ASK] == guessed("score", "Would you recommend us?")
     table = Table(["Notes", "Else"], [["", "x"], [" ", ""]])
     assert {"Notes": LEFT_OUT, "Else": ASK} == COLUMNS.guess(table)
-    assert (True, True, False) == tuple(map(COLUMNS.is_meaning, ("", "answer.parts.row.sq001", "answer.colour")))
 
 
 def test_what_somebody_says() -> None:

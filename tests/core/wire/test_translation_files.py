@@ -5,8 +5,7 @@ import io
 from typing import Final
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword import errors
 from afterword.core.wire import translation_files as files

@@ -8,8 +8,12 @@ import pytest
 from afterword.extras.assistants.reading import TOOLS
 from tests.conftest import House
 from tests.extras.assistants.conftest import Assisted, assisted_by, call, refusal
-from tests.privacy.conftest import Desk, Known, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.privacy.conftest import (
+    Desk,
+    Known,
+    desk as desk,  # noqa: PLC0414  a fixture
+    people,
+)
 
 WORD = "ZQcassandra"  # in every field that can hold something of a person
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword.core.organizations.access import SCOPES
 from afterword.extras.assistants import tools

@@ -8,8 +8,11 @@ from afterword.extras.assistants.writing import TOOLS
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.extras.assistants.conftest import Assisted, assisted_by, call, refusal, text_of
-from tests.privacy.conftest import Desk, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.privacy.conftest import (
+    Desk,
+    desk as desk,  # noqa: PLC0414  a fixture
+    people,
+)
 
 DEFINITION = {
     "default_locale": "en",

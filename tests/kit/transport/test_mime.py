@@ -9,8 +9,7 @@ from email.policy import SMTP, compat32
 from email.utils import parseaddr
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from afterword.core.messaging.addresses import InvalidAddress
 from afterword.kit.transport import mime

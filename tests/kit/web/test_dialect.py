@@ -6,8 +6,7 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword import errors
 from afterword.kit.web import query as web_query

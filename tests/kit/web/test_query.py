@@ -2,8 +2,7 @@
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword import errors
 from afterword.core.reading.structs import as_list

@@ -9,8 +9,7 @@ import httpx2
 import pytest
 
 from afterword import ids
-from afterword.asking.instances import issuing, spam
-from afterword.asking.instances import service as instances
+from afterword.asking.instances import issuing, service as instances, spam
 from afterword.asking.instances.answers import Start, lock_context, save_answers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.spam import Decision

@@ -21,8 +21,7 @@ from afterword.core.figures.reports import STAGES
 from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db
 from afterword.listening.reports import counts
-from afterword.listening.reports.daily_counts import service as rollups
-from afterword.listening.reports.daily_counts import store
+from afterword.listening.reports.daily_counts import service as rollups, store
 from tests.conftest import settled
 from tests.listening.reports.conftest import CES, CHOICE, CONSENT, CSAT, MANY, NPS, ZONE, House
 from tests.sizes import share_of

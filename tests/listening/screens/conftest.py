@@ -6,9 +6,14 @@ from datetime import timedelta
 import pytest
 
 from tests.console.conftest import office as office  # noqa: PLC0414  a fixture
-from tests.listening.reports.conftest import NPS, TEXT, House, now_of
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.reports.conftest import now as now  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import (
+    NPS,
+    TEXT,
+    House,
+    house as house,  # noqa: PLC0414  a fixture
+    now as now,  # noqa: PLC0414  a fixture
+    now_of,
+)
 from tests.tenants.logins.conftest import EMAIL, Browser, Office, browser_of, log_in
 
 ATTACK = "<img src=x onerror=alert(1)> \u202egnirts"

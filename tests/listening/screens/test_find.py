@@ -2,10 +2,16 @@
 
 import html
 
-from tests.people.screens.test_people import browser
-from tests.people.screens.test_people import known as known  # noqa: PLC0414  a fixture
-from tests.privacy.conftest import CANARY, Desk, Known
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.people.screens.test_people import (
+    browser,
+    known as known,  # noqa: PLC0414  a fixture
+)
+from tests.privacy.conftest import (
+    CANARY,
+    Desk,
+    Known,
+    desk as desk,  # noqa: PLC0414  a fixture
+)
 
 
 async def test_find(desk: Desk, known: Known) -> None:

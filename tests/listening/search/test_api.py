@@ -3,12 +3,18 @@
 from typing import Any
 
 from afterword.core.organizations.access import SCOPES
-from tests.asking.instances.conftest import Shop
-from tests.asking.instances.conftest import shop as shop  # noqa: PLC0414  a fixture
-from tests.asking.instances.conftest import world as world  # noqa: PLC0414  a fixture
+from tests.asking.instances.conftest import (
+    Shop,
+    shop as shop,  # noqa: PLC0414  a fixture
+    world as world,  # noqa: PLC0414  a fixture
+)
 from tests.asking.instances.test_responders import asked
-from tests.privacy.conftest import CANARY, Desk, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.privacy.conftest import (
+    CANARY,
+    Desk,
+    desk as desk,  # noqa: PLC0414  a fixture
+    people,
+)
 
 
 async def kinds(shop: Shop, text: str) -> list[str]:

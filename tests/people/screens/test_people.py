@@ -21,8 +21,13 @@ from afterword.people.screens import people as screen
 from afterword.privacy import service as privacy
 from tests.asking.screens.conftest import begin
 from tests.asking.screens.test_builder import added, saved, text_of
-from tests.privacy.conftest import CANARY, Desk, Known, people
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.privacy.conftest import (
+    CANARY,
+    Desk,
+    Known,
+    desk as desk,  # noqa: PLC0414  a fixture
+    people,
+)
 from tests.run.test_app import client_of
 from tests.tenants.logins.conftest import EMAIL, OWN, PASSWORD, Office, add_staff, browser_of, found, log_in
 

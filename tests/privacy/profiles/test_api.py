@@ -10,9 +10,11 @@ from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.privacy import profiles
-from tests.asking.instances.conftest import Shop
-from tests.asking.instances.conftest import shop as shop  # noqa: PLC0414  a fixture
-from tests.asking.instances.conftest import world as world  # noqa: PLC0414  a fixture
+from tests.asking.instances.conftest import (
+    Shop,
+    shop as shop,  # noqa: PLC0414  a fixture
+    world as world,  # noqa: PLC0414  a fixture
+)
 from tests.asking.instances.test_responders import asked
 from tests.privacy.conftest import CANARY, Desk, people
 

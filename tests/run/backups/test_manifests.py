@@ -35,8 +35,10 @@ from afterword.run.backups.manifests import (
     unseal,
 )
 from tests.run.backups.store import BROKEN, OK, Store, answer, error, running
-from tests.sending.channels.conftest import Certificate
-from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
+from tests.sending.channels.conftest import (
+    Certificate,
+    certificate as certificate,  # noqa: PLC0414  a fixture
+)
 from tests.sending.channels.receiver import closed_port
 
 NOW = datetime(2026, 11, 26, 17, 52, 3, tzinfo=UTC)

@@ -19,9 +19,11 @@ from tests.conftest import FIGURE
 from tests.privacy.conftest import CANARY, Desk, desk_on
 from tests.privacy.test_retention import figures_as_of, keep, left, stop_waiting
 from tests.run.backups.conftest import Original, contents, differing, done, refused, run, shape
-from tests.run.backups.test_manifests import bucket as bucket  # noqa: PLC0414  a fixture
-from tests.run.backups.test_manifests import identity_in
-from tests.run.backups.test_manifests import s3 as s3  # noqa: PLC0414  a fixture
+from tests.run.backups.test_manifests import (
+    bucket as bucket,  # noqa: PLC0414  a fixture
+    identity_in,
+    s3 as s3,  # noqa: PLC0414  a fixture
+)
 from tests.run.cli.shell import MORE
 
 pytestmark = pytest.mark.costly

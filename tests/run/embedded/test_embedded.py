@@ -19,9 +19,7 @@ from typing import Any, NoReturn
 import asyncpg
 import pytest
 
-from afterword.run import embedded
-from afterword.run import embedded as binaries
-from afterword.run import embedded as processes
+from afterword.run import embedded, embedded as binaries, embedded as processes
 from tests.journeys.processes import until
 from tests.run.embedded.servers import (
     DEADLINE_SECONDS,

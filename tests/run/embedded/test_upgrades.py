@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from afterword.run import embedded
-from afterword.run import embedded as upgrades
+from afterword.run import embedded, embedded as upgrades
 
 
 @pytest.fixture

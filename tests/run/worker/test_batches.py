@@ -3,10 +3,12 @@
 import pytest
 
 from tests.dates import YEAR
-from tests.sending.queue.conftest import Client
-from tests.sending.queue.conftest import client as client  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import http as http  # noqa: PLC0414  a fixture
-from tests.sending.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sending.queue.conftest import (
+    Client,
+    client as client,  # noqa: PLC0414  a fixture
+    http as http,  # noqa: PLC0414  a fixture
+    queue as queue,  # noqa: PLC0414  a fixture
+)
 from tests.sending.queue.test_batches import BATCHES, ended, start, work
 
 

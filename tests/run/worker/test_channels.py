@@ -25,8 +25,7 @@ from afterword.sending.channels import webhook
 from afterword.sending.channels.webhook import WebhookChannel
 from afterword.sending.providers import service
 from afterword.sending.providers.service import Account
-from afterword.sending.queue import service as queue
-from afterword.sending.queue import traces
+from afterword.sending.queue import service as queue, traces
 from tests.conftest import SITE, House
 from tests.extras.test_smpp import carrier
 from tests.journeys.processes import until

@@ -12,8 +12,7 @@ from afterword import errors
 from afterword.core.answers.values import Given
 from afterword.kit import db
 from afterword.kit.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, LeaseLost, Leases
-from afterword.listening.exports import service, workbook
-from afterword.listening.exports import store as exports_store
+from afterword.listening.exports import service, store as exports_store, workbook
 from afterword.run.worker import long_work
 from afterword.run.worker.long_work import Exporter
 from tests.conftest import House

@@ -25,8 +25,7 @@ from afterword.sending.messages import composing
 from afterword.sending.messages.composing import MessageContext
 from afterword.sending.queue import lanes
 from afterword.sending.queue.lanes import Lane
-from afterword.sending.queue.sending import dispatches, store
-from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending import dispatches, service as sending, store
 from tests.journeys.processes import until
 from tests.otlp import receiving
 from tests.run.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs, accept, held

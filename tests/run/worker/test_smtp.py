@@ -25,8 +25,10 @@ from tests.bar import Tell
 from tests.journeys.processes import until
 from tests.run.worker.conftest import RIG, Bench
 from tests.run.worker.faults.rig import DRAIN_SECONDS_MAX, size
-from tests.sending.channels.conftest import Certificate
-from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
+from tests.sending.channels.conftest import (
+    Certificate,
+    certificate as certificate,  # noqa: PLC0414  a fixture
+)
 from tests.sending.channels.sink import Fault, Phase, Session, Sink, say
 from tests.sizes import one_of
 

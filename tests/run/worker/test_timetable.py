@@ -11,8 +11,11 @@ from afterword.core.answers.values import Given
 from afterword.kit.transport import stores
 from afterword.listening.exports import datasets
 from afterword.run.worker.timetable import Shipper
-from tests.listening.exports.conftest import CSAT, Timetable
-from tests.listening.exports.conftest import timetable as timetable  # noqa: PLC0414  a fixture
+from tests.listening.exports.conftest import (
+    CSAT,
+    Timetable,
+    timetable as timetable,  # noqa: PLC0414  a fixture
+)
 from tests.listening.exports.test_datasets import read
 
 

@@ -14,8 +14,7 @@ import pytest
 from afterword.core.messaging import addresses
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.people.responders import service as responders
-from afterword.people.responders import suppressions
+from afterword.people.responders import service as responders, suppressions
 from afterword.people.responders.service import ResponderInput
 from afterword.people.responders.suppressions import SuppressionInput
 from tests.bar import Tell

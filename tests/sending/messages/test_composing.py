@@ -10,8 +10,13 @@ import pytest
 from afterword.core.text import placeholders
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK
 from afterword.sending.messages import composing
-from tests.sending.messages.test_email import NOW, Pipeline, compose, context_of
-from tests.sending.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
+from tests.sending.messages.test_email import (
+    NOW,
+    Pipeline,
+    compose,
+    context_of,
+    fresh_cache as fresh_cache,  # noqa: PLC0414  a fixture
+)
 from tests.sending.queue.conftest import Client, codes
 
 

@@ -20,10 +20,10 @@ from tests.sending.messages.test_email import (
     Pipeline,
     compose,
     context_of,
+    fresh_cache as fresh_cache,  # noqa: PLC0414  a fixture
     instance_of,
     version_of,
 )
-from tests.sending.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from afterword.kit import db
 from afterword.sending.pipelines import service, starters
 from afterword.sending.pipelines.store import Pipeline
 from tests.conftest import House
-from tests.tenants.logins.conftest import Office
-from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import (
+    Office,
+    office as office,  # noqa: PLC0414  a fixture
+)
 
 EMAIL, SMS = 1, 2
 

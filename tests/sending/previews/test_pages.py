@@ -17,8 +17,10 @@ from afterword.sending import previews
 from afterword.sending.previews import first_page
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.asking.questionnaires.http import FORM, Api, made
-from tests.conftest import House
-from tests.conftest import client as client  # noqa: PLC0414  a fixture
+from tests.conftest import (
+    House,
+    client as client,  # noqa: PLC0414  a fixture
+)
 
 FIRST, WHY, LAST = (f"{name:0<22}" for name in ("first", "why", "last"))
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')

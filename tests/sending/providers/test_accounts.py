@@ -16,8 +16,11 @@ from afterword.sending.channels import accounts as kinds
 from afterword.sending.channels.sms import twilio
 from afterword.sending.providers import api, health, service
 from afterword.sending.providers.service import Account
-from tests.conftest import SITE, House
-from tests.conftest import client as client  # noqa: PLC0414  a fixture
+from tests.conftest import (
+    SITE,
+    House,
+    client as client,  # noqa: PLC0414  a fixture
+)
 from tests.sending.queue.conftest import SMS, Queue
 
 LOGIN = {"account_sid": "AC1", "auth_token": "a very secret token", "sender": "Shop"}

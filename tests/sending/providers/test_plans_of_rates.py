@@ -13,10 +13,14 @@ from tests.bar import Tell
 from tests.conftest import House, filled_database
 from tests.sending.queue import test_plans
 from tests.sending.queue.conftest import Queue
-from tests.sending.queue.test_plans import DUE_ROWS, Explained, nodes
-from tests.sending.queue.test_plans import full as full  # noqa: PLC0414  a fixture
-from tests.sending.queue.test_plans import shape as shape  # noqa: PLC0414  a fixture
-from tests.sending.queue.test_plans import worker_pool as worker_pool  # noqa: PLC0414  a fixture
+from tests.sending.queue.test_plans import (
+    DUE_ROWS,
+    Explained,
+    full as full,  # noqa: PLC0414  a fixture
+    nodes,
+    shape as shape,  # noqa: PLC0414  a fixture
+    worker_pool as worker_pool,  # noqa: PLC0414  a fixture
+)
 
 ACCOUNTS = 200  # each with its lane
 DOMAINS = 100  # of one account

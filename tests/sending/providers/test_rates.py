@@ -9,11 +9,9 @@ import pytest
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
-from afterword.sending.providers import health
-from afterword.sending.providers import rates as providers_rates
+from afterword.sending.providers import health, rates as providers_rates
 from tests.sending.queue.conftest import Queue
-from tests.sending.queue.test_lanes import account
-from tests.sending.queue.test_lanes import lanes as open_lanes
+from tests.sending.queue.test_lanes import account, lanes as open_lanes
 
 SLOW = "slow.example"
 

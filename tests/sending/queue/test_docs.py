@@ -7,8 +7,11 @@ from pathlib import Path
 from afterword.core.questionnaires import metadata
 from afterword.core.text import placeholders
 from afterword.kit.transport import mime
-from tests.sending.messages.test_email import Pipeline, compose
-from tests.sending.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
+from tests.sending.messages.test_email import (
+    Pipeline,
+    compose,
+    fresh_cache as fresh_cache,  # noqa: PLC0414  a fixture
+)
 
 PAGE = Path(__file__).parents[3].joinpath("docs/messages.md").read_text(encoding="utf-8")
 

@@ -24,8 +24,7 @@ from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.sending.queue import late_outcomes, service
 from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.queue.records import QueueItemUpdate
-from afterword.sending.queue.sending import outcomes, store
-from afterword.sending.queue.sending import service as sending
+from afterword.sending.queue.sending import outcomes, service as sending, store
 from afterword.sending.queue.sending.dispatches import Dispatch
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Result

@@ -7,8 +7,7 @@ import pytest
 
 from afterword.kit import db
 from afterword.kit.transport.base import Retry, Sent
-from afterword.people.responders import service as responders
-from afterword.people.responders import store as responders_store
+from afterword.people.responders import service as responders, store as responders_store
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
 from tests.sending.queue.conftest import LEASE_SECONDS, SMS, Queue

@@ -10,8 +10,7 @@ from afterword.kit import db
 from afterword.people.responders import store as responders
 from afterword.people.responders.store import AddressId
 from afterword.run.worker.loop import PLANNER
-from afterword.sending.queue import deciding, reminders
-from afterword.sending.queue import store as queue_store
+from afterword.sending.queue import deciding, reminders, store as queue_store
 from afterword.sending.receipts import service
 from tests.conftest import House, filled_database
 from tests.sending.queue.conftest import Queue

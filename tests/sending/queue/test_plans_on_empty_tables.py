@@ -11,8 +11,10 @@ from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.queue.sending import store as sending_store
 from afterword.sending.queue.sending.store import Settlement
 from tests.sending.queue.conftest import Queue
-from tests.sending.queue.test_plans import nodes
-from tests.sending.queue.test_plans import worker_pool as worker_pool  # noqa: PLC0414  a fixture
+from tests.sending.queue.test_plans import (
+    nodes,
+    worker_pool as worker_pool,  # noqa: PLC0414  a fixture
+)
 
 
 async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool: db.Pool) -> None:

@@ -7,8 +7,11 @@ from html import unescape
 import httpx2
 
 from afterword.kit import db
-from tests.listening.reports.conftest import NPS, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import (
+    NPS,
+    House,
+    house as house,  # noqa: PLC0414  a fixture
+)
 from tests.listening.screens.conftest import owner as owner  # noqa: PLC0414  a fixture
 from tests.tenants.logins.conftest import browser_of, log_in
 

@@ -14,8 +14,12 @@ import pytest
 from afterword.kit import db
 from afterword.tenants import audit
 from tests.run.test_app import client_of
-from tests.tenants.logins.conftest import SITE, Office, found
-from tests.tenants.logins.conftest import office as office  # noqa: PLC0414  a fixture
+from tests.tenants.logins.conftest import (
+    SITE,
+    Office,
+    found,
+    office as office,  # noqa: PLC0414  a fixture
+)
 from tests.tenants.logins.test_service import token_of
 
 

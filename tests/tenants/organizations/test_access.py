@@ -7,15 +7,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from afterword import errors, ids
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES, Caller
 from afterword.kit import db
 from afterword.tenants.organizations import service
-from afterword.tenants.organizations.tokens import access
-from afterword.tenants.organizations.tokens import store as tokens_store
+from afterword.tenants.organizations.tokens import access, store as tokens_store
 from afterword.tenants.organizations.users import User
 
 SCOPE = "Queue.Create"

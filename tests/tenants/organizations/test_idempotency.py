@@ -6,8 +6,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.tenants.organizations import idempotency
-from afterword.tenants.organizations import service as accounts
+from afterword.tenants.organizations import idempotency, service as accounts
 from tests.pruning import prune
 
 KEY = "order-1042"

@@ -12,8 +12,7 @@ from afterword.core.organizations.access import SCOPES, alias_of
 from afterword.kit import db
 from afterword.kit.web.limits import Limits
 from afterword.run.app import create_app
-from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens import store
+from afterword.tenants.organizations.tokens import service as tokens, store
 from tests.conftest import SITE, House
 from tests.pruning import prune as pruned
 from tests.tenants.organizations.conftest import Desk

@@ -9,8 +9,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.tenants.organizations import service, users
 from afterword.tenants.organizations.applications import CUSTOM_APPLICATION_TYPE_ID, get_application
-from afterword.tenants.organizations.tokens import access
-from afterword.tenants.organizations.tokens import store as tokens_store
+from afterword.tenants.organizations.tokens import access, store as tokens_store
 
 
 def codes(refused: pytest.ExceptionInfo[errors.Invalid]) -> list[tuple[str | None, str]]:

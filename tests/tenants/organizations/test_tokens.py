@@ -11,8 +11,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.kit import db
 from afterword.run.app import create_app
-from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens import store
+from afterword.tenants.organizations.tokens import service as tokens, store
 from afterword.tenants.organizations.tokens.access import TICKS_MAX, TokenUses
 from tests.conftest import SITE, House
 from tests.dates import YEAR

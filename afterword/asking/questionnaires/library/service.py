@@ -10,8 +10,7 @@ import yaml
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import files
-from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts
+from afterword.core.questionnaires import definition as core_definition, drafts
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.flow import Length, length
 from afterword.core.questionnaires.translations import with_languages

@@ -5,8 +5,7 @@ import binascii
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import parse_qsl, quote, urlencode
 

@@ -23,12 +23,9 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
-from afterword.core.wire import imports as core_imports
-from afterword.core.wire import tables, times
-from afterword.core.wire.imports import REFERENCE, Cut
-from afterword.core.wire.imports import Rows as ParsedRows
-from afterword.core.wire.lists import Page
-from afterword.core.wire.lists import Rows as RowsRecord
+from afterword.core.wire import imports as core_imports, tables, times
+from afterword.core.wire.imports import REFERENCE, Cut, Rows as ParsedRows
+from afterword.core.wire.lists import Page, Rows as RowsRecord
 from afterword.core.wire.site import Site
 from afterword.core.wire.tables import Fault
 from afterword.errors import FieldError, Sentence

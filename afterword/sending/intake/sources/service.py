@@ -40,8 +40,7 @@ from afterword.sending.intake.sources.records import RULE, SOURCE, SourceRule
 from afterword.sending.intake.sources.store import SourceEventRecord
 from afterword.sending.pipelines import store as pipelines
 from afterword.sending.pipelines.store import Pipeline
-from afterword.sending.queue import service as queue
-from afterword.sending.queue import store as queue_store
+from afterword.sending.queue import service as queue, store as queue_store
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.service import NewItem, ReferenceTaken
 

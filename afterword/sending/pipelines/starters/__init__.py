@@ -14,8 +14,7 @@ from afterword.asking.questionnaires.library import service as library
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import Caller
 from afterword.kit.db import Database
-from afterword.sending.pipelines import service as pipelines
-from afterword.sending.pipelines import store as pipelines_store
+from afterword.sending.pipelines import service as pipelines, store as pipelines_store
 
 PIPELINE_SLUG: Final = "email"
 INVITATIONS: Final = "invitations.yaml"

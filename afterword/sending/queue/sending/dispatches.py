@@ -5,9 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from afterword.asking.instances import issuing
-from afterword.asking.instances import responders as people_store
-from afterword.asking.instances import store as instances_store
+from afterword.asking.instances import issuing, responders as people_store, store as instances_store
 from afterword.asking.instances.issuing import ItemIssueInput
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store

@@ -15,13 +15,11 @@ from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.scheduling.statuses import Item
 from afterword.kit.db import Database
 from afterword.kit.transport.base import SMS, WEBHOOK, Outcome, Refused, Retry, Sent
-from afterword.people.responders import service as responders
-from afterword.people.responders import store as responders_store
+from afterword.people.responders import service as responders, store as responders_store
 from afterword.people.responders.service import NewSuppression
 from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.providers import api
-from afterword.sending.queue import deciding, lanes, late_outcomes, reminders
-from afterword.sending.queue import service as queue
+from afterword.sending.queue import deciding, lanes, late_outcomes, reminders, service as queue
 from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.queue.records import Claimed, ItemKey, LeaseKey

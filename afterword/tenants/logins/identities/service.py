@@ -19,8 +19,7 @@ from afterword.core.organizations import identities
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.organizations.identities import Identity, Role
 from afterword.core.wire.site import Site
-from afterword.kit import db as databases
-from afterword.kit import sealing
+from afterword.kit import db as databases, sealing
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns.declaration import Hidden

@@ -8,8 +8,12 @@ import pytest
 from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.core.answers.values import field_name
 from afterword.kit import db
-from tests.asking.instances.anonymity.test_service import COMMENT, SCORE, Survey
-from tests.asking.instances.anonymity.test_service import survey as survey  # noqa: PLC0414  a fixture
+from tests.asking.instances.anonymity.test_service import (
+    COMMENT,
+    SCORE,
+    Survey,
+    survey as survey,  # noqa: PLC0414  a fixture
+)
 from tests.asking.questionnaires.http import FORM
 from tests.browser import markup
 

@@ -13,8 +13,7 @@ import httpx2
 import pytest
 from PIL import Image
 
-from afterword.asking.instances import files
-from afterword.asking.instances import files as instances_files
+from afterword.asking.instances import files, files as instances_files
 from afterword.core.answers.values import field_name
 from afterword.kit import db
 from afterword.privacy import rows

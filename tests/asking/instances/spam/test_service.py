@@ -10,9 +10,13 @@ from afterword.asking.instances.answers import Start
 from afterword.asking.instances.store import Instance
 from afterword.cases import service
 from afterword.kit import db
-from tests.listening.reports.conftest import NPS, TEXT, House
-from tests.listening.reports.conftest import house as house  # noqa: PLC0414  a fixture
-from tests.listening.reports.conftest import now as now  # noqa: PLC0414  a fixture
+from tests.listening.reports.conftest import (
+    NPS,
+    TEXT,
+    House,
+    house as house,  # noqa: PLC0414  a fixture
+    now as now,  # noqa: PLC0414  a fixture
+)
 from tests.making import make_application
 
 DOUBTFUL = "/q/response/doubtful"

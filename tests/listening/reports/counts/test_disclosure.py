@@ -15,8 +15,10 @@ import pytest
 from afterword.asking.instances.store import Instance
 from afterword.core.questionnaires import definition as core_definition
 from afterword.kit import db
-from tests.asking.instances.anonymity.test_service import Survey
-from tests.asking.instances.anonymity.test_service import survey as survey  # noqa: PLC0414  a fixture
+from tests.asking.instances.anonymity.test_service import (
+    Survey,
+    survey as survey,  # noqa: PLC0414  a fixture
+)
 from tests.asking.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.listening.reports.conftest import (
     CHOICE,

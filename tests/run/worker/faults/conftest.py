@@ -16,8 +16,7 @@ from afterword.kit import db
 from afterword.run import embedded, migrations
 from tests.clusters import let_end_others
 from tests.run.worker.faults.nursery import Nursery
-from tests.run.worker.faults.rig import Rig, start_cluster
-from tests.run.worker.faults.rig import nursery as rig_nursery
+from tests.run.worker.faults.rig import Rig, nursery as rig_nursery, start_cluster
 from tests.sizes import SEED_VARIABLE
 
 TEMPLATE = "faults_template"

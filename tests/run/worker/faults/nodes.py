@@ -15,8 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import asyncpg
 
-from afterword.run import embedded
-from afterword.run import embedded as cluster
+from afterword.run import embedded, embedded as cluster
 from tests.journeys.processes import until
 
 NETWORK = "10.77.0"

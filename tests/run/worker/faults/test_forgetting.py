@@ -9,8 +9,11 @@ import pytest
 
 from tests.bar import Tell
 from tests.journeys.processes import ROOT, until
-from tests.privacy.conftest import CANARY, Desk
-from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.privacy.conftest import (
+    CANARY,
+    Desk,
+    desk as desk,  # noqa: PLC0414  a fixture
+)
 from tests.privacy.copies import copy_person
 from tests.privacy.test_retention import asked, keep, left
 from tests.privacy.test_rows import figures

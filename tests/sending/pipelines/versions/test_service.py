@@ -3,8 +3,7 @@
 from typing import Any
 
 from afterword.kit import db
-from afterword.sending.pipelines import service as pipelines
-from afterword.sending.pipelines import versions as pipelines_versions
+from afterword.sending.pipelines import service as pipelines, versions as pipelines_versions
 from tests.sending.pipelines.test_pipeline_api import change
 from tests.sending.queue.conftest import Client
 

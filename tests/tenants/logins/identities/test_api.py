@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.tenants.organizations.conftest import Desk
-from tests.tenants.organizations.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.tenants.organizations.conftest import (
+    Desk,
+    desk as desk,  # noqa: PLC0414  a fixture
+)
 
 DOCUMENT = {"issuer": "https://login.shop.example", "client_id": "afterword"}
 

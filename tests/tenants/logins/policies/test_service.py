@@ -17,8 +17,13 @@ from tests.asking.screens.test_builder import text_of
 from tests.run.test_app import client_of
 from tests.tenants.logins.conftest import EMAIL, OWN, Office, browser_of, found, log_in
 from tests.tenants.logins.identities.provider import Provider, running
-from tests.tenants.logins.identities.test_service import NIKOS, SITE, browser, connect
-from tests.tenants.logins.identities.test_service import plain as plain  # noqa: PLC0414  a fixture
+from tests.tenants.logins.identities.test_service import (
+    NIKOS,
+    SITE,
+    browser,
+    connect,
+    plain as plain,  # noqa: PLC0414  a fixture
+)
 
 NOTHING: dict[str, Any] = {
     "requires_second_factor": False,
