@@ -229,5 +229,6 @@ RESOURCES: Final[Mapping[str, type[msgspec.Struct]]] = {
     "suppression": resource_of(SUPPRESSION), "plan": resource_of(PLAN), "user": resource_of(USER),
     "token": tokens_api.Token, "webhook": resource_of(WEBHOOK), "chat": resource_of(CHAT),
     "sequence": fields.Answer, "questionnaire_instance.completed": CompletedInstance,
+    "response_import": response_imports_api.ResponseImport, "export_schedule": resource_of(SCHEDULE),
 }  # fmt: skip
 """The Structs of what they show, by type or family; the data of a sequence have none."""
