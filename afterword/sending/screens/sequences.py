@@ -11,7 +11,6 @@ from afterword.asking.questionnaires import access, condition_rows, metadata
 from afterword.asking.questionnaires.condition_rows import Subjects, with_named
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import previews
-from afterword.cases.screens.alert_rules import TRIGGERS
 from afterword.console import conditions
 from afterword.console.conditions import Values, place_of, with_seen
 from afterword.console.inputs import read_as, same_version
@@ -41,6 +40,9 @@ PIPELINES_MAX: Final = 200
 ROWS: Final = 50
 LOOKED_AT_MAX: Final = 100  # of the responses that match, whether they have an address
 LISTING: Final = structs.listing_of(SEQUENCE)
+TRIGGERS: Final[Mapping[str, Marked]] = {
+    "completed": "when a response is completed", "submitted": "at the first answer, and when it is completed",
+}  # fmt: skip
 KINDS: Final[Mapping[str, Marked]] = {
     "manual": "Ask another questionnaire", "recovery": "Win back an unhappy customer",
     "review": "Ask everybody for a public review",
@@ -325,7 +327,7 @@ async def _show(
         pipeline_url=url_of(pipeline) if pipeline and visit.may_open(url_of(pipeline)) else "",
         delay=delay_of(words, pipeline, around.subjects) if pipeline else "",
         kinds=[(key, words(text)) for key, text in KINDS.items()],
-        triggers=[(key, words(TRIGGERS[key])) for key in ("completed", "submitted")],
+        triggers=[(key, words(text)) for key, text in TRIGGERS.items()],
         condition_rows=conditions.values_of(words, shown.condition, around.subjects),
         version=version_of(rule) if rule else "",
         tried=tried,
