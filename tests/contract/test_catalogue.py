@@ -78,6 +78,7 @@ SPECIAL = {
     "queue_import": {"on_conflict": "error", "actor_kind": "user"},
     "queue_import_row": {"state": "created"},
     "report_digest": {"frequency": "weekly"},
+    "response_import": {"actor_kind": "user"},
     "tagging": {"action": "add", "actor_kind": "user"},
     "token": {"kind": "user", "user_id": "{}", "selector": "{:.16}"},
     "trial": {"pipeline_id": "{}"},

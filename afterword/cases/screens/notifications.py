@@ -86,7 +86,8 @@ DIGESTS: Final[Mapping[str, Marked]] = {
 }
 GROUPS: Final[Mapping[Marked, tuple[str, ...]]] = {
     "Cases": ("alert_instance",), "Questionnaires and pipelines": ("questionnaire", "pipeline"),
-    "Files": ("import", "export"), "Credits, webhooks and tokens": ("plan", "webhook", "chat", "token"),
+    "Files": ("import", "export", "response_import", "export_schedule"),
+    "Credits, webhooks and tokens": ("plan", "webhook", "chat", "token"),
     "People and roles": ("user",), "Each message": ("queue_item", "sequence", "suppression"),
     "Each response": ("questionnaire_instance", "answer", "tag"), "Each customer": ("responder",),
 }  # fmt: skip

@@ -100,7 +100,8 @@ def _records(text: io.TextIOWrapper, separator: str) -> Rows:
     except (csv.Error, UnicodeDecodeError) as error:
         raise errors.Invalid.at("", "invalid_format", Sentence("Row {n} cannot be read.", n=number + 1)) from error
     finally:
-        text.detach()  # its owner closes the file
+        if not text.closed:
+            text.detach()  # its owner closes the file
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -72,7 +72,7 @@ ERASED: Final[Mapping[str, Marked]] = {  # by the names of the API
     "Outbox Message": "Messages in the outbox", "Test Send": "Test messages", "Import": "Files of lists",
     "Import Row": "Rows of lists", "Questionnaire Instance": "Responses", "Answer": "Answers",
     "Kept Answer": "Answers that wait for others", "Tag": "Tags", "Event": "Entries of the event log",
-    "Delivery": "Deliveries", "Export": "Files of exports",
+    "Delivery": "Deliveries", "Export": "Files of exports", "Source Event": "Events of shops and help desks",
 }  # fmt: skip
 
 routes = Screens()

@@ -308,11 +308,9 @@ async def _show(
     words, scopes = visit.words, visit.caller.scopes
     around = await visit.load(lambda db: _around(visit, db, rule))
     shown = draft or _stored(rule, around)
-    pipeline = around.pipelines.get(shown.pipeline_id)
-    here = f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
-    titles = {
-        key: f"{around.names.get(one.questionnaire_id, '')} · {one.title}" for key, one in around.pipelines.items()
-    }
+    places, here = around.pipelines, f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
+    pipeline = places.get(shown.pipeline_id)
+    titles = {key: f"{around.names.get(one.questionnaire_id, '')} · {one.title}" for key, one in places.items()}
     return visit.page(
         "sequence.html",
         title=rule.title if rule else words("New sequence"),
