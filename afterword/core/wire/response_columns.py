@@ -37,7 +37,7 @@ MEMBERS: Final = tuple(name for name in _NAMES if name != "technical")
 NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
-_NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0+)?(?:\s*[-\u2013\u2014:=(].*)?\s*\Z", re.DOTALL)
+_NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
 _DATED: Final = re.compile(r"\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}")
 MONTHS: Final = 12
@@ -352,7 +352,7 @@ def _contact(_asked: Labelled, parts: Parts) -> Value:
 def _one(asked: Labelled, text: str) -> object:
     """The label as it stands, or the number where the text is no label. Any other text is refused later."""
     match = None if _is_label(asked, text) else _NUMBER.match(text)
-    return int(match[1]) if match else text
+    return int(match[1]) if match and (not match[2] or _is_label(asked, match[2])) else text
 
 
 def _is_label(asked: Labelled, text: str) -> bool:

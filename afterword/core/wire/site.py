@@ -170,7 +170,7 @@ class Site:
         return f"{self.public_url}/inbound/{inbound_id}"
 
     def source_url(self, source_id: str) -> str:
-        """Where a shop or a help desk tells what happened."""
+        """The address to which a shop or a help desk tells what happened."""
         return f"{self.public_url}/in/{source_id}"
 
     def problem_url(self, code: str) -> str:

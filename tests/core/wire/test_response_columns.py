@@ -143,6 +143,10 @@ def answers(**cells: str) -> dict[str, Any]:
     [
         ({"score": "9 - very likely"}, {"score": 9}),
         ({"score": "9.0"}, {"score": 9}),
+        ({"score": "9-10"}, {"score": "9-10"}),  # two scores are none
+        ({"order": "2 - 3 weeks"}, {"order": ["2 - 3 weeks"]}),  # no code of a choice, but a text
+        ({"parts__row__sq001": "2 weeks", "parts__row__sq002": "2 - Good"},
+         {"parts": {"sq001": "2 weeks", "sq002": 2}}),
         ({"score": "very likely"}, {"score": "very likely"}),  # refused later, not dropped
         ({"score": " "}, {}),
         ({"why": "Price"}, {"why": "Price"}),
