@@ -3,6 +3,7 @@
 A call is verified before anything of it is read. What is wrong changes nothing but the count of refused calls.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -78,7 +79,7 @@ async def receive_call(request: Request) -> Response:
         body = await public.read_body(request, bytes_max=BODY_BYTES_MAX)
         acting = {"test": source["test"], "secret": request.state.site.secret, "now": now}
         try:
-            happenings = _read(request, source, body, now)
+            happenings = await asyncio.to_thread(_read, request, source, body, now)
             async with db.transaction(pool) as database:
                 await service.take(database, **place, happenings=happenings, **acting)
         except (BadSignature, errors.Invalid) as refusal:
