@@ -114,17 +114,28 @@ class Sender implements Transport {
   }
 
   async *stream(path: string, options: Options = {}): AsyncGenerator<Uint8Array> {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const restart = (): void => { // the limit is one for each piece: a file may take longer
+      clearTimeout(timer);
+      timer = setTimeout(() => stop.abort(), this.#options.timeoutMs ?? TIMEOUT_MS);
+    };
     try {
-      const response = await this.#once("GET", this.#target(path, options), {}, undefined);
+      restart();
+      const response = await this.#once("GET", this.#target(path, options), {}, undefined, stop.signal);
       if (!response.ok) throw errorOf(response.status, await response.text());
       const reader = response.body?.getReader();
       for (;;) {
+        restart();
         const piece = await reader?.read();
+        clearTimeout(timer);
         if (piece === undefined || piece.done) return;
         yield piece.value;
       }
     } catch (error) {
       throw error instanceof AfterwordError ? error : new Disconnected("The connection broke.", { cause: error });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -161,9 +172,9 @@ class Sender implements Transport {
     target: string,
     headers: Record<string, string>,
     content: BodyInit | undefined,
+    signal = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS),
   ): Promise<Response> {
     const authorization = `Bearer ${await this.#bearer()}`;
-    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS);
     return this.#fetch(target, {
       method,
       headers: { ...headers, Authorization: authorization },

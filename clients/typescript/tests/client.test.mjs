@@ -107,6 +107,31 @@ test("nests filters and orders as the service reads them", async () => {
   ]);
 });
 
+/** A client whose export comes in pieces, each when the one before was read, and stalls behind them where it must. */
+function streaming(pieces, { stalls = false } = {}) {
+  const body = (signal) =>
+    new ReadableStream({
+      async pull(controller) {
+        signal.addEventListener("abort", () => controller.error(signal.reason));
+        if (pieces.length) controller.enqueue(new TextEncoder().encode(pieces.shift()));
+        else if (!stalls) controller.close();
+        else await new Promise(() => {});
+      },
+    });
+  const fetch = async (_url, { signal }) => new Response(body(signal));
+  return new Client("https://survey.example", { token: "afw_t", timeoutMs: 50, fetch });
+}
+
+test("gives a file piece by piece, and breaks off where no piece comes", async () => {
+  const text = async (client) => {
+    let found = "";
+    for await (const piece of client.questionnaireExports.getExportFile("e")) found += new TextDecoder().decode(piece);
+    return found;
+  };
+  assert.equal(await text(streaming(["a", "b", "c"])), "abc");
+  await assert.rejects(text(streaming(["a"], { stalls: true })), Disconnected);
+});
+
 describe("against the running service", { skip: !process.env.BASE_URL }, () => {
   const { BASE_URL, TOKEN, QUESTIONNAIRE_ID, PIPELINE_ID } = process.env;
   const send_time = new Date(Date.now() + 86_400_000).toISOString();
