@@ -38,7 +38,7 @@ _MILLISECONDS: Final = 1e11  # as seconds, a time after the year 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """Where the parts of a happening stand. `whole_name`: of a person, in one piece; `country`: of the phone number."""
+    """Paths of the parts of a happening. `whole_name`: of a person, in one piece; `country`: of the phone number."""
 
     time: str = ""
     subject: str = ""

@@ -74,7 +74,7 @@ class Filter:
 
     @property
     def origin(self) -> str | None:
-        """Where the responses come from: the id of a link or an import, IMPORTED or OWN; None: not filtered."""
+        """The source of the responses: the id of a link or an import, IMPORTED or OWN; None: not filtered."""
         kind = None if self.imported is None else IMPORTED if self.imported else OWN
         return self.response_import_id or self.link_id or kind
 
