@@ -54,6 +54,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/questionnaires/questions.py",
     "core/questionnaires/variables.py",
     "core/reading/documents.py",
+    "core/reading/elements.py",
     "core/reading/structs.py",
     "core/text/placeholders.py",
     "core/wire/site.py",

@@ -118,6 +118,8 @@ def _is_without_variables(thing: Document, path: Sequence[str]) -> bool:
     *above, name = path or [""]
     for part in above:
         thing = thing.get(part) or {}
+        if not isinstance(thing, dict):
+            return False
     text = thing.get(name)
     if not isinstance(text, str) or "{{" not in text:
         return False
