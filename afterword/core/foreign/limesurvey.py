@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from afterword.core.foreign import limesurvey_file
 from afterword.core.foreign.limesurvey_expressions import Target, Unsaid, condition_of
-from afterword.core.foreign.limesurvey_file import Asked, Quota, Section, Survey, Texts
+from afterword.core.foreign.limesurvey_file import Quota, Section, Survey, SurveyQuestion, Texts
 from afterword.core.foreign.limesurvey_questions import SETTINGS, Languages, Maker, count_of
 from afterword.core.foreign.parts import (
     NO_CONDITION,
@@ -31,7 +31,7 @@ from afterword.core.questionnaires.question_types import DESCRIPTION_CHARACTERS_
 from afterword.errors import Sentence
 
 _NAME: Final = re.compile(
-    r"\{\s*(?:INSERTANS:)?([\w.:#]+?)(?:\.(?:shown|NAOK|value|code|question))?\s*\}|\{[^\s{}][^{}]{0,400}\}"
+    r"\{(?:INSERTANS:)?([\w.:#]+?)(?:\.(?:shown|NAOK|value|code|question))?\}|\{[^\s{}][^{}]{0,400}\}"
 )
 _OLD: Final = re.compile(r"\d+X\d+X(\d+)(.*)\Z")
 _PERSON: Final = {"FIRSTNAME": "responder.first_name", "LASTNAME": "responder.last_name", "EMAIL": "responder.email"}
@@ -75,6 +75,7 @@ class _Reader:
         keys, short = Keys(), self._short()
         document["groups"] = [self._group(section, keys, short) for section in survey.sections]
         document["groups"] = [one for one in document["groups"] if one["questions"]]
+        self._add_page("endtext", "thank_you")
         endings = [one for quota in survey.quotas if (one := self._quota(quota)) is not None]
         document["endings"] = [*endings, *self._ending()]
         for name, values, text in _SURVEY_SETTINGS:
@@ -104,10 +105,9 @@ class _Reader:
         return short
 
     def _add_texts(self) -> None:
-        """The texts of the survey itself and around its questions, which know no answers but at the end."""
+        """The texts of the survey itself and before its questions, which know no answers."""
         texts, document = self._survey.texts, self._made.document
         said = Entry("text", "survey", self._first(texts["title"]))
-        pages = (("welcometext", "welcome"), ("endtext", "thank_you"))
         for locale, written in self._languages.read(texts["title"]).items():
             title = said.text(written, TITLE_CHARACTERS_MAX, self._pipe(said))
             more = self._languages.read(texts["description"]).get(locale, "")
@@ -117,12 +117,17 @@ class _Reader:
                 document |= own
             elif own:
                 document["translations"][locale] = own
-        for name, page in pages:
-            for locale, written in self._languages.read(texts[name]).items():
-                text = said.text(written, PAGE_CHARACTERS_MAX, self._pipe(said))
-                if text:
-                    document["pages"].setdefault(locale, {})[page] = text
         self._made.lines.append(said.line)
+        self._add_page("welcometext", "welcome")
+
+    def _add_page(self, name: str, page: str) -> None:
+        said = Entry("text", name, self._first(self._survey.texts[name]))
+        for locale, written in self._languages.read(self._survey.texts[name]).items():
+            text = said.text(written, PAGE_CHARACTERS_MAX, self._pipe(said))
+            if text:
+                self._made.document["pages"].setdefault(locale, {})[page] = text
+        if said.title:
+            self._made.lines.append(said.line)
 
     def _first(self, texts: Texts) -> str:
         return plain(self._languages.read(texts).get(self._languages.default, ""))
@@ -149,7 +154,7 @@ class _Reader:
             group["questions"] += self._question(asked, always, is_short=asked.number in short)
         return group
 
-    def _question(self, asked: Asked, always: Truth, *, is_short: bool) -> list[dict[str, Any]]:
+    def _question(self, asked: SurveyQuestion, always: Truth, *, is_short: bool) -> list[dict[str, Any]]:
         title = self._first(asked.texts) or asked.code
         said, texts = Entry("question", asked.code, title), Entry("text", asked.code, title)
         maker = Maker(asked, self._languages, self._keys, said, self._pipe(texts), is_short)
@@ -173,7 +178,7 @@ class _Reader:
         self._names |= maker.names
         return maker.made
 
-    def _leave_out_condition(self, asked: Asked, title: str) -> None:
+    def _leave_out_condition(self, asked: SurveyQuestion, title: str) -> None:
         sentence = Sentence(NO_CONDITION, text=asked.relevance[:200])
         self._made.lines.append(Line("condition", "left_out", asked.code, title, (sentence,), whole=False))
 
@@ -205,7 +210,7 @@ class _Reader:
 
         return piping(_NAME, name_of, said)
 
-    def _say_settings(self, asked: Asked, title: str, found: Sequence[Sentence]) -> None:
+    def _say_settings(self, asked: SurveyQuestion, title: str, found: Sequence[Sentence]) -> None:
         values = {name: asked.attribute(name) for name in SETTINGS}
         said = [Sentence(SETTINGS[name], value=value[:200]) for name, value in values.items() if value not in {"", "0"}]
         if asked.pattern:

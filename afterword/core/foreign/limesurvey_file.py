@@ -38,7 +38,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Asked:
+class SurveyQuestion:
     """A question. `attributes`: values by language, "" for all languages."""
 
     number: str
@@ -66,7 +66,7 @@ class Section:
     descriptions: Texts = field(default_factory=Texts)
     relevance: str = ""
     order: float = 0
-    asked: list[Asked] = field(default_factory=list[Asked])
+    asked: list[SurveyQuestion] = field(default_factory=list[SurveyQuestion])
 
 
 @dataclass(slots=True)
@@ -173,13 +173,15 @@ def of_structure(text: str) -> Survey:
     return Survey(settings, texts, sorted(sections.values(), key=lambda one: one.order), _quotas_of(rows)).check()
 
 
-def _asked_of(rows: Mapping[str, list[dict[str, str]]]) -> dict[str, Asked]:
-    asked: dict[str, Asked] = {}
+def _asked_of(rows: Mapping[str, list[dict[str, str]]]) -> dict[str, SurveyQuestion]:
+    asked: dict[str, SurveyQuestion] = {}
     parts: dict[str, Part] = {}
     for row in [*rows["questions"], *rows["subquestions"]]:
         number, parent = row.get("qid", ""), row.get("parent_qid", "")
         if parent in {"", "0"}:
-            _add_question(asked.setdefault(number, Asked(number, row.get("title", ""), row.get("type", ""))), row)
+            _add_question(
+                asked.setdefault(number, SurveyQuestion(number, row.get("title", ""), row.get("type", ""))), row
+            )
         elif parent in asked:
             if number not in parts:
                 parts[number] = Part(row.get("title", ""), int(_number(row.get("scale_id"))))
@@ -200,7 +202,7 @@ def _asked_of(rows: Mapping[str, list[dict[str, str]]]) -> dict[str, Asked]:
     return asked
 
 
-def _add_settings(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, Asked]) -> None:
+def _add_settings(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, SurveyQuestion]) -> None:
     for row in rows["question_attributes"]:
         if row.get("qid") in asked and row.get("value"):
             asked[row["qid"]].attributes[row.get("attribute", "")][row.get("language", "")] = row["value"]
@@ -211,7 +213,7 @@ def _add_settings(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, 
         one.answers.sort(key=lambda part: (part.scale, part.order))
 
 
-def _add_question(one: Asked, row: Row) -> None:
+def _add_question(one: SurveyQuestion, row: Row) -> None:
     one.order, one.is_required = _number(row.get("question_order")), row.get("mandatory") in {"Y", "S"}
     one.has_other, one.pattern = row.get("other") == "Y", row.get("preg", "")
     one.relevance = row.get("relevance", "")
@@ -219,7 +221,7 @@ def _add_question(one: Asked, row: Row) -> None:
         one.texts[row["language"]], one.helps[row["language"]] = row.get("question", ""), row.get("help", "")
 
 
-def _add_answers(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, Asked]) -> None:
+def _add_answers(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, SurveyQuestion]) -> None:
     texts: defaultdict[str, Texts] = defaultdict(Texts)
     for row in rows["answer_l10ns"]:
         texts[row.get("aid", "")][row.get("language", "")] = row.get("answer", "")
@@ -238,7 +240,7 @@ def _add_answers(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, A
             part.texts[row.get("language", "")] = row["answer"]
 
 
-def _add_conditions(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, Asked]) -> None:
+def _add_conditions(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, SurveyQuestion]) -> None:
     """Files before 1.92 have conditions in place of relevance: one scenario with all its questions must hold."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for row in rows["conditions"]:
@@ -290,10 +292,10 @@ class _TableReader:
     """Takes the rows one after the other; each belongs to the group and the question above it."""
 
     survey: Survey
-    _asked: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    _asked: dict[str, SurveyQuestion] = field(default_factory=dict[str, SurveyQuestion])
     _places: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))  # of groups by language
     _section: Section = field(default_factory=Section)
-    _last: Asked | None = None
+    _last: SurveyQuestion | None = None
     _parts: dict[tuple[str, str, str, str], Part] = field(default_factory=dict[tuple[str, str, str, str], Part])
 
     def take(self, row: Row) -> None:
@@ -324,7 +326,9 @@ class _TableReader:
     def _take_question(self, row: Row, language: str) -> None:
         code = row.get("name", "")
         if code not in self._asked:
-            asked = Asked(row.get("id") or code, code, row.get("type/scale", ""), relevance=row.get("relevance", ""))
+            asked = SurveyQuestion(
+                row.get("id") or code, code, row.get("type/scale", ""), relevance=row.get("relevance", "")
+            )
             asked.is_required, asked.has_other = row.get("mandatory") in {"Y", "S"}, row.get("other") == "Y"
             asked.pattern, asked.has_default = row.get("validation", ""), bool(row.get("default"))
             self._asked[code] = asked
@@ -335,7 +339,7 @@ class _TableReader:
             if value and name not in _COLUMNS:
                 self._last.attributes[name][language] = value
 
-    def _take_part(self, asked: Asked, row: Row) -> None:
+    def _take_part(self, asked: SurveyQuestion, row: Row) -> None:
         kind, scale, written = row["class"], row.get("type/scale", ""), row.get("relevance", "")
         name = (asked.code, kind, scale, row.get("name", ""))
         if name not in self._parts:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, Final
 
 from afterword.core.foreign.limesurvey_expressions import Target
-from afterword.core.foreign.limesurvey_file import Asked, Part, Texts
+from afterword.core.foreign.limesurvey_file import Part, SurveyQuestion, Texts
 from afterword.core.foreign.parts import NO_QUESTION, SEVERAL, Entry, Keys, Pipe, Values, leaf, plain
 from afterword.core.questionnaires.conditions import number_of
 from afterword.core.questionnaires.question_types import (
@@ -98,7 +98,7 @@ class Languages:
 class Maker:
     """Makes our questions of one of theirs. `said` is its line; `names`: what it gives to conditions and texts."""
 
-    asked: Asked
+    asked: SurveyQuestion
     languages: Languages
     keys: Keys
     said: Entry
@@ -221,7 +221,7 @@ class Maker:
         self.names[f"#{self.asked.number}{rest if old is None else old}"] = targets
 
 
-def count_of(asked: Asked) -> int:
+def count_of(asked: SurveyQuestion) -> int:
     """How many questions it becomes where its fields are questions of their own."""
     rows, columns = _grid(asked)
     has_cells = asked.type == ";" or (asked.type == ":" and asked.attribute("input_boxes") == "1")
@@ -231,7 +231,7 @@ def count_of(asked: Asked) -> int:
     }.get(asked.type, 1) if not has_cells else len(rows) * len(columns)  # fmt: skip
 
 
-def _grid(asked: Asked) -> tuple[list[Part], list[Part]]:
+def _grid(asked: SurveyQuestion) -> tuple[list[Part], list[Part]]:
     return [one for one in asked.rows if one.scale == 0], [one for one in asked.rows if one.scale == 1]
 
 
@@ -534,9 +534,9 @@ def _ranking(maker: Maker) -> None:
 
 
 def _date(maker: Maker) -> None:
-    key, written = maker.key(), maker.asked.attribute("date_format").lower()
+    key, written = maker.key(), maker.asked.attribute("date_format")
     has_day = any(sign in written for sign in "dmy") or not written
-    has_time = "h" in written
+    has_time = "H" in written
     kind = "date_time" if has_day and has_time else "time" if has_time else "date"
     if written and has_day and not all(sign in written for sign in "dmy"):
         maker.said.lost(

@@ -1,12 +1,13 @@
 """Makes what a reader gives pass the check of our files: what does not is taken out, and the report says so."""
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from afterword import ids
 from afterword.core.foreign.parts import TITLE_SHOWN_CHARACTERS, Kind, Line, Read, split, unreadable
 from afterword.core.questionnaires import definition, variables
+from afterword.core.questionnaires.conditions import Node, leaves_of
 from afterword.core.questionnaires.definition import GROUP_QUESTIONS_MAX, GROUPS_MAX, QUESTIONS_MAX
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.questionnaires.question_types import TITLE_CHARACTERS_MAX
@@ -18,6 +19,7 @@ from afterword.errors import Sentence
 ROUNDS_MAX: Final = 30  # each takes out what the one before has made wrong
 EMPTY: Final = "The file has no question."
 TOO_MANY: Final = "A questionnaire has at most {n} questions, so this one is left out."
+NO_ANSWER: Final = "The condition asks for the answer to a text, which has none."
 Document = MutableMapping[str, Any]
 
 
@@ -67,7 +69,22 @@ def _errors(document: Document) -> list[Finding]:
         Members(document, "", findings), give_id=lambda kind, key: ids.derived(f"{kind}:{key}"), declared=GLOBAL
     )
     variables.check(read, GLOBAL, findings)
+    for path, condition in _conditions(read):
+        asked = [read.question(leaf.subject.split(":")[1]) for leaf in leaves_of(condition)]
+        if any(one is not None and not one.is_answered for one in asked):
+            findings.error(path, "unknown_id", NO_ANSWER)
     return [one for one in findings.found if one.severity == "error"]
+
+
+def _conditions(read: definition.Definition) -> Iterator[tuple[str, Node | None]]:
+    for number, ending in enumerate(read.endings):
+        yield f"/endings/{number}", ending.conditions
+    for place, group in enumerate(read.groups):
+        for index, question in enumerate(group.questions):
+            path = f"/groups/{place}/questions/{index}"
+            yield f"{path}/show_if", question.show_if
+            for number, jump in enumerate(question.jumps):
+                yield f"{path}/jumps/{number}", jump.conditions
 
 
 def _repair(read: Read, finding: Finding, removed: list[tuple[list[Any], int]]) -> None:
@@ -133,7 +150,7 @@ def _drop(read: Read, thing: Document, path: Sequence[str], sentence: Sentence) 
         *above, name = path
         for part in above:
             thing = thing.get(part) or {}
-        if thing.pop(name, None) is None:
+        if not isinstance(thing, dict) or thing.pop(name, None) is None:
             raise unreadable(sentence)
     _say(read, "text", thing, sentence)
 
