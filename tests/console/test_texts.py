@@ -63,6 +63,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/wire/times.py",
     "core/wire/translation_files.py",
     "core/wire/written.py",
+    *(f"core/foreign/{path.name}" for path in (SOURCE / "core/foreign").glob("*.py")),
     "kit/db/leases.py",
     "asking/instances/tags.py",
     "sending/intake/imports/service.py",

@@ -64,7 +64,7 @@ async def arrive(visit: Visit, content: bytes) -> Response:
             now=visit.now,
             actor=caller,
         )
-    return html.redirect(f"{PATH}/{made.questionnaire_id}/import?done=made")
+    return html.redirect(f"{PATH}/{made.questionnaire_id}/import")
 
 
 def _at_file(refusal: errors.Refusal) -> errors.Invalid:

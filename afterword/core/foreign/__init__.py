@@ -43,7 +43,7 @@ def format_of(content: bytes) -> Format | None:
     found = [one for one in FORMATS if one.is_of(content)]
     if found[1:]:
         names = " + ".join(one.label for one in found)
-        raise unreadable(Sentence("This file could be of several systems, so nothing is read: {names}", names=names))
+        raise unreadable(Sentence("This file could be of several systems, so nothing is read: “{names}”.", names=names))
     return found[0] if found else None
 
 
@@ -61,5 +61,8 @@ def read(content: bytes) -> tuple[Format, Read]:
 
 
 def known() -> str:
-    """The names of the formats with their endings, for a sentence."""
-    return ", ".join(f"{one.label} ({', '.join(one.endings)})" for one in FORMATS)
+    """The names of the systems with the endings of their files, for a sentence."""
+    endings: dict[str, list[str]] = {}
+    for one in FORMATS:
+        endings.setdefault(one.label, []).extend(one.endings)
+    return ", ".join(f"{label} ({', '.join(found)})" for label, found in endings.items())

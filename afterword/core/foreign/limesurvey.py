@@ -214,7 +214,7 @@ class _Reader:
         values = {name: asked.attribute(name) for name in SETTINGS}
         said = [Sentence(SETTINGS[name], value=value[:200]) for name, value in values.items() if value not in {"", "0"}]
         if asked.pattern:
-            said.append(Sentence("Its answer is checked by a pattern: {value}", value=asked.pattern[:200]))
+            said.append(Sentence("Its answer is checked by a pattern: “{value}”.", value=asked.pattern[:200]))
         if asked.has_default:
             said.append(Sentence("Its answer is filled in beforehand."))
         if any(part.relevance not in ALWAYS for part in asked.rows):

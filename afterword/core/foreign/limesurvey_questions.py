@@ -46,13 +46,13 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {  # of LimeSurvey's own, which 
 SETTINGS: Final[Mapping[str, str]] = {  # of a question, which have no counterpart
     "array_filter": "It shows only what was chosen in an earlier question ({value}); here all of it is shown.",
     "array_filter_exclude": "It hides what was chosen in an earlier question ({value}); here all of it is shown.",
-    "em_validation_q": "Its answer is checked by a formula: {value}",
-    "em_validation_sq": "Its answer is checked by a formula: {value}",
-    "equals_num_value": "Its numbers must have a sum: {value}",
-    "max_num_value": "Its numbers must have a sum: {value}",
-    "min_num_value": "Its numbers must have a sum: {value}",
-    "random_group": "It is shown in random order with others: {value}",
-    "time_limit": "There is a time limit in seconds: {value}",
+    "em_validation_q": "Its answer is checked by a formula: “{value}”.",
+    "em_validation_sq": "Its answer is checked by a formula: “{value}”.",
+    "equals_num_value": "Its numbers must have a sum: “{value}”.",
+    "max_num_value": "Its numbers must have a sum: “{value}”.",
+    "min_num_value": "Its numbers must have a sum: “{value}”.",
+    "random_group": "It is shown in random order with others: “{value}”.",
+    "time_limit": "There is a time limit in seconds: “{value}”.",
 }
 FIXED: Final[Mapping[str, tuple[str, ...]]] = {
     "A": tuple("12345"), "B": tuple(map(str, range(1, 11))), "C": ("Y", "U", "N"), "E": ("I", "S", "D"),
@@ -64,12 +64,12 @@ FILE_ENDINGS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 OTHER: Final = "-oth-"  # the code of a text beside the choices
 DASH: Final = "\N{EN DASH}"
-FORMULA: Final = "A bound of its answer follows from a formula: {value}"
+FORMULA: Final = "A bound of its answer follows from a formula: “{value}”."
 MANY: Final = "Its fields became one text, since a questionnaire has at most 200 questions."
 MATRICES: Final = "It became {n} matrices, one for each of its columns."
 TOO_MANY: Final = "At most {n} choices are possible; the others are left out."
 TICKED: Final = "It has one choice alone, so it became a tick."
-NO_WORDS: Final = "A text has no words, so its code stands there: {code}"
+NO_WORDS: Final = "A text has no words, so its code stands there: “{code}”."
 LONG: Final = "It has more rows than a matrix, so it became {n} of them."
 WIDE: Final = "It has more columns than a matrix, so each row became a question of its own."
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
@@ -193,7 +193,7 @@ class Maker:
         """Says in which languages LimeSurvey's own words are English here."""
         lacking = [ours for name, ours in self.languages.by_name.items() if name in words and _base(ours) not in WORDS]
         if lacking:
-            text = "Words of LimeSurvey itself are in English in these languages: {names}"
+            text = "Words of LimeSurvey itself are in English in these languages: “{names}”."
             self.said.lost(Sentence(text, names=", ".join(lacking)))
 
     def word_parts(self, codes: Sequence[str]) -> list[Part]:
@@ -560,7 +560,7 @@ def _file(maker: Maker) -> None:
     endings = [one.strip().lower() for one in maker.asked.attribute("allowed_filetypes").split(",") if one.strip()]
     unknown = [one for one in endings if one not in FILE_ENDINGS]
     if unknown:
-        maker.said.lost(Sentence("These files cannot be sent: {names}", names=", ".join(unknown)[:100]))
+        maker.said.lost(Sentence("These files cannot be sent: “{names}”.", names=", ".join(unknown)[:100]))
     kinds = list(dict.fromkeys(FILE_ENDINGS[one] for one in endings if one in FILE_ENDINGS))
     kilobytes = maker.number("max_filesize") or 0
     size = min(max(int(kilobytes) * 1024, FILE_BYTES_MIN), FILE_BYTES_MAX) if kilobytes else FILE_BYTES_MAX
@@ -582,7 +582,7 @@ def _language(maker: Maker) -> None:
 
 
 def _equation(maker: Maker) -> None:
-    maker.said.left_out(Sentence("It calculates a value, which Afterword does not do: {text}",
+    maker.said.left_out(Sentence("It calculates a value, which Afterword does not do: “{text}”.",
         text=plain(next(filter(None, maker.asked.texts.values()), ""))[:200]))  # fmt: skip
 
 

@@ -37,9 +37,9 @@ NO_QUESTION: Final = "Afterword has no question of the type {name}. It became a 
 SEVERAL: Final = "It became {n} questions, one for each of its fields."
 CUT: Final = "A text is longer than {n} characters and was cut."
 RENUMBERED: Final = "Its codes became numbers: {codes}."
-NO_CONDITION: Final = "Afterword cannot express this condition, so everybody is asked: {text}"
-NO_VALUE: Final = "A text shows a value that Afterword does not have, so … stands there: {name}"
-NO_LANGUAGE: Final = "Afterword does not know this language: {name}"
+NO_CONDITION: Final = "Afterword cannot express this condition, so everybody is asked: “{text}”."
+NO_VALUE: Final = "A text shows a value that Afterword does not have, so … stands there: “{name}”."
+NO_LANGUAGE: Final = "Afterword does not know this language, or has it already: “{name}”."
 
 
 @dataclass(frozen=True, slots=True)

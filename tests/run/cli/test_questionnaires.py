@@ -83,7 +83,7 @@ class TestForeign:
     @pytest.mark.parametrize(
         ("content", "told"),
         [
-            (b"<survey/>", "It reads its own YAML files, LimeSurvey (.lss)"),
+            (b"<survey/>", "It reads its own YAML files, LimeSurvey (.lss, .txt)"),
             (b"PK\x03\x04", "cannot read bakery.lss"),
             (b'{"questions": []}', "cannot read bakery.lss"),
             (SAMPLES["limesurvey"][:-99], "not a whole survey"),
