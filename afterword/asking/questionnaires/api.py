@@ -25,6 +25,7 @@ from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.kit.web.uploads import Upload
 from afterword.tenants.organizations import checks
+from afterword.tenants.organizations.applications import get_first_application_id
 
 routes = Routes(tag="Questionnaires")
 group_routes = Routes(tag="Questionnaire Groups")
@@ -238,27 +239,24 @@ class Question(fields.Answer):
 class ArrivalQuery(fields.Request):
     """Whose questionnaire it becomes, and its name."""
 
-    owner_application_id: Annotated[fields.Id, Meta(description="The application that owns the new questionnaire.")]
-    display_name: Annotated[
-        str,
-        Meta(max_length=arrivals.NAME_CHARACTERS_MAX, description="Its name; else the name of the file, or its title."),
-    ] = ""
-    dry_run: Annotated[bool, Meta(description="Only report what would become of the file, and store nothing.")] = False
+    owner_application_id: fields.Id | None = None
+    display_name: Annotated[str, Meta(max_length=arrivals.NAME_CHARACTERS_MAX)] = ""
+    dry_run: bool = False
 
 
 class ArrivalLine(fields.Answer):
-    """What became of one thing of the file, with the reasons. `place`: the name that the other system has for it."""
+    """What became of one thing of the file."""
 
     kind: Literal["question", "condition", "ending", "text", "setting"]
     outcome: Literal["taken", "changed", "left_out"]
-    whole: Annotated[bool, Meta(description="Whether nothing of it was lost.")]
+    whole: bool
     place: str
     title: str
     sentences: list[str]
 
 
 class QuestionnaireArrival(fields.Answer):
-    """A questionnaire of another system as a draft. `questionnaire_id` is null for a dry run."""
+    """A questionnaire of another system as a draft."""
 
     questionnaire_id: fields.Id | None
     format: str
@@ -327,19 +325,21 @@ def _arrival(upload: Upload, query: ArrivalQuery) -> arrivals.Arrival:
 )
 async def import_questionnaire(call: Call[arrivals.Arrival], db: Database) -> Answer:
     query: ArrivalQuery = call.query
-    application_id, arrival = query.owner_application_id, call.body
-    wrong = await checks.reach_errors(db, caller=call.caller, application_id=application_id)
+    caller, arrival, own = call.caller, call.body, sorted(call.caller.application_ids)
+    application_id = query.owner_application_id or (own[0] if own else "")
+    application_id = application_id or await get_first_application_id(db, organization_id=caller.organization_id) or ""
+    wrong = await checks.reach_errors(db, caller=caller, application_id=application_id)
     errors.check([replace(one, pointer=None, parameter="owner_application_id") for one in wrong])
     if query.dry_run:
         return Answer(_arrival_answer(None, arrival), status=200)
     made, _ = await arrivals.create(
         db,
-        organization_id=call.caller.organization_id,
+        organization_id=caller.organization_id,
         application_id=application_id,
         arrival=arrival,
         slug=None,
         now=call.now,
-        actor=call.caller,
+        actor=caller,
     )
     return Answer(_arrival_answer(made.questionnaire_id, arrival), location=f"/q/questionnaire/{made.questionnaire_id}")
 

@@ -1,10 +1,12 @@
 """Questions of LimeSurvey by their type: what becomes of each, and the names that conditions and texts have for it."""
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from html import escape
+from importlib import resources
 from typing import Any, Final
 
 from afterword.core.foreign.limesurvey_expressions import Target
@@ -29,20 +31,9 @@ from afterword.errors import Sentence
 
 Question = dict[str, Any]
 
-WORDS: Final[Mapping[str, Mapping[str, str]]] = {  # of LimeSurvey's own, which no file has
-    "en": {"other": "Other", "comment": "Your comment", "Y": "Yes", "N": "No", "U": "Uncertain", "I": "Increase",
-        "S": "Same", "D": "Decrease", "F": "Female", "M": "Male"},
-    "de": {"other": "Sonstiges", "comment": "Ihr Kommentar", "Y": "Ja", "N": "Nein", "U": "Unsicher",
-        "I": "Zunahme", "S": "Gleich", "D": "Abnahme", "F": "Weiblich", "M": "Männlich"},
-    "fr": {"other": "Autre", "comment": "Votre commentaire", "Y": "Oui", "N": "Non", "U": "Incertain",
-        "I": "Augmentation", "S": "Sans changement", "D": "Diminution", "F": "Féminin", "M": "Masculin"},
-    "es": {"other": "Otro", "comment": "Su comentario", "Y": "Sí", "N": "No", "U": "Dudoso", "I": "Aumenta",
-        "S": "Sigue igual", "D": "Disminuye", "F": "Mujer", "M": "Hombre"},
-    "it": {"other": "Altro", "comment": "Il suo commento", "Y": "Sì", "N": "No", "U": "Incerto", "I": "Aumento",
-        "S": "Uguale", "D": "Diminuzione", "F": "Femmina", "M": "Maschio"},
-    "el": {"other": "Άλλο", "comment": "Το σχόλιό σας", "Y": "Ναι", "N": "Όχι", "U": "Αβέβαιο", "I": "Αύξηση",
-        "S": "Το ίδιο", "D": "Μείωση", "F": "Γυναίκα", "M": "Άνδρας"},
-}  # fmt: skip
+WORDS: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
+    resources.files("afterword.core.foreign").joinpath("limesurvey.toml").read_text("utf-8")
+)
 SETTINGS: Final[Mapping[str, str]] = {  # of a question, which have no counterpart
     "array_filter": "It shows only what was chosen in an earlier question ({value}); here all of it is shown.",
     "array_filter_exclude": "It hides what was chosen in an earlier question ({value}); here all of it is shown.",

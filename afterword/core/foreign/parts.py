@@ -7,7 +7,7 @@ report. The sentences are shown in the console too, so they stand in its catalog
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
+from html import unescape
 from typing import Any, Final, Literal
 
 import msgspec
@@ -163,43 +163,39 @@ _HIDDEN: Final = frozenset(("script", "style", "head", "title", "template", "nos
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _LINES: Final = re.compile(r" *\n[ \n]*")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_MARKUP: Final = re.compile(r"<[!/A-Za-z]|&#?\w+;")
+_TAG: Final = re.compile(r"(/?)([A-Za-z][A-Za-z0-9]*|[!?][^>]{0,9})([^>]*)>")
+_ALT: Final = re.compile(r"""\balt\s{0,9}=\s{0,9}(["'])([^"'<>]*)\1""")
 _BREAKS: Final = ("\n", ". ", "? ", "! ", "; ", ", ", " ")
 
 
-class _Words(HTMLParser):
-    """The words of a piece of HTML; a picture gives its text."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden += tag in _HIDDEN
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-        elif tag == "img" and not self._hidden:
-            self.parts.append(f" {dict(attrs).get('alt') or ''} ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _HIDDEN and self._hidden > 0
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data)
+def _words(written: str) -> str:
+    """The words of a piece of HTML; a picture gives its text. Each character is looked at once or twice."""
+    first, *pieces = written.split("<")
+    found, hidden, is_comment = [first], 0, False
+    for piece in pieces:
+        if is_comment or piece.startswith("!--"):
+            _, mark, rest = piece.partition("-->")
+            is_comment = not mark
+            found.append("" if hidden else rest)
+            continue
+        tag = _TAG.match(piece)
+        if tag is None:
+            found.append("" if hidden else f"<{piece}")
+            continue
+        name, is_end, rest = tag[2].lower(), bool(tag[1]), piece[tag.end() :]
+        if name in _HIDDEN:
+            hidden = max(hidden + (-1 if is_end else 1), 0)
+        alt = _ALT.search(tag[3]) if name == "img" else None
+        said = f" {alt[2]} " if alt else "\n" if name in _BLOCKS else ""
+        found.append("" if hidden else f"{said}{rest}")
+    return unescape("".join(found))
 
 
 def plain(written: object) -> str:
     """The words of a text that may be HTML, in lines; empty for what is no text. Double braces are taken apart."""
     text = written if isinstance(written, str) else str(written) if isinstance(written, int | float) else ""
-    if _MARKUP.search(text):
-        reader = _Words()
-        reader.feed(text.replace("\r", ""))
-        reader.close()
-        text = "".join(reader.parts)
+    if "<" in text or "&" in text:
+        text = _words(text)
     text = _CONTROL.sub("", text.replace("\xa0", " ").replace("\u2028", "\n"))
     text = _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
     while "{{" in text:
@@ -271,7 +267,7 @@ class Values:
 
     @classmethod
     def of(cls, codes: Sequence[str], entry: Entry) -> "Values":
-        """`entry` says which number stands for a code that is none."""
+        """`entry` says which number stands for which code, where they differ."""
         kept = [_number(code) for code in codes]
         numbers = kept if _are_values(kept) else [_number(code.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")) for code in codes]
         found = numbers if _are_values(numbers) else list(range(1, len(codes) + 1))

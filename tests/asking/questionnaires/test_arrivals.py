@@ -15,7 +15,7 @@ FILE = SAMPLES["limesurvey"]
 async def send(
     api: Api, content: bytes, *, token: str | None = None, kind: str = "application/xml", **query: str
 ) -> httpx2.Response:
-    query = {"owner_application_id": api.house.application_id, **query}
+    query = {name: text for name, text in {"owner_application_id": api.house.application_id, **query}.items() if text}
     headers = {"Authorization": f"Bearer {token or api.house.token}", "Content-Type": kind}
     return await api.client.post(PATH, content=content, headers=headers, params=query)
 
@@ -37,8 +37,12 @@ class TestImport:
     async def test_application_of_others(self, api: Api) -> None:
         refused = await send(api, FILE, owner_application_id="0" * 22)
         assert (422, "unknown_id") == (refused.status_code, refused.json()["errors"][0]["code"])
-        confined = await api.token(application_ids=[await api.application()])
+        other = await api.application()
+        confined = await api.token(application_ids=[other])
         assert 422 == (await send(api, FILE, token=confined)).status_code
+        made = (await send(api, FILE, token=confined, owner_application_id="")).json()
+        one = (await api.get(f"/q/questionnaire/{made['questionnaire_id']}")).json()
+        assert other == one["owner_application_id"]
 
     async def test_dry_run(self, api: Api) -> None:
         told = await send(api, FILE, dry_run="true")

@@ -1,6 +1,7 @@
 """The parts that all readers share."""
 
 import re
+import time
 
 import pytest
 
@@ -37,10 +38,19 @@ A, B, C = (leaf(f"question:{one}", "equal", 1) for one in "abc")
         ("a\x00b\x07c", "abc"),
         ("<ul><li>one</li>\n\n<li>two</li></ul>", "one\ntwo"),
         ("<" * 1_000, "<" * 1_000),
+        ("a<!-- <p>not</p> -->b<!DOCTYPE x>c<!--[if mso]>d", "abc"),
+        ("&lt;b&gt; &eacute;", "<b> é"),
     ],
 )
 def test_words_of_html(written: object, expected: str) -> None:
     assert expected == plain(written)
+
+
+@pytest.mark.parametrize("piece", ["<a ", "<!--", "<![", "&", "<p>", "<script>", "<a b='", " ", "{{"])
+def test_words_of_hostile_html_come_soon(piece: str) -> None:
+    begun = time.process_time()
+    plain(piece * 50_000)
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(
