@@ -112,7 +112,7 @@ async def report(visit: Visit) -> Response:
     may_edit = "Questionnaire.Update" in visit.caller.scopes and one.archived_time is None
     return visit.page(
         "arrival.html",
-        title=words("What became of the file of {name}", name=name),
+        title=words("Import report, {name}", name=name),
         name=one.display_name,
         path=path,
         found=found,

@@ -60,7 +60,7 @@ MANY: Final = "Its fields became one text, since a questionnaire has at most 200
 MATRICES: Final = "It became {n} matrices, one for each of its columns."
 TOO_MANY: Final = "At most {n} choices are possible; the others are left out."
 TICKED: Final = "It has one choice alone, so it became a tick."
-NO_WORDS: Final = "A text has no words, so its code stands there: “{code}”."
+NO_WORDS: Final = "A text is empty, so its code stands there: “{code}”."
 LONG: Final = "It has more rows than a matrix, so it became {n} of them."
 WIDE: Final = "It has more columns than a matrix, so each row became a question of its own."
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
@@ -563,7 +563,7 @@ def _file(maker: Maker) -> None:
 
 def _statement(maker: Maker) -> None:
     if not any(map(plain, maker.asked.texts.values())):
-        maker.said.changed(Sentence("It has no words, so nothing is shown."))
+        maker.said.changed(Sentence("It is empty, so nothing is shown."))
         return
     maker.add("statement", maker.key())
 

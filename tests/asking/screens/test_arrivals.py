@@ -64,7 +64,7 @@ async def test_draft_and_report(office: Office, browser: Browser) -> None:
     assert ("A map" in only, "Which cake?" in only) == (True, False)
     assert "There is nothing of this kind." in text_of(await browser.get(f"{path}/import?show=taken&begin=999"))
     overview = text_of(await browser.get(path))
-    assert ("What became of the file of LimeSurvey" in overview, "bakery" in overview) == (True, True)
+    assert ("Import report, LimeSurvey" in overview, "bakery" in overview) == (True, True)
 
 
 async def test_the_page_for_files_of_ours_takes_it_too(office: Office, browser: Browser) -> None:
@@ -77,4 +77,4 @@ async def test_the_page_for_files_of_ours_takes_it_too(office: Office, browser: 
 
 async def test_begun_here(browser: Browser, path: str) -> None:
     assert 404 == (await browser.get(f"{path}/import")).status_code
-    assert "What became of the file" not in text_of(await browser.get(path))
+    assert "Import report" not in text_of(await browser.get(path))

@@ -154,10 +154,9 @@ class TestTraps:
         ]
 
     def test_subquestions_among_the_questions(self) -> None:
-        content = survey([Q("a", "M", rows=ABC)]).replace(b"</rows></questions>\n<question_l10ns>", b"<!-- -->")
         moved = survey([Q("a", "M", rows=ABC)], is_old=True).replace(b"</rows></questions>\n<subquestions><rows>", b"")
         moved = moved.replace(b"</subquestions>", b"</questions>")
-        assert content != moved
+        assert b"<subquestions>" not in moved
         (question,) = asked(foreign.read(moved)[1])
         assert ["Bread", "Cake", "Tart"] == [one["label"] for one in question["choices"]]
 
