@@ -237,7 +237,7 @@ class Question(fields.Answer):
 
 
 class ArrivalQuery(fields.Request):
-    """Whose questionnaire it becomes, and its name."""
+    """The application that gets the questionnaire, and its name."""
 
     owner_application_id: fields.Id | None = None
     display_name: Annotated[str, Meta(max_length=arrivals.NAME_CHARACTERS_MAX)] = ""
@@ -245,7 +245,7 @@ class ArrivalQuery(fields.Request):
 
 
 class ArrivalLine(fields.Answer):
-    """What became of one thing of the file."""
+    """The fate of one thing of the file."""
 
     kind: Literal["question", "condition", "ending", "text", "setting"]
     outcome: Literal["taken", "changed", "left_out"]

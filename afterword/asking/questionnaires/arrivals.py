@@ -31,7 +31,7 @@ class Arrival:
 
 
 def read(content: bytes, *, name: str) -> Arrival:
-    """What a file becomes; `name`: of the new questionnaire, else its title or the other system has it.
+    """Make a file of ours of it; `name`: of the new questionnaire, else its title or the other system has it.
 
     For a thread of its own. Raises TooLarge, Malformed, Invalid.
     """

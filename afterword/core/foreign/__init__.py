@@ -17,7 +17,7 @@ FORMATS: Final[tuple[Format, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How much of a file was taken: the questions in all and those of which nothing is lost, and so the conditions.
+    """The share of a file that was taken: its questions, those of which nothing is lost, and so its conditions.
 
     `left_out`: other things, such as settings, that Afterword does not have.
     """
@@ -48,7 +48,7 @@ def format_of(content: bytes) -> Format | None:
 
 
 def read(content: bytes) -> tuple[Format, Read]:
-    """What a file of a known format becomes: a document that passes the check, with its report.
+    """A document made of a file of a known format, which passes the check, with its report.
 
     Takes seconds for a large file: for a thread of its own. Raises TooLarge, Malformed, Invalid.
     """

@@ -188,13 +188,13 @@ class _Parser:
 
 
 class _Counted(tuple[Target, ...]):
-    """How many of these have an answer."""
+    """The number of these that have an answer."""
 
     __slots__ = ()
 
 
 def _truth(operand: Operand) -> Condition | bool:
-    """What stands where a condition is expected."""
+    """The operand as a condition."""
     match operand:
         case _Counted():
             return _compared_count(operand, ">", Decimal(0))

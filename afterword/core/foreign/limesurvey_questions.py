@@ -213,7 +213,7 @@ class Maker:
 
 
 def count_of(asked: SurveyQuestion) -> int:
-    """How many questions it becomes where its fields are questions of their own."""
+    """The number of questions that it becomes where its fields are questions of their own."""
     rows, columns = _grid(asked)
     has_cells = asked.type == ";" or (asked.type == ":" and asked.attribute("input_boxes") == "1")
     return {

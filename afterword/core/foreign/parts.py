@@ -1,4 +1,4 @@
-"""What all readers of other systems' questionnaires give: a document as our own files have it, and a report.
+"""The parts that all readers of other systems' questionnaires share, and what they give: a document and a report.
 
 A reader takes each thing of the file with an `Entry`, which collects what is said of it and becomes a `Line` of the
 report. The sentences are shown in the console too, so they stand in its catalogues.
@@ -44,7 +44,7 @@ NO_LANGUAGE: Final = "Afterword does not know this language, or has it already: 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What became of one thing of the file. `place`: as the other system names it, such as QID5.
+    """The fate of one thing of the file. `place`: as the other system names it, such as QID5.
 
     `key`: of the question or ending in the document that it is about. `whole`: nothing of it was lost; of a question
     its type, its choices with their codes, its languages and whether an answer is required.

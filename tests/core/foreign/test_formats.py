@@ -1,4 +1,4 @@
-"""What holds for each format: one file is of one form, its draft passes the check, and all is told."""
+"""Promises of each format: one file is of one form, its draft passes the check, and all is told."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a reader gives is made to pass the check, and nothing is taken out in silence."""
+"""A reader's document is made to pass the check, and nothing is taken out in silence."""
 
 from typing import Any
 

@@ -301,7 +301,7 @@ class ApplicationUpdate(Struct, kw_only=True):
 
 class ArrivalLine(Struct, kw_only=True):
     """
-    What became of one thing of the file.
+    The fate of one thing of the file.
     """
 
     kind: str
