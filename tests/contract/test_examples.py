@@ -31,7 +31,7 @@ async def test_each(own_world: World) -> None:
         operation = DOCUMENT["paths"][route.path][route.method.lower()]
         content = operation.get("requestBody", {}).get("content", {})
         more: dict[str, Any] = {}
-        if "application/json" in content:
+        if route.body is not None and "application/json" in content:
             more["document"] = with_ids(content["application/json"]["example"], own_world, route)
         elif content:
             more["file"] = content["text/csv"]["example"].encode() if "text/csv" in content else file_for(route)
