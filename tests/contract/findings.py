@@ -8,6 +8,7 @@ from afterword.kit.web.operations import Route
 from tests.contract import probes
 from tests.contract.wire import PUBLIC_URL, Reply, problem_faults
 from tests.contract.world import PIXEL, World
+from tests.core.foreign.samples import SAMPLES
 
 UNAUTHENTICATED: Final = (401, "unauthenticated")
 NOT_FOUND: Final = (404, "not_found")
@@ -63,6 +64,8 @@ GOOD_FILE: Final = b"responder_channel_identifier,locale\nann@example.com,el\n"
 
 
 def file_for(route: Route) -> bytes:
+    if "application/xml" in route.uploads:
+        return SAMPLES["limesurvey"]
     return GOOD_FILE if "text/csv" in route.uploads else PIXEL
 
 

@@ -35,6 +35,7 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /library/{library_name}": "the product's",
     "POST /token": "reaches what its maker reaches",
     "POST /q/questionnaire/validation": "stores nothing",
+    "POST /q/questionnaire/import": "makes one in its own application",
     "PUT /notification/subscription": "the user's own",
     "POST /q/response/view": "the user's own",
     "POST /report/digest": "the user's own",

@@ -8,7 +8,8 @@ import pytest
 from afterword.core.wire.site import Site
 from afterword.kit.web import openapi
 from afterword.kit.web.operations import Route
-from tests.contract.world import PIXEL, ROUTES, World, name_of
+from tests.contract.findings import file_for
+from tests.contract.world import ROUTES, World, name_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -30,10 +31,10 @@ async def test_each(own_world: World) -> None:
         operation = DOCUMENT["paths"][route.path][route.method.lower()]
         content = operation.get("requestBody", {}).get("content", {})
         more: dict[str, Any] = {}
-        if "application/json" in content:
+        if route.body is not None and "application/json" in content:
             more["document"] = with_ids(content["application/json"]["example"], own_world, route)
         elif content:
-            more["file"] = content["text/csv"]["example"].encode() if "text/csv" in content else PIXEL
+            more["file"] = content["text/csv"]["example"].encode() if "text/csv" in content else file_for(route)
         last = route.parameters[-1] if route.parameters else ""
         path = ours.path(route, **({last: made[route.path]} if route.method == "DELETE" and route.path in made else {}))
         asked = [each["name"] for each in operation["parameters"] if each.get("in") == "query" and each.get("required")]

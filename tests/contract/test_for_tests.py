@@ -33,6 +33,7 @@ OPEN: Final = frozenset(
     PATCH /user/{user_id}
     POST /token
     POST /q/questionnaire
+    POST /q/questionnaire/import
     PATCH /q/questionnaire/{questionnaire_id}
     PUT /q/questionnaire/{questionnaire_id}/draft
     POST /q/questionnaire/{questionnaire_id}/draft/from/{version_id}

@@ -81,6 +81,8 @@ BLIND: Final = {
     "list_items_of_import",  # the import's item was not made by it
     "get_asset_by_hash",  # of other bytes
     "list_last_events",  # there is none of this type
+    "get_format",  # no draft came from another system
+    "get_lines",
     "get_last",  # fewer events than a page may pass
     "get_closes",  # the status is of open cases
     "get_has_instances",  # nobody has answered by the link

@@ -29,6 +29,7 @@ LACKING: Final = frozenset(
         "/console/cases/{alert_instance_id}/mail/{message_id}",
         "/console/people/{responder_id}/suppression/{suppression_id}",
         "/console/questionnaires/{questionnaire_id}/edit/{question_id}/jump/{number}",
+        "/console/questionnaires/{questionnaire_id}/import",
         "/console/responses/taggings/{tagging_id}",
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/versions/{entry_id}",
         "/console/settings/providers/{account_id}/secret",

@@ -105,7 +105,7 @@ class Wire:
     ) -> Reply:
         """Send one request. `target` is encoded as it travels; `body` in pieces is sent without its length.
 
-        `file` is a body of CSV, or a picture.
+        `file` is a body of CSV, a picture, or XML.
         """
         raw = target.encode() if isinstance(target, str) else target
         path, _, query = raw.partition(b"?")
@@ -119,7 +119,8 @@ class Wire:
                 sent.append((b"content-type", b"application/json"))
         if file is not None:
             body = file
-            sent.append((b"content-type", b"image/png" if file.startswith(b"\x89PNG") else b"text/csv"))
+            kind = {b"\x89": b"image/png", b"<": b"application/xml"}.get(file[:1], b"text/csv")
+            sent.append((b"content-type", kind))
         pieces = [body] if isinstance(body, bytes) else list(body or ())
         if isinstance(body, bytes) and b"content-length" not in names:
             sent.append((b"content-length", b"%d" % len(body)))

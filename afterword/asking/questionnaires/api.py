@@ -1,5 +1,6 @@
 """The HTTP interface of questionnaires, with their groups and questions."""
 
+from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -7,8 +8,10 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.questionnaires import access, files, service, store
+from afterword.asking.questionnaires import access, arrivals, files, service, store
 from afterword.asking.questionnaires.files import Edition
+from afterword.core import foreign
+from afterword.core.foreign.parts import BYTES_MAX
 from afterword.core.questionnaires import (
     definition as core_definition,
     drafts,
@@ -20,9 +23,12 @@ from afterword.core.wire.site import Site
 from afterword.kit.db import Database
 from afterword.kit.nouns.declaration import Editable
 from afterword.kit.nouns.structs import changes_as, shown_as
-from afterword.kit.web import fields
+from afterword.kit.web import fields, uploads
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Download, Routes
+from afterword.kit.web.uploads import Upload
+from afterword.tenants.organizations import checks
+from afterword.tenants.organizations.applications import get_first_application_id
 
 routes = Routes(tag="Questionnaires", scope="Questionnaire")
 group_routes = Routes(tag="Questionnaire Groups", scope="Questionnaire Group")
@@ -233,6 +239,38 @@ class Question(fields.Answer):
         return msgspec.convert(document, cls)
 
 
+class ArrivalQuery(fields.Request):
+    """The application that gets the questionnaire, and its name."""
+
+    owner_application_id: fields.Id | None = None
+    display_name: Annotated[str, Meta(max_length=arrivals.NAME_CHARACTERS_MAX)] = ""
+    dry_run: bool = False
+
+
+class ArrivalLine(fields.Answer):
+    """The fate of one thing of the file."""
+
+    kind: Literal["question", "condition", "ending", "text", "setting"]
+    outcome: Literal["taken", "changed", "left_out"]
+    whole: bool
+    place: str
+    title: str
+    sentences: list[str]
+
+
+class QuestionnaireArrival(fields.Answer):
+    """A questionnaire of another system as a draft."""
+
+    questionnaire_id: fields.Id | None
+    format: str
+    questions_count: int
+    whole_questions_count: int
+    conditions_count: int
+    whole_conditions_count: int
+    left_out_count: int
+    lines: list[ArrivalLine]
+
+
 @routes.list("/q/questionnaire", answer=Questionnaire, summary="Get all questionnaires")
 async def list_questionnaires(call: Call[None], db: Database) -> Answer:
     rows = await store.list_questionnaires(db, **call.caller.part, page=call.page)
@@ -262,6 +300,63 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
         questionnaire_of(questionnaire, call.site, call.zone),
         version=questionnaire.version,
         location=f"/q/questionnaire/{questionnaire.questionnaire_id}",
+    )
+
+
+def _arrival(upload: Upload, query: ArrivalQuery) -> arrivals.Arrival:
+    return arrivals.read(upload.content, name=query.display_name or (upload.file_name or "").rpartition(".")[0])
+
+
+@routes.post(
+    "/q/questionnaire/import",
+    scope="Questionnaire.Create",
+    query=ArrivalQuery,
+    uploads=("application/octet-stream", "application/xml", "application/json", "text/plain", uploads.FORM),
+    bytes_max=BYTES_MAX + 10_000,
+    prepare=_arrival,
+    answer=QuestionnaireArrival,
+    other_statuses=(200,),
+    summary="Import questionnaire of another system",
+    description=(
+        f"A file of {foreign.known()}, at most {BYTES_MAX:,} bytes; its content tells which. It becomes the draft of a "
+        "new questionnaire; `lines` tell what was taken, what was taken differently and what was left out, and why."
+    ),
+)
+async def import_questionnaire(call: Call[arrivals.Arrival], db: Database) -> Answer:
+    query: ArrivalQuery = call.query
+    caller, arrival, own = call.caller, call.body, sorted(call.caller.application_ids)
+    application_id = query.owner_application_id or (own[0] if own else "")
+    application_id = application_id or await get_first_application_id(db, organization_id=caller.organization_id) or ""
+    wrong = await checks.reach_errors(db, caller=caller, application_id=application_id)
+    errors.check([replace(one, pointer=None, parameter="owner_application_id") for one in wrong])
+    if query.dry_run:
+        return Answer(_arrival_answer(None, arrival), status=200)
+    made, _ = await arrivals.create(
+        db,
+        organization_id=caller.organization_id,
+        application_id=application_id,
+        arrival=arrival,
+        slug=None,
+        now=call.now,
+        actor=caller,
+    )
+    return Answer(_arrival_answer(made.questionnaire_id, arrival), location=f"/q/questionnaire/{made.questionnaire_id}")
+
+
+def _arrival_answer(questionnaire_id: str | None, arrival: arrivals.Arrival) -> QuestionnaireArrival:
+    found = arrival.summary
+    return QuestionnaireArrival(
+        questionnaire_id=questionnaire_id,
+        format=arrival.format,
+        questions_count=found.questions,
+        whole_questions_count=found.questions_whole,
+        conditions_count=found.conditions,
+        whole_conditions_count=found.conditions_whole,
+        left_out_count=found.left_out,
+        lines=[
+            ArrivalLine(one.kind, one.outcome, one.whole, one.place, one.title, [str(each) for each in one.sentences])
+            for one in arrival.lines
+        ],
     )
 
 

@@ -179,6 +179,50 @@ async def import_file(
     return Imported(questionnaire, version, created=version is not published, warnings=file.warnings)
 
 
+async def create_from_file(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    text: str,
+    slug: str | None,
+    now: datetime,
+    actor: Caller | None = None,
+) -> tuple[Questionnaire, GiveId]:
+    """A new questionnaire with the file as its draft, and the ids of the file's keys.
+
+    `slug`: its name for further files, which must be free. Raises InvalidFile, NotFound for an unknown application,
+    Conflict.
+    """
+    if await get_application(db, organization_id=organization_id, application_id=application_id) is None:
+        raise errors.NotFound("There is no such application.")
+    if slug is not None:
+        await _lock_by_slug(db, organization_id=organization_id, application_id=application_id, slug=slug)
+    questionnaire_id = ids.ordered(now)
+    declared = await metadata.declared(db, organization_id=organization_id, application_id=application_id)
+    give_id = giver(questionnaire_id, None)
+    file = await asyncio.to_thread(files.read, text, give_id=give_id, declared=declared)
+    questionnaire = await store.insert_questionnaire(
+        db,
+        organization_id=organization_id,
+        questionnaire_id=questionnaire_id,
+        application_id=application_id,
+        slug=slug,
+        settings=file.settings,
+        now=now,
+        by=actor and actor.actor_id,
+    )
+    if questionnaire is None:
+        message = (
+            "There is a questionnaire of this name already. Change it in the console, or give the file another name."
+        )
+        raise errors.Conflict(message)
+    definition = core_definition.document_of(file.definition)
+    await drafts.begin(db, questionnaire=questionnaire, definition=definition, now=now, by=actor and actor.actor_id)
+    await _record(db, questionnaire, "questionnaire.created", now=now, actor=actor)
+    return questionnaire, give_id
+
+
 def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
     """Ids for the keys of a file: the published version's, else derived from questionnaire and key.
 

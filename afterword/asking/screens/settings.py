@@ -18,7 +18,7 @@ from afterword.asking.questionnaires import (
 from afterword.asking.questionnaires.files import MEDIA_TYPE
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
-from afterword.asking.screens import question_form, questionnaires
+from afterword.asking.screens import arrivals, question_form, questionnaires
 from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.inputs import require_same, same_version
 from afterword.console.removals import removal
@@ -62,6 +62,9 @@ routes = Screens()
 async def create(visit: Visit) -> Response:
     form, file = visit.form, None
     errors.check(_length_errors(visit))
+    is_chosen = form.text("template") or form.text("library_name")
+    if not is_chosen and (content := await arrivals.foreign_file(visit)):
+        return await arrivals.arrive(visit, content)
     made = await visit.change(
         questionnaires_service.create,
         caller=visit.caller,
@@ -120,6 +123,8 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         refusal=refusal,
         applications=[(one.application_id, one.display_name) for one in applications],
         application_id=given.text("application_id") if given else copied.owner_application_id if copied else "",
+        import_url=arrivals.IMPORT,
+        file_types=f".yaml,.yml,application/yaml,{arrivals.ENDINGS}",
         templates=[("", NOTHING), *((one.questionnaire_id, one.display_name) for one in found.items)],
         copied=template,
         name=name,

@@ -1,7 +1,4 @@
-"""Files of translations, out and in: CSV, and XLIFF 1.2 (OASIS), which tools of translators read.
-
-XML is read by expat, event by event. A document type is refused, and with it every entity that a file could declare.
-"""
+"""Files of translations, out and in: CSV, and XLIFF 1.2 (OASIS), which tools of translators read."""
 
 import csv
 import io
@@ -10,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
-from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from afterword import errors
+from afterword.core.reading import elements
 from afterword.core.wire.tables import UTF8, decode
 from afterword.errors import Sentence
 
@@ -24,7 +21,6 @@ SEPARATORS: Final = ",;\t"
 KEY_CHARACTERS_MAX: Final = 100
 CELL_CHARACTERS_MAX: Final = 100_000
 ROWS_MAX: Final = 10_000
-DEPTH_MAX: Final = 32
 VERSION: Final = "1.2"
 NAMESPACE: Final = "urn:oasis:names:tc:xliff:document:1.2"
 STATES: Final[Mapping[str, str]] = {
@@ -129,16 +125,7 @@ def _check_count(count: int, characters: int) -> None:
 
 def _read_xliff(text: str, target: str | None) -> list[Row]:
     reader = _Reader(target)
-    parser = expat.ParserCreate("utf-8")  # whatever the file says of its encoding
-    parser.StartDoctypeDeclHandler = reader.refuse_doctype
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.data
-    parser.buffer_text = True
-    try:
-        parser.Parse(text.encode(), True)
-    except (expat.ExpatError, ValueError) as error:
-        raise _unreadable("This is not an XLIFF file.") from error
+    elements.parse(text, reader, message="This is not an XLIFF file.")
     if _VERSION.match(reader.version) and reader.version != VERSION:
         raise _unreadable(Sentence("This is XLIFF {version}. Save it as XLIFF 1.2.", version=reader.version))
     if reader.version != VERSION:
@@ -159,12 +146,7 @@ class _Reader:
     _part: str = ""
     _state: str = ""
 
-    def refuse_doctype(self, *_: object) -> None:
-        raise _unreadable("A document type is not possible here.")
-
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if len(self._open) >= DEPTH_MAX:
-            raise _unreadable(f"The file is nested more than {DEPTH_MAX} deep.")
         if not self._open:
             self.version = attributes.get("version", "") if name == "xliff" else ""
         if name == "file":

@@ -1678,6 +1678,8 @@ CREATE TABLE questionnaire_draft (
     updated_by text,
     translated_sources jsonb,
     before jsonb,
+    arrival jsonb,
+    CONSTRAINT questionnaire_draft_arrival_check CHECK ((jsonb_typeof(arrival) = 'object'::text)),
     CONSTRAINT questionnaire_draft_definition_check CHECK ((jsonb_typeof(definition) = 'object'::text))
 );
 

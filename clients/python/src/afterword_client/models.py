@@ -299,6 +299,19 @@ class ApplicationUpdate(Struct, kw_only=True):
     active: bool | UnsetType = UNSET
 
 
+class ArrivalLine(Struct, kw_only=True):
+    """
+    The fate of one thing of the file.
+    """
+
+    kind: str
+    outcome: str
+    whole: bool
+    place: str
+    title: str
+    sentences: list[str]
+
+
 class Asset(Struct, kw_only=True):
     """
     A picture as it was encoded again. `path` is the value of `logo` in visuals.
@@ -1906,6 +1919,21 @@ class Questionnaire(Struct, kw_only=True):
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+
+
+class QuestionnaireArrival(Struct, kw_only=True):
+    """
+    A questionnaire of another system as a draft.
+    """
+
+    questionnaire_id: str | None
+    format: str
+    questions_count: int
+    whole_questions_count: int
+    conditions_count: int
+    whole_conditions_count: int
+    left_out_count: int
+    lines: list[ArrivalLine]
 
 
 class QuestionnaireInstance(Struct, kw_only=True):

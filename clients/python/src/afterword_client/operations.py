@@ -626,6 +626,29 @@ class Questionnaires(Family):
         """
         self._transport.request("DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}", if_match=if_match)
 
+    def import_questionnaire(
+        self,
+        body: str,
+        *,
+        owner_application_id: str | None = None,
+        display_name: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.QuestionnaireArrival:
+        """Import questionnaire of another system.
+
+        A file of LimeSurvey (.lss, .txt), at most 5,000,000 bytes; its content tells which. It becomes the draft of a
+        new questionnaire; `lines` tell what was taken, what was taken differently and what was left out, and why.
+        Needs `Questionnaire.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            "/q/questionnaire/import",
+            query={"owner_application_id": owner_application_id, "display_name": display_name, "dry_run": dry_run},
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.QuestionnaireArrival)
+
     def get_questionnaire_file(self, questionnaire_id: str) -> Iterator[bytes]:
         """Get questionnaire as a file.
 

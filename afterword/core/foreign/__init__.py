@@ -1,0 +1,68 @@
+"""Questionnaires of other systems: which file is of which, and what becomes of it here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from afterword.core.foreign import limesurvey
+from afterword.core.foreign.parts import BYTES_MAX, Format, Line, Read, unreadable
+from afterword.core.foreign.settling import settle
+from afterword.errors import Sentence, TooLarge
+
+FORMATS: Final[tuple[Format, ...]] = (
+    limesurvey.STRUCTURE,
+    limesurvey.TABLE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The share of a file that was taken: its questions, those of which nothing is lost, and so its conditions.
+
+    `left_out`: other things, such as settings, that Afterword does not have.
+    """
+
+    questions: int
+    questions_whole: int
+    conditions: int
+    conditions_whole: int
+    left_out: int
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> "Summary":
+        asked = [one.whole for one in lines if one.kind == "question"]
+        held = [one.whole for one in lines if one.kind == "condition"]
+        others = [one for one in lines if one.kind not in {"question", "condition"} and one.outcome == "left_out"]
+        return cls(len(asked), sum(asked), len(held), sum(held), len(others))
+
+
+def format_of(content: bytes) -> Format | None:
+    """The format of a file, by its content; None where it is of no other system. Raises TooLarge, Invalid."""
+    if len(content) > BYTES_MAX:
+        raise TooLarge(Sentence("The file is larger than {n} bytes.", n=BYTES_MAX))
+    found = [one for one in FORMATS if one.is_of(content)]
+    if found[1:]:
+        names = " + ".join(one.label for one in found)
+        raise unreadable(Sentence("This file could be of several systems, so nothing is read: “{names}”.", names=names))
+    return found[0] if found else None
+
+
+def read(content: bytes) -> tuple[Format, Read]:
+    """A document made of a file of a known format, which passes the check, with its report.
+
+    Takes seconds for a large file: for a thread of its own. Raises TooLarge, Malformed, Invalid.
+    """
+    found = format_of(content)
+    if found is None:
+        raise unreadable(Sentence("Afterword cannot read this file. It reads {names}.", names=known()))
+    made = found.read(content)
+    settle(made)
+    return found, made
+
+
+def known() -> str:
+    """The names of the systems with the endings of their files, for a sentence."""
+    endings: dict[str, list[str]] = {}
+    for one in FORMATS:
+        endings.setdefault(one.label, []).extend(one.endings)
+    return ", ".join(f"{label} ({', '.join(found)})" for label, found in endings.items())

@@ -1,0 +1,22 @@
+"""A small file of each format, by its name, with a condition, a second language and a choice with a code."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.core.foreign.lss import Q, survey, table
+
+ABC = {"A1": {"en": "Bread", "el": "Ψωμί"}, "A2": {"en": "Cake", "el": "Κέικ"}}
+_COLUMNS = ("class", "type/scale", "name", "text", "language", "relevance")
+_ROWS = (
+    ("S", "", "language", "en"), ("G", "", "Page", "", "en", "1"), ("Q", "L", "a", "Which?", "en", "1"),
+    ("A", "0", "A1", "Bread", "en"), ("A", "0", "A2", "Cake", "en"), ("Q", "S", "b", "Why {a}?", "en", "a == 'A2'"),
+)  # fmt: skip
+
+SAMPLES: Final[Mapping[str, bytes]] = {
+    "limesurvey": survey(
+        [Q("a", "L", {"en": "Which?", "el": "Ποιο;"}, answers=ABC)],
+        [Q("b", "S", {"en": "Why {a}?", "el": "Γιατί {a};"}, relevance='a == "A2"')],
+        languages=("en", "el"),
+    ),
+    "limesurvey_table": table(*(dict(zip(_COLUMNS, row, strict=False)) for row in _ROWS)),
+}

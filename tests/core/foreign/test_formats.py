@@ -1,0 +1,75 @@
+"""Promises of each format: one file is of one form, its draft passes the check, and all is told."""
+
+import pytest
+
+from afterword import errors, ids
+from afterword.asking.questionnaires import files
+from afterword.core import foreign
+from afterword.core.foreign.parts import TITLE_SHOWN_CHARACTERS, Format, Line, Read
+from afterword.core.questionnaires.metadata import GLOBAL
+from tests.core.foreign.samples import SAMPLES
+
+EACH = pytest.mark.parametrize("name", list(SAMPLES))
+
+
+def text_of(made: Read) -> str:
+    texts = {"display_name": "x", "title": made.document.pop("title", None)}
+    return files.written(texts, made.document)
+
+
+@EACH
+class TestEach:
+    def test_is_of_one_form(self, name: str) -> None:
+        assert [name] == [one.name for one in foreign.FORMATS if one.is_of(SAMPLES[name])]
+
+    def test_passes_the_check_of_our_files(self, name: str) -> None:
+        _, made = foreign.read(SAMPLES[name])
+        file = files.read(text_of(made), give_id=lambda kind, key: ids.derived(f"{kind}:{key}"), declared=GLOBAL)
+        assert 2 == len(file.definition.questions())
+        assert file.definition.questions()[1].show_if is not None
+
+    def test_is_the_same_each_time(self, name: str) -> None:
+        assert foreign.read(SAMPLES[name])[1] == foreign.read(SAMPLES[name])[1]
+
+    def test_tells_of_each_question(self, name: str) -> None:
+        _, made = foreign.read(SAMPLES[name])
+        keys = {one["key"] for group in made.document["groups"] for one in group["questions"]}
+        assert keys == {line.key for line in made.lines if line.kind == "question"}
+        assert all(len(line.title) <= TITLE_SHOWN_CHARACTERS for line in made.lines)
+        assert foreign.Summary(2, 2, 1, 1, 0) == foreign.Summary.of(made.lines)
+
+    @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+    def test_a_cut_file_is_refused_or_told(self, name: str, share: float) -> None:
+        content = SAMPLES[name]
+        try:
+            made = foreign.read(content[: int(len(content) * share)])[1]
+        except (errors.Invalid, errors.Malformed) as refused:
+            assert refused.detail  # noqa: PT017  a table without its last rows is still a table
+        else:
+            assert foreign.Summary.of(made.lines).questions <= 2
+
+
+class TestRefused:
+    @pytest.mark.parametrize("content", [b"", b"{}", b"<x/>", b"PK\x03\x04", b"display_name: Ours", bytes(range(256))])
+    def test_of_no_form(self, content: bytes) -> None:
+        with pytest.raises(errors.Invalid, match="It reads LimeSurvey"):
+            foreign.read(content)
+
+    def test_of_two_forms(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        other = Format("other", "Another", (".x",), lambda content: b"LimeSurvey" in content, lambda _: Read())
+        monkeypatch.setattr(foreign, "FORMATS", (*foreign.FORMATS, other))
+        with pytest.raises(errors.Invalid, match=r"could be of several systems.*LimeSurvey \+ Another"):
+            foreign.read(SAMPLES["limesurvey"])
+
+    def test_too_large(self) -> None:
+        with pytest.raises(errors.TooLarge):
+            foreign.read(bytes(50_000_000))
+
+
+def test_summary() -> None:
+    lines = [
+        Line("question", "changed", "a", ""), Line("question", "changed", "b", "", whole=False),
+        Line("condition", "left_out", "b", "", whole=False), Line("setting", "left_out", "b", "", whole=False),
+        Line("text", "changed", "b", "", whole=False),
+    ]  # fmt: skip
+    assert foreign.Summary(2, 1, 1, 0, 1) == foreign.Summary.of(lines)

@@ -1,0 +1,344 @@
+"""LimeSurvey: each type of question, and what people have stumbled over in its files."""
+
+from typing import Any
+
+import pytest
+
+from afterword import errors
+from afterword.core import foreign
+from afterword.core.foreign import limesurvey
+from afterword.core.foreign.parts import Line, Read
+from tests.core.foreign.lss import Q, survey, table
+
+YES_NO = {"Y": "Yes", "N": "No"}
+ABC = {"A1": "Bread", "A2": "Cake", "A3": "Tart"}
+
+
+def read(*groups: list[Q], **more: Any) -> Read:
+    return foreign.read(survey(*groups, **more))[1]
+
+
+def asked(made: Read) -> list[dict[str, Any]]:
+    return [one for group in made.document["groups"] for one in group["questions"]]
+
+
+def line_of(made: Read, place: str, kind: str = "question") -> Line:
+    return next(one for one in made.lines if (one.kind, one.place) == (kind, place))
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("content", "told"),
+        [
+            (survey([Q("a", "S")])[:-40], "not a whole survey"),
+            (b'<!DOCTYPE x [<!ENTITY a "b">]>' + survey([Q("a", "S")]), "document type"),
+            (survey([Q("a", "S")]).replace(b"Survey</Lime", b"Group</Lime"), "part of a survey"),
+            (survey([]), "no question"),
+            (survey([Q(f"q{n}", "X") for n in range(1_001)]), "At most 1,000 questions"),
+            (survey([Q("a", "M", rows={f"r{n}": "x" for n in range(501)})]), "500 rows or answers"),
+            (survey([Q("a", "S", text="\xe9")]).decode().encode("latin-1"), "not UTF-8"),
+            (b"class\ttype/scale\tname\trelevance\n", "not a whole survey"),
+        ],
+        ids=["cut", "doctype", "group", "empty", "many questions", "many rows", "latin-1", "empty table"],
+    )
+    def test_file(self, content: bytes, told: str) -> None:
+        with pytest.raises((errors.Invalid, errors.Malformed)) as refused:
+            foreign.read(content)
+        assert told in str(refused.value)
+
+    def test_too_large(self) -> None:
+        with pytest.raises(errors.TooLarge, match="5,000,000"):
+            foreign.read(b"<document>" + b" " * 50_000_000)
+
+    def test_deep(self) -> None:
+        content = b"<document><LimeSurveyDocType>Survey</LimeSurveyDocType>" + b"<a>" * 40
+        with pytest.raises(errors.Invalid, match="nested"):
+            foreign.read(content)
+
+
+CASES: list[tuple[Q, list[dict[str, Any]], str]] = [
+    (Q("q", "S"), [{"type": "text", "multiline": False}], "taken"),
+    (Q("q", "S", attributes={"numbers_only": "1"}), [{"type": "number", "decimals": 6}], "taken"),
+    (Q("q", "T", attributes={"maximum_chars": "80"}), [{"type": "text", "length_max": 80}], "taken"),
+    (Q("q", "U"), [{"type": "text", "length_max": 5000, "multiline": True}], "taken"),
+    (Q("q", "N", attributes={"min_num_value_n": "1", "max_num_value_n": "5.5"}),
+        [{"type": "number", "number_min": 1, "number_max": 5.5}], "taken"),
+    (Q("q", "N", attributes={"slider_layout": "1", "slider_max": "10"}),
+        [{"type": "number", "style": "slider", "number_min": 0, "number_max": 10}], "taken"),
+    (Q("q", "Y"), [{"type": "yes_no"}], "taken"),
+    (Q("q", "5"), [{"type": "rating", "scale_min": 1, "scale_max": 5}], "taken"),
+    (Q("q", "G"), [{"type": "single_choice",
+        "choices": [{"value": 1, "label": "Female"}, {"value": 2, "label": "Male"}]}], "taken"),
+    (Q("q", "L", answers=ABC), [{"type": "single_choice"}], "taken"),
+    (Q("q", "!", answers=ABC), [{"type": "single_choice", "style": "dropdown"}], "taken"),
+    (Q("q", "O", answers=ABC), [{"type": "single_choice"}, {"type": "text", "key": "q_comment"}], "changed"),
+    (Q("q", "L", answers={"A": "Only"}), [{"type": "statement"}], "left_out"),
+    (Q("q", "M", rows=ABC, attributes={"exclude_all_others": "A3", "max_answers": "2"}),
+        [{"type": "multiple_choice", "choices_max": 2}], "taken"),
+    (Q("q", "M", rows={"A1": "I agree"}), [{"type": "consent", "title": "Text \N{EN DASH} I agree"}], "changed"),
+    (Q("q", "P", rows={"A1": "Bread", "A2": "Cake"}), [{"type": "multiple_choice"},
+        {"type": "text", "show_if": {"subject": "question:q", "operator": "contains", "value": 1}},
+        {"type": "text", "show_if": {"subject": "question:q", "operator": "contains", "value": 2}}], "changed"),
+    (Q("q", "R", answers=ABC, attributes={"max_answers": "2"}), [{"type": "ranking", "rank_max": 2}], "taken"),
+    (Q("q", "D", attributes={"date_min": "2020-01-01"}), [{"type": "date", "date_min": "2020-01-01"}], "taken"),
+    (Q("q", "D", attributes={"date_format": "dd-mm-yyyy HH:MM"}), [{"type": "date_time"}], "taken"),
+    (Q("q", "D", attributes={"date_format": "HH:MM"}), [{"type": "time"}], "taken"),
+    (Q("q", "D", attributes={"date_format": "yyyy"}), [{"type": "date"}], "changed"),
+    (Q("q", "|", attributes={"allowed_filetypes": "png, pdf", "max_filesize": "100"}),
+        [{"type": "file", "file_types": ["picture", "pdf"], "bytes_max": 102_400}], "taken"),
+    (Q("q", "|", attributes={"allowed_filetypes": "zip"}), [{"type": "file"}], "changed"),
+    (Q("q", "X"), [{"type": "statement"}], "taken"),
+    (Q("q", "I"), [], "changed"),
+    (Q("q", "*", text="{a+b}"), [], "left_out"),
+    (Q("q", "?"), [{"type": "statement"}], "left_out"),
+    (Q("q", "K", rows=ABC), [{"type": "number", "key": "q_a1", "title": "Text \N{EN DASH} Bread"}, {"type": "number"},
+        {"type": "number"}], "changed"),
+    (Q("q", "Q", rows={"A1": "Name", "A2": "Town"}), [{"type": "text"}, {"type": "text"}], "changed"),
+    (Q("q", "F", rows=ABC, answers={"1": "No", "2": "Yes"}), [{"type": "matrix",
+        "choices": [{"value": 1, "label": "No"}, {"value": 2, "label": "Yes"}]}], "taken"),
+    (Q("q", "A", rows=ABC), [{"type": "matrix"}], "taken"),
+    (Q("q", "B", rows=ABC), [{"type": "matrix"}], "taken"),
+    (Q("q", "C", rows=ABC), [{"type": "matrix"}], "taken"),
+    (Q("q", "E", rows=ABC), [{"type": "matrix"}], "taken"),
+    (Q("q", "H", rows=ABC, answers=YES_NO), [{"type": "matrix"}], "changed"),
+    (Q("q", "F", rows=ABC, answers={"1": "Yes"}), [{"type": "multiple_choice"}], "changed"),
+    (Q("q", "F", rows={"r1": "R", "r2": "S"}, answers={str(n): f"Answer {n}" for n in range(1, 13)}),
+        [{"type": "single_choice"}, {"type": "single_choice"}], "changed"),
+    (Q("q", "F", rows={f"r{n}": f"R{n}" for n in range(31)}, answers=YES_NO),
+        [{"type": "matrix"}, {"type": "matrix"}], "changed"),
+    (Q("q", "1", rows=ABC, answers=YES_NO, more_answers={"1": "Low", "2": "High"}),
+        [{"type": "matrix", "key": "q_1"}, {"type": "matrix", "key": "q_2"}], "changed"),
+    (Q("q", ";", rows={"r1": "R", "r2": "S"}, more_rows={"c1": "C"}),
+        [{"type": "text", "title": "Text \N{EN DASH} R, C"}, {"type": "text"}], "changed"),
+    (Q("q", ":", rows={"r1": "R"}, more_rows={"c1": "C", "c2": "D"}),
+        [{"type": "matrix", "title": "Text \N{EN DASH} C"}, {"type": "matrix"}], "changed"),
+    (Q("q", ":", rows={"r1": "R", "r2": "S"}, more_rows={"c1": "C", "c2": "D"},
+        attributes={"multiflexible_checkbox": "1"}), [{"type": "multiple_choice"}] * 2, "changed"),
+    (Q("q", ":", rows={"r1": "R"}, more_rows={"c1": "C", "c2": "D"}, attributes={"input_boxes": "1",
+        "multiflexible_max": "99"}), [{"type": "number", "number_max": 99}, {"type": "number"}], "changed"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_old", [True, False], ids=["2.x", "7"])
+@pytest.mark.parametrize(
+    ("question", "expected", "outcome"), CASES, ids=[f"{n}{one[0].type}" for n, one in enumerate(CASES)]
+)
+def test_type(question: Q, expected: list[dict[str, Any]], outcome: str, *, is_old: bool) -> None:
+    made = read([question, Q("last", "S")], is_old=is_old)
+    found = asked(made)[:-1]
+    assert expected == [
+        {name: value for name, value in one.items() if name in wanted}
+        for one, wanted in zip(found, expected, strict=True)
+    ]
+    assert outcome == line_of(made, "q").outcome
+
+
+class TestTraps:
+    @pytest.mark.parametrize("is_old", [True, False])
+    def test_languages_in_rows_or_in_tables_of_their_own(self, *, is_old: bool) -> None:
+        text, help_text = {"en": "Cake?", "de-informal": "Kuchen?"}, {"en": "Say it", "de-informal": "Sag es"}
+        labels = {"A1": {"en": "Yes", "de-informal": "Ja"}, "A2": {"en": "No", "de-informal": "Nein"}}
+        made = read([Q("a", "L", text, answers=labels, help=help_text)], languages=("en", "de-informal"), is_old=is_old)
+        (question,) = asked(made)
+        assert ["en", "de"] == made.document["locales"]
+        assert ("Cake?", "Say it") == (question["title"], question["description"])
+        assert {"de": {"title": "Kuchen?", "description": "Sag es", "choices": {"1": "Ja", "2": "Nein"}}} == question[
+            "translations"
+        ]
+
+    def test_languages_that_there_are_not(self) -> None:
+        made = read([Q("a", "S")], languages=("en", "nothing-at-all", "en-formal"))
+        assert ["en"] == made.document["locales"]
+        assert ["nothing-at-all", "en-formal"] == [
+            one.place for one in made.lines if "language" in "".join(one.sentences)
+        ]
+
+    def test_subquestions_among_the_questions(self) -> None:
+        moved = survey([Q("a", "M", rows=ABC)], is_old=True).replace(b"</rows></questions>\n<subquestions><rows>", b"")
+        moved = moved.replace(b"</subquestions>", b"</questions>")
+        assert b"<subquestions>" not in moved
+        (question,) = asked(foreign.read(moved)[1])
+        assert ["Bread", "Cake", "Tart"] == [one["label"] for one in question["choices"]]
+
+    def test_codes_begin_with_digits(self) -> None:
+        made = read([Q("1", "F", rows={"1": "R", "2x": "S"}, answers=YES_NO)])
+        (question,) = asked(made)
+        assert ("q_1", ["r_1", "r_2x"]) == (question["key"], [one["key"] for one in question["rows"]])
+
+    def test_codes_differ_by_case_alone(self) -> None:
+        made = read([Q("Name", "S"), Q("name", "S")], [Q("c", "S", relevance='name == "Ann"')])
+        assert ["name", "name_2", "c"] == [one["key"] for one in asked(made)]
+        assert {"subject": "question:name_2", "operator": "equal", "value": "Ann"} == asked(made)[2]["show_if"]
+
+    def test_long_titles_go_on_in_the_description(self) -> None:
+        made = read([Q("a", "S", text=f"<p>{'word ' * 80}</p><p>{'more ' * 80}</p>", help="Help")])
+        (question,) = asked(made)
+        assert (399, True) == (len(question["title"]), question["description"].startswith("more more"))
+        assert question["description"].endswith("\n\nHelp")
+        assert ("taken", True) == (line_of(made, "a").outcome, line_of(made, "a").whole)
+        cut = read([Q("a", "S", text="word " * 600)])
+        assert ("changed", False) == (line_of(cut, "a").outcome, line_of(cut, "a").whole)
+
+    @pytest.mark.parametrize("relevance", ["1", '"1"', "", "true"])
+    def test_one_means_always(self, relevance: str) -> None:
+        made = read([Q("a", "S", relevance=relevance)])
+        assert ("show_if" not in asked(made)[0], 0) == (True, sum(one.kind == "condition" for one in made.lines))
+
+    def test_zero_means_never(self) -> None:
+        assert [False] == [one.get("enabled") for one in asked(read([Q("a", "S", relevance="0")]))]
+
+    @pytest.mark.parametrize(
+        "relevance", ['m_A2.NAOK == "Y"', '7X1X11A2.NAOK == "Y"', "m_A2 != ''", "!is_empty(m_A2)", "'Y' == m_A2.value"]
+    )
+    def test_each_choice_of_several_is_asked_for(self, relevance: str) -> None:
+        made = read([Q("m", "M", rows=ABC)], [Q("b", "S", relevance=relevance)])
+        assert {"subject": "question:m", "operator": "contains", "value": 2} == asked(made)[1]["show_if"]
+        assert "taken" == line_of(made, "b", "condition").outcome
+
+    def test_braces_are_piping(self) -> None:
+        text = "Hello {who.shown}, {TOKEN:FIRSTNAME}, {7X1X11}, {sum(a, 1)}, {missing}, { no }, {{x}}"
+        made = read([Q("who", "S"), Q("nums", "K", rows={"x": "X"})], [Q("b", "S", text=text)])
+        title = asked(made)[2]["title"]
+        assert (
+            "Hello {{ answer.who | … }}, {{ responder.first_name | … }}, {{ answer.who | … }}, …, …, { no }, { …}"
+            == title
+        )
+        found = line_of(made, "b", "text")
+        assert ("changed", 3) == (found.outcome, len(found.sentences))
+        assert line_of(made, "b").whole
+
+    def test_other_is_a_flag(self) -> None:
+        attributes = {"other_replace_text": "Something else"}
+        made = read(
+            [Q("a", "L", answers=ABC, other="Y"), Q("b", "M", rows=ABC, other="Y", attributes=attributes)],
+            [Q("c", "S", relevance='a == "-oth-"'), Q("d", "S", relevance='b_other != ""')],
+        )
+        first, second, third, fourth = asked(made)
+        assert {"value": 4, "label": "Other", "other": True} == first["choices"][-1]
+        assert {"value": 4, "label": "Something else", "other": True} == second["choices"][-1]
+        assert {"subject": "question:a", "operator": "equal", "value": 4} == third["show_if"]
+        assert {"subject": "question:b", "operator": "contains", "value": 4} == fourth["show_if"]
+
+    def test_its_own_words_in_a_language_that_we_lack(self) -> None:
+        made = read([Q("g", "G")], languages=("en", "de", "ka"))
+        assert {"1": "Weiblich", "2": "Männlich"} == asked(made)[0]["translations"]["de"]["choices"]
+        found = line_of(made, "g")
+        assert (False, True) == (found.whole, any("ka" in one for one in found.sentences))
+
+
+class TestConditions:
+    def test_of_a_group_and_a_question(self) -> None:
+        made = read([Q("a", "Y")], [Q("b", "S"), Q("c", "S", relevance="!is_empty(b)")], relevances=["1", 'a == "Y"'])
+        yes = {"subject": "question:a", "operator": "equal", "value": True}
+        _, second, third = asked(made)
+        assert yes == second["show_if"]
+        assert {"all": [yes, {"subject": "question:b", "operator": "is_not_empty"}]} == third["show_if"]
+        assert (2, 2) == (foreign.Summary.of(made.lines).conditions, foreign.Summary.of(made.lines).conditions_whole)
+
+    @pytest.mark.parametrize(
+        "relevance", ["b > 1", "a > b", "sum(a) > 2", "later == 'Y'", "a ===", "count(that.a) < 3"]
+    )
+    def test_that_cannot_be_said(self, relevance: str) -> None:
+        made = read([Q("a", "S"), Q("b", "S", relevance=relevance), Q("later", "Y")])
+        assert "show_if" not in asked(made)[1]
+        found = line_of(made, "b", "condition")
+        assert ("left_out", False, True) == (found.outcome, found.whole, relevance in found.sentences[0])
+
+    def test_of_files_before_relevance(self) -> None:
+        rows = "".join(
+            f"<row><qid>12</qid><cqid>11</cqid><cfieldname>7X1X11</cfieldname><method>==</method><value>{code}</value>"
+            f"<scenario>1</scenario></row>"
+            for code in ("A1", "A3")
+        )
+        extra = f"<conditions><rows>{rows}</rows></conditions>"
+        made = read([Q("a", "L", answers=ABC)], [Q("b", "S")], extra=extra)
+        assert {"subject": "question:a", "operator": "in", "value": [1, 3]} == asked(made)[1]["show_if"]
+
+    def test_filters_have_no_counterpart(self) -> None:
+        filtered = {"array_filter": "a", "em_validation_q": "x > 1"}
+        made = read([Q("a", "M", rows=ABC), Q("b", "M", rows=ABC, attributes=filtered, preg="/x/")])
+        assert 3 == sum((one.kind, one.place, one.outcome) == ("setting", "b", "left_out") for one in made.lines)
+        assert line_of(made, "b").whole
+
+
+class TestAround:
+    def test_texts_and_the_end(self) -> None:
+        texts = {"title": "Bakery", "description": "<b>About</b>", "welcometext": "Hello", "endtext": "Bye {a}",
+            "url": "https://bakery.example/", "urldescription": "To the bakery"}  # fmt: skip
+        made = read([Q("a", "S")], texts=texts)
+        document = made.document
+        assert ("Bakery", "About") == (document["title"], document["description"])
+        assert {"welcome": "Hello", "thank_you": "Bye {{ answer.a | … }}"} == document["pages"]["en"]
+        assert [("https://bakery.example/", "To the bakery")] == [
+            (one["button_url"], one["button_label"]) for one in document["endings"]
+        ]
+        plain = read([Q("a", "S")], texts={"url": "http://bakery.example/"})
+        assert ([], "left_out") == (plain.document["endings"], line_of(plain, "url", "ending").outcome)
+
+    @pytest.mark.parametrize(("limit", "code", "count"), [("5", "A1", 1), ("0", "A1", 0), ("5", "A9", 0)])
+    def test_quotas(self, limit: str, code: str, count: int) -> None:
+        extra = (
+            f"<quota><rows><row><id>1</id><name>Bread</name><qlimit>{limit}</qlimit><active>1</active></row></rows></quota>"
+            "<quota_members><rows>"
+            f"<row><qid>11</qid><quota_id>1</quota_id><code>{code}</code></row>"
+            "<row><qid>12</qid><quota_id>1</quota_id><code>Y</code></row></rows></quota_members>"
+            "<quota_languagesettings><rows><row><quotals_quota_id>1</quotals_quota_id>"
+            "<quotals_language>en</quotals_language><quotals_message>Full</quotals_message></row></rows>"
+            "</quota_languagesettings>"
+        )
+        made = read([Q("a", "L", answers=ABC), Q("b", "Y")], extra=extra)
+        found = made.document["endings"]
+        assert count == len(found)
+        if found:
+            leaves = [("question:a", 1), ("question:b", True)]
+            assert leaves == [(one["subject"], one["value"]) for one in found[0]["conditions"]["all"]]
+            assert (5, "Full") == (found[0]["responses_max"], found[0]["text"])
+
+    def test_required_and_hidden(self) -> None:
+        made = read([Q("a", "S", mandatory="Y"), Q("b", "S", mandatory="S"), Q("c", "S", attributes={"hidden": "1"})])
+        assert [(True, None), (True, None), (False, False)] == [
+            (one["required"], one.get("enabled")) for one in asked(made)
+        ]
+
+    def test_more_fields_than_questions_fit(self) -> None:
+        rows = {f"r{n}": f"Row {n}" for n in range(60)}
+        made = read([*(Q(f"k{n}", "K", rows=rows) for n in range(4)), Q("s", "S")])
+        assert (182, "text") == (len(asked(made)), asked(made)[0]["type"])
+        assert "Row 59" in asked(made)[0]["description"]
+        assert [False, True] == [line_of(made, one).whole for one in ("k0", "k3")]
+
+
+class TestTable:
+    ROWS = (
+        {"class": "S", "name": "language", "text": "en"},
+        {"class": "S", "name": "additional_languages", "text": "el"},
+        {"class": "SL", "name": "surveyls_title", "text": "Bakery", "language": "en"},
+        {"class": "G", "name": "Page", "relevance": "1", "language": "en"},
+        {"class": "Q", "type/scale": "L", "name": "a", "relevance": "1", "text": "Which?", "language": "en",
+            "mandatory": "Y", "other": "Y"},
+        {"class": "A", "type/scale": "0", "name": "A1", "text": "Bread", "language": "en"},
+        {"class": "A", "type/scale": "0", "name": "A2", "text": "Cake", "language": "en"},
+        {"class": "Q", "type/scale": "M", "name": "b", "relevance": "a == 'A2'", "text": "Also?", "language": "en",
+            "array_filter": "a"},
+        {"class": "SQ", "type/scale": "0", "name": "x", "text": "X", "language": "en"},
+        {"class": "SQ", "type/scale": "0", "name": "y", "text": "Y", "language": "en"},
+        {"class": "G", "name": "Σελίδα", "relevance": "1", "language": "el"},
+        {"class": "Q", "type/scale": "L", "name": "a", "relevance": "1", "text": "Ποιο;", "language": "el"},
+        {"class": "A", "type/scale": "0", "name": "A1", "text": "Ψωμί", "language": "el"},
+        {"class": "A", "type/scale": "0", "name": "A2", "text": "Κέικ", "language": "el"},
+    )  # fmt: skip
+
+    def test_the_same_as_the_structure(self) -> None:
+        form, made = foreign.read(table(*self.ROWS))
+        assert limesurvey.TABLE is form
+        first, second = asked(made)
+        assert (["en", "el"], "Bakery") == (made.document["locales"], made.document["title"])
+        assert "Σελίδα" == made.document["groups"][0]["translations"]["el"]["title"]
+        assert (True, ["Bread", "Cake", "Other"]) == (first["required"], [one["label"] for one in first["choices"]])
+        assert {"1": "Ψωμί", "2": "Κέικ", "3": "Άλλο"} == first["translations"]["el"]["choices"]
+        assert {"subject": "question:a", "operator": "equal", "value": 2} == second["show_if"]
+        assert ["left_out"] == [one.outcome for one in made.lines if (one.kind, one.place) == ("setting", "b")]
+
+    def test_commas_are_not_this_form(self) -> None:
+        with pytest.raises(errors.Invalid, match="cannot read this file"):
+            foreign.read(table(*self.ROWS, separator=","))
