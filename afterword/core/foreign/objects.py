@@ -1,4 +1,4 @@
-"""What readers of JSON share: objects of any form, and what they say of pictures, scales, jumps and buttons."""
+"""Readers of JSON share these: objects of any form, numbers, buttons of endings, and sentences of the report."""
 
 from collections.abc import Sequence
 from typing import Any, Final

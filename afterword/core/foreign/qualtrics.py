@@ -209,7 +209,7 @@ class _Survey:
         self.made.lines.append(entry.line)
         return found if is_possible else None
 
-    # What comes later -----------------------------------------------------------------------------------------------
+    # Skips and ends --------------------------------------------------------------------------------------------------
 
     def _take_skips(self, question: Document, question_id: str, skips: Sequence[Document]) -> None:
         for skip in skips:
@@ -261,7 +261,7 @@ class _Survey:
 
 
 def _described(logic: object) -> str:
-    """What the survey itself writes of a condition for people to read."""
+    """The words in which the survey itself describes a condition."""
     below = mapping(logic)
     own = plain(below["Description"]) if isinstance(below.get("Description"), str) else ""
     return " ".join(filter(None, [own, *map(_described, below.values())]))

@@ -30,7 +30,7 @@ class UnknownError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What conditions and texts can name of a question, or of a part of it.
+    """A question, or a part of one, that conditions and texts can name.
 
     `name`: a key, or one with that of a part; `values`: by the ids of the choices; `codes`: by those of its exports.
     """

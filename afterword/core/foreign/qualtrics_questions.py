@@ -190,7 +190,7 @@ def _multiple_choice(question: Question, selector: str) -> Iterator[Document]:
 
 
 def _beside(question: Question, member: str, name: str) -> Document:
-    """What people write beside an entry, as a question of its own."""
+    """The text field of an entry, as a question of its own."""
     found = question.begin("text", question.below((member, name, "Display")), part=f"{name}_text")
     return {member: value for member, value in found.items() if member != "required"} | {"multiline": False}
 
