@@ -119,7 +119,8 @@ class _Survey:
                 case "Block" | "Standard" | "Default":
                     self._take_block(str(step.get("ID")), conditions)
                 case "Branch":
-                    found = self._condition(step.get("BranchLogic"), Entry("condition", place))
+                    logic = step.get("BranchLogic")
+                    found = self._condition(logic, Entry("condition", place, _described(logic)))
                     self._walk(below, conditions if found is None else (*conditions, found))
                 case "Root" | "Group":
                     if self._walk(below, conditions):
@@ -193,7 +194,7 @@ class _Survey:
         self.asked += found
         self.groups[-1]["questions"] += found
         self.logic.subjects |= question.subjects
-        if not own:
+        if not own and branch is None:
             self.logic.always.add(question_id)
 
     def _condition(self, logic: object, entry: Entry, *, is_possible: bool = True) -> Condition | None:

@@ -41,6 +41,7 @@ class Question:
         self.settings = mapping(at(payload, "Validation", "Settings"))
         kind = str(self.settings.get("ForceResponseType"))
         self.is_required = self.settings.get("ForceResponse") == "ON" and kind in {"None", "ON"}
+        self.has_rule = str(self.settings.get("Type")) != "None"
         self.is_shuffled = at(payload, "Randomization", "Type") == "All"
 
     def names(self, member: str, order: str = "") -> list[str]:
@@ -180,7 +181,7 @@ def _multiple_choice(question: Question, selector: str) -> Iterator[Document]:
         if is_several and at(question.payload, "Choices", name, "ExclusiveAnswer"):
             choice["exclusive"] = True
     for member, name in (("choices_min", "MinChoices"), ("choices_max", "MaxChoices")):
-        bound = number_of(question.settings.get(name)) if is_several else None
+        bound = number_of(question.settings.get(name)) if is_several and question.has_rule else None
         found |= {member: min(int(bound), len(names))} if bound else {}
     question.know(found, values=values)
     yield found
@@ -213,7 +214,6 @@ def _each(
 
 def _text(question: Question, selector: str) -> Iterator[Document]:
     settings = question.settings
-    has_rule = str(settings.get("Type")) != "None"
     content = str(settings.get("ContentType") or "") if settings.get("Type") == "ContentType" else ""
     if selector == "FORM":
         yield from _each(question, "text", {"multiline": False})
@@ -227,7 +227,7 @@ def _text(question: Question, selector: str) -> Iterator[Document]:
     else:
         is_day = content == "ValidDate"
         found = question.begin("date" if is_day else "text", question.text)
-        most = number_of(settings.get("MaxChars")) if has_rule and not is_day else None
+        most = number_of(settings.get("MaxChars")) if question.has_rule and not is_day else None
         found |= {} if is_day else {"multiline": selector in {"ML", "ESTB"}}
         found |= {"length_max": min(int(most), types.TEXT_CHARACTERS_MAX)} if most else {}
         if content and not is_day:
@@ -328,7 +328,7 @@ def _slider(question: Question, selector: str) -> Iterator[Document]:
     if selector == "STAR" and settings.get("StarCount") in SCALE:
         own = ("rating", {"style": "stars", "scale_min": 1, "scale_max": settings["StarCount"]})
     else:
-        rule = {"Min": settings.get("CSSliderMin", 0), "Max": settings.get("CSSliderMax", 100)}
+        rule = {"Min": settings.get("CSSliderMin") or 0, "Max": settings.get("CSSliderMax") or 100}
         own = ("number", {"style": "slider", **_bounds({**settings, **rule}, 0)})
     for found in _each(question, *own):
         if labels:

@@ -117,7 +117,8 @@ class _Form:
         locale = parts.locale_of(at(self.document, "settings", "language") or "en") or "en"
         name = parts.plain(self.document.get("title"))[:200] or "Typeform"
         self.made.document = {"display_name": name, "title": name, "default_locale": locale, "locales": [locale]}
-        self._take_fields(self.document.get("fields"), {})
+        self._begin_page({})
+        self._take_fields(self.document.get("fields"))
         for ref, question in self.questions:
             self._take_jumps(ref, question)
         self.made.document["groups"] = [one for one in self.groups if one["questions"]]
@@ -132,17 +133,20 @@ class _Form:
             self.made.leave_out("setting", "logic", "", Sentence(CALCULATIONS))
         return self.made
 
-    def _take_fields(self, fields: object, texts: Document) -> None:
+    def _begin_page(self, texts: Document) -> None:
         self.groups.append({"key": self.group_keys.give(f"page {len(self.groups) + 1}"), **texts, "questions": []})
+
+    def _take_fields(self, fields: object) -> None:
         for one in objects(fields):
             if str(one.get("type")) in _GROUPS:
                 first = len(self.questions)
                 about = (_bare(one.get("title")), _bare(at(one, "properties", "description")))
                 found = Entry("text", str(one.get("ref"))).title_and_help(*about)
-                self._take_fields(at(one, "properties", "fields"), {name: text for name, text in found.items() if text})
+                self._begin_page({name: text for name, text in found.items() if text})
+                self._take_fields(at(one, "properties", "fields"))
                 if self.questions[first:]:
                     self.asked[str(one.get("ref"))] = self.asked[self.questions[first][0]]
-                self._take_fields([], {})
+                self._begin_page({})
             else:
                 self._take_field(one)
 
@@ -162,7 +166,7 @@ class _Form:
             self._add(ref if place == 0 else f"{ref}#{place}", question | part)
         self.made.lines.append(entry.line)
         if ref in self.logic:
-            self._take_fields([], {})  # a new page, since what a jump passes over must stand on a later one
+            self._begin_page({})  # what a jump passes over must stand on a later page
 
     def _add(self, ref: str, question: Document) -> None:
         values, rows = question.pop("values", {}), question.pop("row_refs", {})

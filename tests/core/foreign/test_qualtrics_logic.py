@@ -68,7 +68,7 @@ class TestUnknown:
 
     def test_says_it_in_their_words(self) -> None:
         written = leaf("nonsense") | {"Description": '<span class="ConjDesc">If</span> <b>the moon</b> Is <i>Full</i>'}
-        assert told(last(of(written)), "condition").endswith("everybody is asked: If the moon Is Full")
+        assert "If the moon Is Full" in told(last(of(written)), "condition")
 
 
 class TestConditions:
