@@ -34,10 +34,7 @@ def read(content: bytes) -> Read:
     elements = objects(at(document, "SurveyElements"))
     if not any(one.get("Element") == "SQ" for one in elements):
         raise parts.unreadable("This survey of Qualtrics has no questions.")
-    try:
-        return _Survey(mapping(at(document, "SurveyEntry")), elements).taken()
-    except RecursionError as error:
-        raise parts.unreadable("The flow of this survey is nested too deep.") from error
+    return _Survey(mapping(at(document, "SurveyEntry")), elements).taken()
 
 
 class _Survey:

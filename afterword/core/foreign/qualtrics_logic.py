@@ -7,9 +7,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from afterword.core.foreign import parts
-from afterword.core.foreign.objects import compared
+from afterword.core.foreign.objects import Subject, comparison
 from afterword.core.foreign.parts import Condition, leaf
-from afterword.core.questionnaires.question_types import TYPES
 
 PIPED: Final = re.compile(r"\$e\{(?:[^{}]|\$\{[^{}]{0,200}\}){0,300}\}|\$\{(\w{1,10})://([^{}]{1,300})\}")
 _OPERAND: Final = re.compile(r"q://([^/]+)/(\w+)(?:/([\w~.-]+))?(?:/([\w~.-]+))?")
@@ -26,19 +25,6 @@ _ALWAYS: Final[Condition] = {"all": []}
 
 class UnknownError(Exception):
     """A condition has no counterpart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A question, or a part of one, that conditions and texts can name.
-
-    `name`: a key, or one with that of a part; `values`: by the ids of the choices; `codes`: by those of its exports.
-    """
-
-    name: str
-    type: str
-    values: Mapping[str, int] = field(default_factory=dict[str, int])
-    codes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(slots=True)
@@ -70,31 +56,28 @@ class Logic:
         if match and operator:
             return self._of_answer(match, operator, value)
         if kind == "EmbeddedField" and operator and operand:
-            return _compared(f"questionnaire_metadata:{name_of(operand)}", operator, value)
+            return comparison(f"questionnaire_metadata:{name_of(operand)}", operator, value)
         if kind == "PanelData" and operator and operand in _PEOPLE:
-            return _compared(f"responder_metadata:{_PEOPLE[operand]}", operator, value)
+            return comparison(f"responder_metadata:{_PEOPLE[operand]}", operator, value)
         raise UnknownError
 
     def _of_answer(self, match: "re.Match[str]", operator: str, value: object) -> Condition:
         question_id, what, first, second = (one or "" for one in match.groups())
         part, whole = self.subjects.get((question_id, first)), self.subjects.get((question_id, ""))
+        found: Condition | None = None
         if what == "SelectableAnswer":  # of any row
             rows = [one for (name, row), one in self.subjects.items() if name == question_id and row]
-            found = parts.any_of(_chosen(one, first, "equal") for one in rows)
-            if found is not None:
-                return parts.negated(found) if operator == "not_equal" else found
-        elif what == "SelectableChoice" and second and part:
-            return _chosen(part, second, operator)
-        elif what in {"SelectableChoice", "SelectedChoices"} and whole:
-            return _chosen(whole, first, operator)
-        elif what.endswith("Recode") and (found := part or whole) and str(value) in found.codes:
-            return leaf(f"question:{found.name}", operator, found.codes[str(value)])
-        elif what.endswith("EntryValue") and (found := part if first else whole):  # else the text of a choice
-            try:
-                return _compared(f"question:{found.name}", operator, value and compared(value, found.type))
-            except ValueError:
-                raise UnknownError from None
-        raise UnknownError
+            found = parts.any_of(each for one in rows if (each := one.chosen(first, "equal")))
+            found = parts.negated(found) if found and operator == "not_equal" else found
+        elif what in {"SelectableChoice", "SelectedChoices"} and (asked := part if second else whole):
+            found = asked.chosen(second or first, operator)
+        elif what.endswith("Recode") and (asked := part or whole) and str(value) in asked.codes:
+            found = leaf(f"question:{asked.name}", operator, asked.codes[str(value)])
+        elif what.endswith("EntryValue") and (asked := part if first else whole):  # else the text of a choice
+            found = asked.compared(operator, value)
+        if found is None:
+            raise UnknownError
+        return found
 
     def variable(self, match: "re.Match[str]") -> str | None:
         """The name of our variable in place of a match of PIPED."""
@@ -106,9 +89,7 @@ class Logic:
         question_id, what, *below = [*rest.split("/"), "", ""]
         is_answer = what.startswith(("ChoiceTextEntry", "ChoiceNumericEntry", "SelectedChoices", "ChoiceGroup"))
         found = self.subjects.get((question_id, below[0])) or self.subjects.get((question_id, ""))
-        if kind != "q" or not is_answer or found is None or not TYPES[found.type].is_answered:
-            return None
-        return None if ":" in found.name and found.type != "contact" else f"answer.{found.name.replace(':', '.')}"
+        return found.variable if kind == "q" and is_answer and found else None
 
     def address(self, url: str) -> str:
         """An address with our variables; those that are not ours are taken out."""
@@ -119,23 +100,6 @@ def name_of(field_name: str) -> str:
     """A name of metadata that conditions and texts can have."""
     found = _NO_NAME.sub("_", field_name).strip("_")[:60]
     return found if found[:1].isalpha() else f"f_{found}"
-
-
-def _chosen(subject: Subject, choice: str, operator: str) -> Condition:
-    name = f"question:{subject.name}"
-    if subject.type == "consent":
-        return leaf(name, operator, True)
-    if choice not in subject.values or operator not in {"equal", "not_equal"}:
-        raise UnknownError
-    if TYPES[subject.type].subject == "integers":
-        operator = "contains" if operator == "equal" else "not_contains"
-    return leaf(name, operator, subject.values[choice])
-
-
-def _compared(subject: str, operator: str, value: object) -> Condition:
-    if operator in {"equal", "not_equal"} and str(value or "") == "":
-        operator = "is_empty" if operator == "equal" else "is_not_empty"
-    return leaf(subject, operator, None if operator in {"is_empty", "is_not_empty"} else value)
 
 
 def _joined(found: list[tuple[Callable[[], Condition], str]]) -> Condition:

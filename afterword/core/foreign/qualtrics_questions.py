@@ -4,9 +4,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from afterword.core.foreign import parts
-from afterword.core.foreign.objects import MIDDLE, PICTURES, SCALE, UNCHECKED, Document, at, few, mapping, number_of
+from afterword.core.foreign.objects import (
+    MIDDLE,
+    PICTURES,
+    SCALE,
+    UNCHECKED,
+    Document,
+    Subject,
+    at,
+    few,
+    mapping,
+    number_of,
+)
 from afterword.core.foreign.parts import Entry, Keys, Values, leaf, plain
-from afterword.core.foreign.qualtrics_logic import PIPED, Logic, Subject
+from afterword.core.foreign.qualtrics_logic import PIPED, Logic
 from afterword.core.questionnaires import question_types as types
 from afterword.core.questionnaires.questions import CHOICE_VALUE_MAX, ROWS_MAX
 from afterword.errors import Sentence
@@ -125,7 +136,7 @@ class Question:
         codes = {str(recoded.get(name, name)): value for name, value in (values or {}).items()}
         kind = "single_choice" if question["type"] == "matrix" else question["type"]
         name = f"{question['key']}:{row}" if row else question["key"]
-        self.subjects[self.id, part] = Subject(name, kind, values or {}, codes)
+        self.subjects[self.id, part] = Subject(name, kind, values=values or {}, codes=codes)
 
 
 def parts_of(question: Question) -> list[Document]:
@@ -166,7 +177,7 @@ def _multiple_choice(question: Question, selector: str) -> Iterator[Document]:
     if len(names) == 1:  # a box to tick, below the text
         label = ("Choices", names[0], "Display")
         found = question.begin("consent", lambda source: str(at(source, *label) or ""), more=question.text)
-        question.know(found)
+        question.know(found, values={names[0]: True})
         yield found
         return
     is_list = is_list or (not is_several and len(names) > types.CHOICES_MAX)
@@ -298,7 +309,9 @@ def _between_words(found: Document) -> Document:
 def _table(question: Question, rows: Sequence[str], columns: Sequence[str]) -> Iterator[Document]:
     is_several = question.payload.get("SubSelector") == "MultipleAnswer"
     has_logic = any(at(question.payload, "Choices", row, "DisplayLogic") for row in rows)
-    is_scale = columns == [str(number) for number in range(1, len(columns) + 1)] and len(columns) in SCALE
+    recoded = mapping(question.payload.get("RecodeValues"))
+    codes = [str(recoded.get(name, name)) for name in columns]
+    is_scale = codes == columns == [str(number) for number in range(1, len(columns) + 1)] and len(columns) in SCALE
     if question.payload.get("Selector") == "Bipolar" and is_scale:
         found = _each(question, "rating", {"scale_min": 1, "scale_max": len(columns)})
         yield from map(_between_words, found)

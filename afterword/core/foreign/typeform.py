@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,9 +15,10 @@ from afterword.core.foreign.objects import (
     UNCHECKED,
     VALUES,
     Document,
+    Subject,
     at,
     button,
-    compared,
+    comparison,
     few,
     mapping,
     number_of,
@@ -68,17 +69,6 @@ class _UnknownError(Exception):
     """A condition has no counterpart; the argument says which part of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question of the document. `subject`: its name in conditions; `values`: of its choices by ref, id and label."""
-
-    key: str
-    type: str
-    place: int
-    subject: str
-    values: Mapping[str, int] = field(default_factory=dict[str, int])
-
-
 def is_of(content: bytes) -> bool:
     if b'"fields"' not in content or b'"title"' not in content:
         return False
@@ -94,10 +84,7 @@ def read(content: bytes) -> Read:
     document = mapping(parts.json_of(content))
     if not objects(document.get("fields")):
         raise parts.unreadable("This form of Typeform has no questions.")
-    try:
-        return _Form(document).taken()
-    except RecursionError as error:
-        raise parts.unreadable("This form is nested too deep.") from error
+    return _Form(document).taken()
 
 
 class _Form:
@@ -106,7 +93,7 @@ class _Form:
     def __init__(self, document: Document) -> None:
         self.document, self.made = document, Read()
         self.keys, self.group_keys, self.ending_keys = Keys(), Keys(), Keys()
-        self.asked: dict[str, _Asked] = {}
+        self.asked: dict[str, Subject] = {}
         self.questions: list[tuple[str, Document]] = []  # with the ref of the field
         self.groups: list[Document] = []
         logic = [one for one in objects(document.get("logic")) if one.get("type") == "field"]
@@ -174,9 +161,9 @@ class _Form:
         key, place, fields = question["key"], len(self.questions), question.get("contact_fields", [])
         is_single = question["type"] == "contact" and len(fields) == 1
         subject = f"{key}:{fields[0]}" if is_single else key
-        self.asked[ref] = _Asked(key, question["type"], place, subject, values)
+        self.asked[ref] = Subject(subject, question["type"], place, values)
         for row_ref, row in rows.items():
-            self.asked[row_ref] = _Asked(key, "single_choice", place, f"{key}:{row}", values)
+            self.asked[row_ref] = Subject(f"{key}:{row}", "single_choice", place, values)
         self.questions.append((ref, question))
         self.groups[-1]["questions"].append(question)
 
@@ -188,7 +175,7 @@ class _Form:
             if kind == "hidden":
                 return f"questionnaire.{name}" if _NAME.match(name) else None
             asked = self.asked.get(name) if kind == "field" else None
-            return None if asked is None or asked.type == "statement" else f"answer.{asked.subject.replace(':', '.')}"
+            return asked.variable if asked else None
 
         return parts.piping(_PIPED, name_of, entry)
 
@@ -210,7 +197,8 @@ class _Form:
                     is_last = place == len(self.questions) - 1
                     always = None if is_last else leaf(f"question:{question['key']}", "is_not_empty")
                     self.reached.setdefault(target, []).append(condition or always)
-                found = None if kind == "thankyou" else known.key if known else target  # the check takes out one back
+                leads = self.questions[known.place][1]["key"] if known else target  # the check takes out one back
+                found = None if kind == "thankyou" else leads
                 question.setdefault("jumps", []).append({"target_question_id": found, "conditions": condition})
             self.made.lines.append(entry.line)
 
@@ -229,10 +217,11 @@ class _Form:
         value, asked = by_type.get("choice", by_type.get("constant")), self.asked.get(str(by_type.get("field")))
         known = _OPERATORS.get(operator)
         if known and _NAME.match(str(by_type.get("hidden", ""))):
-            return _compared(f"questionnaire_metadata:{by_type['hidden']}", known, value)
-        if known is None or asked is None or asked.place > place:
+            return comparison(f"questionnaire_metadata:{by_type['hidden']}", known, value)
+        found = _of_answer(asked, known, value) if known and asked and asked.place <= place else None
+        if found is None:
             raise _UnknownError(f"{operator} {', '.join(str(one.get('value')) for one in variables)}")
-        return _of_answer(asked, known, value)
+        return found
 
     # Endings and texts ----------------------------------------------------------------------------------------------
 
@@ -283,28 +272,12 @@ class _Form:
             self.made.lines.append(entry.line)
 
 
-def _compared(subject: str, operator: str, value: object) -> Condition:
-    if operator in {"equal", "not_equal"} and str(value or "null") == "null":
-        operator = "is_empty" if operator == "equal" else "is_not_empty"
-    return leaf(subject, operator, None if operator in {"is_empty", "is_not_empty"} else value)
-
-
-def _of_answer(asked: _Asked, operator: str, value: object) -> Condition:
-    subject, kind = f"question:{asked.subject}", types.TYPES[asked.type].subject
-    if operator == "is_not_empty":
-        return leaf(subject, operator)
-    if asked.values:
-        if str(value) not in asked.values:
-            raise _UnknownError(f"{operator} {value}")
-        if kind == "integers":
-            operator = {"equal": "contains", "not_equal": "not_contains"}.get(operator, operator)
-        return leaf(subject, operator, asked.values[str(value)])
-    if kind == "boolean":
-        return leaf(subject, operator, str(value).lower() == "true")
-    try:
-        return _compared(subject, operator, compared(value, asked.type))
-    except ValueError:
-        raise _UnknownError(f"{operator} {value}") from None
+def _of_answer(asked: Subject, operator: str, value: object) -> Condition | None:
+    if asked.values and operator != "is_not_empty":
+        return asked.chosen(str(value), operator)
+    if types.TYPES[asked.type].subject == "boolean" and operator != "is_not_empty":
+        value = str(value).lower() == "true"
+    return asked.compared(operator, value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.foreign.objects import at, button, compared, few, mapping, number_of, objects
+from afterword.core.foreign.objects import Subject, at, button, comparison, few, mapping, number_of, objects
 from afterword.core.foreign.parts import Entry
 
 
@@ -34,10 +34,32 @@ def test_number_of(value: object, expected: float | None) -> None:
     assert expected == number_of(value)
 
 
-def test_compared() -> None:
-    with pytest.raises(ValueError, match="many"):
-        compared("many", "number")
-    assert (5, 0.5, "5") == (compared("5", "nps"), compared(0.5, "number"), compared(5, "text"))
+class TestSubject:
+    @pytest.mark.parametrize(("name", "kind"), [("q", "statement"), ("q:row", "single_choice")])
+    def test_without_a_variable(self, name: str, kind: str) -> None:
+        assert Subject(name, kind).variable is None
+
+    def test_variable(self) -> None:
+        assert ("answer.q", "answer.q.email") == (Subject("q", "nps").variable, Subject("q:email", "contact").variable)
+
+    def test_of_the_wrong_kind(self) -> None:
+        assert Subject("q", "nps").compared("equal", "many") is None
+        assert Subject("q", "single_choice", values={"a": 1}).chosen("b", "equal") is None
+
+    @pytest.mark.parametrize(
+        ("kind", "value", "expected"),
+        [("nps", "5", 5), ("number", 0.5, 0.5), ("text", "5", "5"), ("yes_no", True, True)],
+    )
+    def test_compared(self, kind: str, value: object, expected: object) -> None:
+        found = Subject("q", kind).compared("equal", value)
+        assert {"subject": "question:q", "operator": "equal", "value": expected} == found
+
+
+@pytest.mark.parametrize("value", ["", None, "null"])
+def test_comparison_with_nothing(value: object) -> None:
+    assert {"subject": "x", "operator": "is_empty"} == comparison("x", "equal", value)
+    assert {"subject": "x", "operator": "is_not_empty"} == comparison("x", "not_equal", value)
+    assert {"subject": "x", "operator": "is_empty"} == comparison("x", "is_empty", 5)
 
 
 def test_few() -> None:

@@ -41,12 +41,18 @@ class TestRefused:
             foreign.read(content)
         assert sentence in refused.value.detail
 
-    @pytest.mark.parametrize("depth", [500, 50_000])
-    def test_deep(self, depth: int) -> None:
-        steps = '{"Type": "Group", "Flow": [' * depth + "]}" * depth
-        content = survey(CHOICE, flow=[shown("x")]).replace(json.dumps(shown("x")).encode(), steps.encode())
-        with pytest.raises(errors.Invalid, match=r"nested too deep|no question|not a complete"):
+    @pytest.mark.parametrize("depth", [400, 50_000])
+    @pytest.mark.parametrize("step", ['{"Type": "Group", "Flow": [', '{"Type": "Branch", "Flow": ['])
+    def test_deep_flow(self, step: str, depth: int) -> None:
+        content = survey(CHOICE, flow=[shown("x")])
+        content = content.replace(json.dumps(shown("x")).encode(), (step * depth + "]}" * depth).encode())
+        with pytest.raises(errors.Invalid, match=r"no question|not a complete"):
             foreign.read(content)
+
+    def test_deep_logic_is_told(self) -> None:
+        content = survey(CHOICE, TEXT | {"DisplayLogic": "deep"})
+        made = read(content.replace(b'"deep"', b'{"0": ' * 900 + b"{}" + b"}" * 900))
+        assert "left_out" == line_of(made, "condition").outcome
 
     def test_other_forms_are_not_its_own(self) -> None:
         assert not any(map(qualtrics.is_of, [b"", b"{}", b"[]", b'{"SurveyElements": []}', b"<x/>", bytes(range(256))]))

@@ -206,6 +206,11 @@ class TestParts:
         made = read(survey(q("QID1", "Matrix", "Likert", "SingleAnswer", choices=rows, answers=BAD_GOOD)))
         assert [30, 30, 1] == [len(one["rows"]) for one in asked(made)]
 
+    def test_two_words_whose_codes_are_no_scale(self) -> None:
+        payload = q("QID1", "Matrix", "Bipolar", choices={"1": "Cold:Warm"}, answers=FIVE)
+        made = read(survey(payload | {"RecodeValues": {str(n): str(n - 3) for n in range(1, 6)}}))
+        assert ("matrix", False) == (asked(made)[0]["type"], line_of(made, "question").whole)
+
     def test_side_by_side(self) -> None:
         column = {"QuestionType": "Matrix", "Selector": "Likert", "SubSelector": "SingleAnswer"}
         more = {
@@ -260,6 +265,17 @@ class TestParts:
         around = ["QuestionJS", "DefaultChoices", "CustomValidation", "RequestResponse", "Randomization SubSet"]
         assert around == names
         assert (None, "changed") == (asked(made)[0].get("required"), line_of(made, "question").outcome)
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            q("QID1", "TE", "SL") | {"QuestionText": 'Which? <img src="x">'},
+            q("QID1", "Slider", "HSLIDER", choices={"1": "A"}, Labels={n: {"Display": n} for n in "123"}),
+        ],
+    )
+    def test_what_is_beside_an_answer_is_told(self, payload: dict[str, Any]) -> None:
+        line = line_of(read(survey(payload)), "question")
+        assert ("changed", True, 1) == (line.outcome, line.whole, len(line.sentences))
 
     def test_names_in_reports(self) -> None:
         label = {"QuestionDescription": "Cake", "Configuration": {"QuestionDescriptionOption": "SpecifyLabel"}}
