@@ -191,6 +191,7 @@ class _Survey:
         self.asked += found
         self.groups[-1]["questions"] += found
         self.logic.subjects |= question.subjects
+        self.logic.asked.add(question_id)
         if not own and branch is None:
             self.logic.always.add(question_id)
 

@@ -31,10 +31,12 @@ class UnknownError(Exception):
 class Logic:
     """Knows what was read so far, since conditions ask for earlier answers alone.
 
-    `subjects`: by the question's id, and the id of a row or "". `always`: ids of questions without a condition.
+    `subjects`: by the question's id, and the id of a row or "". `asked`: ids of questions; `always`: of those without
+    a condition.
     """
 
     subjects: dict[tuple[str, str], Subject] = field(default_factory=dict[tuple[str, str], Subject])
+    asked: set[str] = field(default_factory=set[str])
     always: set[str] = field(default_factory=set[str])
 
     def condition(self, logic: object) -> Condition | None:
@@ -51,8 +53,11 @@ class Logic:
         kind, operator = str(one.get("LogicType")), _OPERATORS.get(str(one.get("Operator")), "")
         operand, value = unquote(str(one.get("LeftOperand") or one.get("Locator") or "")), one.get("RightOperand")
         match = _OPERAND.match(operand) if kind == "Question" else None
-        if match and one.get("Operator") == "Displayed" and match[1].partition("#")[0] in self.always:
+        question_id = match[1].partition("#")[0] if match else ""
+        if match and one.get("Operator") == "Displayed" and question_id in self.always:
             return _ALWAYS
+        if match and operator in {"not_equal", "is_empty"} and question_id not in self.asked:
+            return _ALWAYS  # nobody has answered yet what comes later
         if match and operator:
             return self._of_answer(match, operator, value)
         if kind == "EmbeddedField" and operator and operand:

@@ -41,6 +41,7 @@ class TestUnknown:
             of({"LogicType": "GeoIP", "Operator": "Is", "LeftOperand": "x"}),
             of(leaf("q://QID10/SelectableChoice/1")),
             of(leaf("q://QID99/SelectableChoice/1")),
+            of(leaf("q://QID1/SelectableChoice/9", "NotSelected")),
             of(leaf("q://QID1/SelectableChoice/9")),
             of(leaf("q://QID1/SelectableChoice/1", "NotDisplayed")),
             of(leaf("q://QID1/ChoiceTextEntryValue/3", "Contains", "x")),
@@ -149,6 +150,8 @@ class TestConditions:
         [
             of(leaf("q://QID1/ChoiceDisplayed/1", "Displayed")),
             of(leaf("q://QID1/ChoiceDisplayed/1", "Displayed"), {"LogicType": "DeviceType", "Conjuction": "Or"}),
+            of(leaf("q://QID11/SelectableChoice/1", "NotSelected")),
+            of(leaf("q://QID11/ChoiceTextEntryValue", "Empty")),
         ],
     )
     def test_what_always_holds_is_no_condition(self, written: object) -> None:
