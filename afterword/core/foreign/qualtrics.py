@@ -156,8 +156,9 @@ class _Survey:
             elif question_id in self.questions:
                 self.block_of[question_id] = block_id
                 self._take_question(question_id, branch)
-                if skips and self.of[question_id]:
-                    self._take_skips(self.of[question_id][-1], question_id, skips)
+                if skips and self.of[question_id]:  # from the last one that not only some of its people see
+                    last = min(reversed(self.of[question_id]), key=lambda one: len(one["own"]))
+                    self._take_skips(last, question_id, skips)
                     self._begin_page(block)
 
     def _begin_page(self, block: Document) -> None:

@@ -106,8 +106,12 @@ class _Form:
         self.made.document = {"display_name": name, "title": name, "default_locale": locale, "locales": [locale]}
         self._begin_page({})
         self._take_fields(self.document.get("fields"))
-        for ref, question in self.questions:
-            self._take_jumps(ref, question)
+        last = {ref: place for place, (ref, _) in enumerate(self.questions)}
+        for ref in sorted(self.logic, key=lambda one: last.get(one, -1)):
+            if ref in last:
+                self._take_jumps(ref, last[ref])
+            else:
+                self.made.leave_out("condition", ref, "", Sentence(parts.NO_CONDITION, text=ref))
         self.made.document["groups"] = [one for one in self.groups if one["questions"]]
         self._take_endings()
         self._take_welcome(locale)
@@ -150,7 +154,7 @@ class _Form:
             question: Document = {"key": key, **texts}
             if at(one, "validations", "required") is True and part["type"] != "statement":
                 question["required"] = True
-            self._add(ref if place == 0 else f"{ref}#{place}", question | part)
+            self._add(ref, question | part)
         self.made.lines.append(entry.line)
         if ref in self.logic:
             self._begin_page({})  # what a jump passes over must stand on a later page
@@ -161,7 +165,7 @@ class _Form:
         key, place, fields = question["key"], len(self.questions), question.get("contact_fields", [])
         is_single = question["type"] == "contact" and len(fields) == 1
         subject = f"{key}:{fields[0]}" if is_single else key
-        self.asked[ref] = Subject(subject, question["type"], place, values)
+        self.asked.setdefault(ref, Subject(subject, question["type"], place, values))
         for row_ref, row in rows.items():
             self.asked[row_ref] = Subject(f"{key}:{row}", "single_choice", place, values)
         self.questions.append((ref, question))
@@ -181,13 +185,15 @@ class _Form:
 
     # Jumps ----------------------------------------------------------------------------------------------------------
 
-    def _take_jumps(self, ref: str, question: Document) -> None:
-        for action in self.logic.get(ref, ()):
+    def _take_jumps(self, ref: str, place: int) -> None:
+        """The jumps of a field, from its last question, which is at this place."""
+        question = self.questions[place][1]
+        for action in self.logic[ref]:
             if action.get("action") != "jump":
                 continue
             entry = Entry("condition", ref, title=question["title"], key=question["key"])
             kind, target = at(action, "details", "to", "type"), str(at(action, "details", "to", "value"))
-            place, known = self.asked[ref].place, self.asked.get(target)
+            known = self.asked.get(target)
             try:
                 condition = self._condition(mapping(action.get("condition")), place)
             except _UnknownError as unknown:
@@ -208,8 +214,11 @@ class _Form:
         if operator == "always":
             return None
         if operator in {"and", "or"}:
-            below = [each for one in variables if (each := self._condition(one, place)) is not None]
-            found = parts.all_of(below) if operator == "and" else parts.any_of(below)
+            below = [self._condition(one, place) for one in variables]
+            if below and None in below and (operator == "or" or not any(below)):
+                return None
+            held = [one for one in below if one is not None]
+            found = parts.all_of(held) if operator == "and" else parts.any_of(held)
             if found is None or not parts.is_small(found):
                 raise _UnknownError(operator)
             return found

@@ -151,6 +151,14 @@ class TestFlow:
         assert [{"target_question_id": target, "conditions": IS_CAKE}] == asked(made)[0]["jumps"]
         assert [1, 1, 1] == [len(one["questions"]) for one in made.document["groups"]]
 
+    def test_a_skip_does_not_hang_on_a_text_field_that_only_some_see(self) -> None:
+        skip = {"Locator": "q://QID1/SelectableChoice/1", "Condition": "Selected", "SkipToDestination": "ENDOFSURVEY"}
+        element = {"Type": "Question", "QuestionID": "QID1", "SkipLogic": [skip]}
+        fields = {"1": "Bread", "2": {"Display": "B", "TextEntry": "on"}, "3": {"Display": "C", "TextEntry": "on"}}
+        first = q("QID1", "MC", "SAVR", choices=fields)
+        made = read(survey(first, TEXT, blocks=[block("Main", element, "QID2")]))
+        assert [1, 0, 0] == [len(one["jumps"]) if "jumps" in one else 0 for one in asked(made)]
+
     @pytest.mark.parametrize("to", ["QID1", "QID9", ""])
     def test_a_skip_to_nowhere_is_told(self, to: str) -> None:
         skip = {"Locator": "q://QID1/SelectableChoice/2", "Condition": "Selected", "SkipToDestination": to}

@@ -302,6 +302,28 @@ class TestJumps:
         gold = {"subject": "questionnaire_metadata:plan", "operator": "equal", "value": "gold"}
         assert {"all": [gold, {"any": [IS_BLUE, gold]}]} == jumps_of(CHOICE, action)[0][0]["conditions"]
 
+    @pytest.mark.parametrize(("joint", "expected"), [("or", None), ("and", IS_BLUE)])
+    def test_what_always_holds_in_a_tree(self, joint: str, expected: object) -> None:
+        below = [jump("", "is", ["blue"])["condition"], {"op": "always", "vars": []}]
+        found, _ = jumps_of(CHOICE, jump("three") | {"condition": {"op": joint, "vars": below}})
+        assert [{"target_question_id": "three", "conditions": expected}] == found
+
+    def test_from_the_last_question_of_a_field(self) -> None:
+        several = field(
+            "contact_info", fields=[{"subfield_key": "email"}, {"subfield_key": "company", "title": "Company"}]
+        )
+        made = read(form(several, field("yes_no", "two"), field("yes_no", "three"), logic=logic(jump("three"))))
+        assert [None, "three"] == [
+            one["jumps"][0]["target_question_id"] if "jumps" in one else None for one in asked(made)[:2]
+        ]
+
+    def test_of_a_field_that_is_not_there(self) -> None:
+        made = read(form(CHOICE, logic=logic(jump("one"), ref="gone")))
+        assert ("left_out", False) == (
+            line_of(made, "condition", "gone").outcome,
+            line_of(made, "condition", "gone").whole,
+        )
+
     def test_rows_of_a_matrix(self) -> None:
         rows = [field("multiple_choice", "price", "Price", choices=AB)]
         found, _ = jumps_of(field("matrix", fields=rows), jump("three", "is", ["red"], of="price"))
