@@ -94,7 +94,7 @@ def _repair(read: Read, finding: Finding, removed: list[tuple[list[Any], int]]) 
     match parts:
         case ["groups", group, "questions", number, *rest]:
             question = groups[int(group)]["questions"][int(number)]
-            if rest[:1] == ["jumps"] and rest[1:]:
+            if rest[:1] == ["jumps"] and rest[1:] and question.get("jumps"):
                 _remove(removed, question["jumps"], int(rest[1]))
                 _say(read, "condition", question, sentence, is_out=True)
             else:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from tests.core.foreign import qsf
 from tests.core.foreign.lss import Q, survey, table
 
 ABC = {"A1": {"en": "Bread", "el": "Ψωμί"}, "A2": {"en": "Cake", "el": "Κέικ"}}
@@ -17,6 +18,10 @@ SAMPLES: Final[Mapping[str, bytes]] = {
         [Q("a", "L", {"en": "Which?", "el": "Ποιο;"}, answers=ABC)],
         [Q("b", "S", {"en": "Why {a}?", "el": "Γιατί {a};"}, relevance='a == "A2"')],
         languages=("en", "el"),
+    ),
+    "qualtrics": qsf.survey(
+        qsf.q("QID1", "MC", "SAVR", choices=qsf.ABC, Language={"EL": {"QuestionText": "Ποιο;"}}),
+        qsf.q("QID2", "TE", "SL", DisplayLogic=qsf.logic([qsf.leaf("q://QID1/SelectableChoice/2")])),
     ),
     "limesurvey_table": table(*(dict(zip(_COLUMNS, row, strict=False)) for row in _ROWS)),
 }
