@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.core.foreign import limesurvey
+from afterword.core.foreign import formbricks, limesurvey, surveyjs, xlsform
 from afterword.core.foreign.parts import BYTES_MAX, Format, Line, Read, unreadable
 from afterword.core.foreign.settling import settle
 from afterword.errors import Sentence, TooLarge
@@ -12,6 +12,9 @@ from afterword.errors import Sentence, TooLarge
 FORMATS: Final[tuple[Format, ...]] = (
     limesurvey.STRUCTURE,
     limesurvey.TABLE,
+    formbricks.FORMAT,
+    surveyjs.FORMAT,
+    xlsform.FORMAT,
 )
 
 
