@@ -19,7 +19,7 @@ from afterword.kit.nouns.declaration import Editable
 from afterword.kit.nouns.structs import changes_as, shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
-from afterword.kit.web.operations import Answer, Call, Download, Routes
+from afterword.kit.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaires")
 group_routes = Routes(tag="Questionnaire Groups")
@@ -264,20 +264,6 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
         version=questionnaire.version,
         location=f"/q/questionnaire/{questionnaire.questionnaire_id}",
     )
-
-
-@routes.get(
-    "/q/questionnaire/{questionnaire_id}/file",
-    scope="Questionnaire.Read",
-    answer=None,
-    media_types=(files.MEDIA_TYPE,),
-    summary="Get questionnaire as a file",
-    description="The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it.",
-)
-async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
-    questionnaire_id = call.ids["questionnaire_id"]
-    content = (await service.written(db, caller=call.caller, questionnaire_id=questionnaire_id)).encode()
-    return Answer(download=Download.of(f"{files.MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", content))
 
 
 @routes.patch(

@@ -4,8 +4,9 @@ Jumps become conditions of the questions that they pass over, since the others h
 the report tells each thing that the other system cannot hold.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from afterword.core.foreign.parts import Kind, Line
@@ -20,6 +21,7 @@ NOT_HELD: Final = "{name} has no place for these parts of it: {parts}."
 NOT_WRITTEN: Final = "{name} cannot express this condition, so it is left out."
 WORDS_STAND: Final = "{name} does not know this value, so the words for a missing value stand there: {value}."
 LEAVES_MAX: Final = 200
+TOO_LONG: Final = Leaf("", "")  # in place of a condition of more comparisons, which nobody can write
 _POSITIVE: Final = frozenset({"equal", "in", "greater", "greater_equal", "less", "less_equal", "contains"})
 
 
@@ -61,7 +63,7 @@ class Writer:
         return Texts(found.title or default.title, found.description or default.description)
 
     def say(self, kind: Kind, thing: Question | None, sentence: Sentence) -> None:
-        key, title = (thing.key or thing.question_id, thing.plain_title[:120]) if thing else (kind, kind)
+        key, title = (thing.key or thing.question_id, thing.plain_title[:120]) if thing else (kind, "")
         self.lines.append(Line(kind, "changed", key, title, (sentence,), key, whole=False))
 
     def not_held(self, kind: Kind, thing: Question | None, parts: Iterable[str]) -> None:
@@ -113,8 +115,6 @@ class Writer:
         if node is None:
             return None
         try:
-            if len(conditions.leaves_of(node)) > LEAVES_MAX:
-                raise Unwritable  # noqa: TRY301
             return expression(node, leaf)
         except Unwritable:
             self.say("condition", thing, Sentence(NOT_WRITTEN, name=self.name))
@@ -158,8 +158,22 @@ def shown_when(definition: Definition) -> dict[str, Node | None]:
         for earlier in asked[:place]:
             passed += _passed(definition, earlier, place, found[earlier.question_id])
         own = [question.show_if] if question.show_if is not None else []
-        found[question.question_id] = _all([*own, *(Not(one) for one in passed)])
+        node = _all([*own, *(Not(one) for one in passed)])
+        is_long = node is not None and next(islice(_leaves(node), LEAVES_MAX, None), None) is not None
+        found[question.question_id] = TOO_LONG if is_long else node
     return found
+
+
+def _leaves(node: Node) -> Iterator[Leaf]:
+    """The comparisons one by one, as there may be more than anybody could count."""
+    match node:
+        case Leaf():
+            yield node
+        case Not(inside):
+            yield from _leaves(inside)
+        case All(nodes) | AnyOf(nodes):
+            for one in nodes:
+                yield from _leaves(one)
 
 
 def _passed(definition: Definition, question: Question, place: int, shown: Node | None) -> list[Node]:

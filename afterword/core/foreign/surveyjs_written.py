@@ -56,7 +56,7 @@ class _Writer(Writer):
             self._page(index, [self._element(one, shown[one.question_id]) for one in group.questions])
             for index, group in enumerate(definition.groups)
         ]
-        if welcome := self.pages("welcome"):
+        if (welcome := self.pages("welcome")) and found["pages"]:
             first: Element = {"type": "html", "name": "welcome"}
             self._put(first, "html", {locale: _html(text) for locale, text in welcome.items()})
             found["pages"][0]["elements"].insert(0, first)

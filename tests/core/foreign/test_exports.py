@@ -9,7 +9,15 @@ import pytest
 from afterword import ids
 from afterword.asking.questionnaires import files
 from afterword.core.foreign import limesurvey_written, surveyjs_written
-from afterword.core.foreign.exports import LEAVES_MAX, Source, Unwritable, Writer, Written, expression, shown_when
+from afterword.core.foreign.exports import (
+    LEAVES_MAX,
+    TOO_LONG,
+    Source,
+    Unwritable,
+    Written,
+    expression,
+    shown_when,
+)
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Not
 from afterword.core.questionnaires.definition import Definition, Texts
@@ -68,10 +76,17 @@ class TestExpression:
         node = All((self.LEAF, Not(AnyOf((self.LEAF, self.LEAF)))))
         assert "(x) and (!((x) or (x)))" == expression(node, lambda _: "x")
 
-    def test_too_long(self) -> None:
-        writer = Writer(source(YES), "Other")
-        assert writer.condition(None, AnyOf((self.LEAF,) * (LEAVES_MAX + 1)), lambda _: "x") is None
-        assert "cannot express" in " ".join(writer.lines[0].sentences)
+    @EACH
+    def test_jumps_over_jumps(self, written: Callable[[Source], Written]) -> None:
+        """Each question may be passed over by those before it, which may be passed over themselves."""
+        jump = "jumps: [{target_question_id: null, conditions: {subject: 'question:q0', operator: greater, value: 3}}]"
+        made = source(*[f"{{key: q{n}, type: csat, title: Q, {jump}}}" for n in range(40)])
+        assert (
+            len(conditions.leaves_of(shown_when(made.definition)[made.definition.questions()[3].question_id]))
+            < LEAVES_MAX
+        )
+        assert TOO_LONG == shown_when(made.definition)[made.definition.questions()[-1].question_id]
+        assert "cannot express" in told(written(made))
 
 
 def with_jumps(draw: random.Random) -> Definition:

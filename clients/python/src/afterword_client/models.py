@@ -784,6 +784,17 @@ class Export(Struct, kw_only=True):
     selected_count: int | None
 
 
+class FileReportLine(Struct, kw_only=True):
+    """
+    A thing that the file cannot hold as it is.
+    """
+
+    kind: str
+    place: str
+    title: str
+    sentences: list[str]
+
+
 class GroupRole(Struct, kw_only=True):
     """
     The role of the people in a group.
@@ -1695,6 +1706,15 @@ class Questionnaire(Struct, kw_only=True):
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+
+
+class QuestionnaireFileReport(Struct, kw_only=True):
+    """
+    What a file for another system cannot hold.
+    """
+
+    format: str
+    lines: list[FileReportLine]
 
 
 class QuestionnaireInstance(Struct, kw_only=True):
