@@ -19,6 +19,8 @@ from afterword.errors import Sentence
 
 NOT_HELD: Final = "{name} has no place for these parts of it: {parts}."
 NOT_WRITTEN: Final = "{name} cannot express this condition, so it is left out."
+NO_SCORE: Final = "{name} has no question of this kind, so it became a choice of the same numbers."
+NO_FIELDS: Final = "{name} has no question of this kind, so it became a text for each field."
 WORDS_STAND: Final = "{name} does not know this value, so the words for a missing value stand there: {value}."
 LEAVES_MAX: Final = 200
 TOO_LONG: Final = Leaf("", "")  # in place of a condition of more comparisons, which nobody can write

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
-from afterword.core.foreign.exports import Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, Source, Unwritable, Writer, Written, shown_when
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.endings import localized
 from afterword.core.questionnaires.question_types import Choice, Question
 from afterword.errors import Sentence
 
 LABEL: Final = "LimeSurvey"
-NO_TYPE: Final = "{name} has no question of the type {type}. It became one of the type {other}."
 VERSION: Final = 500  # of its database, from which on texts stand in tables of their own
 SURVEY: Final = 100_001  # another number is given where a survey has this one
 CODE_CHARACTERS_MAX: Final = 20
@@ -138,10 +137,10 @@ class _Writer(Writer):
         self._parts(question, qid, gid, kind)
         lost = [
             "points" if question.has_points and question.shape not in {"choice", "matrix"} else "",
-            "display_probability" if question.display_probability < 100 else "",  # noqa: PLR2004
-            "picture" if any(choice.picture for choice in question.choices) else "",
+            "the share of people" if question.display_probability < 100 else "",  # noqa: PLR2004
+            "pictures" if any(choice.picture for choice in question.choices) else "",
             "slider" if question.style == "slider" else "",
-            "low_label, high_label" if kind in {"5", "N"} and (question.low_label or question.high_label) else "",
+            "labels of the ends" if kind in {"5", "N"} and (question.low_label or question.high_label) else "",
         ]
         self.not_held("question", question, lost)
 
@@ -168,8 +167,10 @@ class _Writer(Writer):
                 found["max_filesize"] = (question.bytes_max or 0) // 1024
             case _:
                 pass
-        if question.shape == "contact" or (question.shape == "scale" and (question.type, kind) != ("rating", "5")):
-            self.say("question", question, Sentence(NO_TYPE, name=LABEL, type=question.type, other=kind))
+        if question.shape == "contact":
+            self.say("question", question, Sentence(NO_FIELDS, name=LABEL))
+        elif question.shape == "scale" and (question.type, kind) != ("rating", "5"):
+            self.say("question", question, Sentence(NO_SCORE, name=LABEL))
         return kind, found
 
     def _parts(self, question: Question, qid: int, gid: int, kind: str) -> None:

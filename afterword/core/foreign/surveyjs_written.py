@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.core.foreign.exports import Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign.exports import NO_SCORE, Source, Unwritable, Writer, Written, shown_when
 from afterword.core.questionnaires.conditions import Leaf, Node
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.question_types import FILE_BYTES_DEFAULT, Question
+from afterword.errors import Sentence
 
 Element = dict[str, Any]
 LABEL: Final = "SurveyJS"
@@ -117,18 +118,18 @@ class _Writer(Writer):
             item["visible"] = False
         lost = [
             "points" if question.has_points else "",
-            "display_probability" if question.display_probability < 100 else "",  # noqa: PLR2004
-            "picture" if any(choice.picture for choice in question.choices) else "",
+            "the share of people" if question.display_probability < 100 else "",  # noqa: PLR2004
+            "pictures" if any(choice.picture for choice in question.choices) else "",
         ]
-        lost.append(self._own(item, question))
+        self._own(item, question)
         self.not_held("question", question, lost)
         return item
 
-    def _own(self, item: Element, question: Question) -> str:
-        """Sets what only the type has, and names what the other type does not tell: the figure of a score."""
+    def _own(self, item: Element, question: Question) -> None:
+        """Sets what only the type has."""
         match question.shape:
             case "scale":
-                return self._scale(item, question)
+                self._scale(item, question)
             case "choice" | "choices" | "ranking":
                 self._choices(item, question)
             case "matrix":
@@ -154,19 +155,19 @@ class _Writer(Writer):
                 pass
             case _:
                 self._input(item, question)
-        return ""
 
     def _statement(self, question: Question) -> dict[str, str]:
         titles, below = self.texts(question, "title"), self.texts(question, "description")
         return {locale: _html("\n".join(filter(None, [text, below.get(locale)]))) for locale, text in titles.items()}
 
-    def _scale(self, item: Element, question: Question) -> str:
+    def _scale(self, item: Element, question: Question) -> None:
         item |= {"type": "rating", "rateMin": question.scale[0], "rateMax": question.scale[-1]}
         if question.type == "smileys" or question.style == "stars":
             item["rateType"] = "smileys" if question.type == "smileys" else "stars"
         self._put(item, "minRateDescription", self.texts(question, "low_label"))
         self._put(item, "maxRateDescription", self.texts(question, "high_label"))
-        return question.type if question.type in {"csat", "ces"} else ""
+        if question.type in {"csat", "ces"}:
+            self.say("question", question, Sentence(NO_SCORE, name=LABEL))
 
     def _choices(self, item: Element, question: Question) -> None:
         item["choices"] = [

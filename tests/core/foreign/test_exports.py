@@ -46,7 +46,7 @@ class TestNotHeld:
         ("question", "part"),
         [
             ("{key: q, type: yes_no, title: Q, scored: true}", "points"),
-            ("{key: q, type: yes_no, title: Q, display_probability: 50}", "display_probability"),
+            ("{key: q, type: yes_no, title: Q, display_probability: 50}", "the share of people"),
             ('{key: q, type: text, title: "Hello {{ responder.name | you }}"}', "responder.name"),
             (f"{{key: q, type: time, title: Q, show_if: {METADATA}}}", "condition"),
             ("{key: q, type: text, title: Q, show_if: {subject: 'question:yes', operator: is_empty}}", ""),

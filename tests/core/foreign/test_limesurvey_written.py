@@ -41,7 +41,7 @@ def test_what_it_does_not_have_is_told() -> None:
     assert ["nps", "csat", "ces", "rating10", "faces", "slide", "who", "home", "ending"] == [
         line.place for line in lines
     ]
-    assert "no question of the type nps. It became one of the type L" in lines[0].sentences[0]
+    assert "became a choice of the same numbers" in lines[0].sentences[0]
     assert "happy" in lines[-1].sentences[0]
 
 
