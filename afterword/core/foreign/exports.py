@@ -23,6 +23,8 @@ NO_SCORE: Final = "{name} has no question of this kind, so it became a choice of
 NO_FIELDS: Final = "{name} has no question of this kind, so it became a text for each field."
 WORDS_STAND: Final = "{name} does not know this value, so the words for a missing value stand there: {value}."
 LEAVES_MAX: Final = 200
+_PAIRS: Final = {"equal": "not_equal", "is_empty": "is_not_empty", "contains": "not_contains"}
+_OPPOSITES: Final = {**_PAIRS, **{other: one for one, other in _PAIRS.items()}}
 TOO_LONG: Final = Leaf("", "")  # in place of a condition of more comparisons, which nobody can write
 _POSITIVE: Final = frozenset({"equal", "in", "greater", "greater_equal", "less", "less_equal", "contains"})
 
@@ -160,7 +162,7 @@ def shown_when(definition: Definition) -> dict[str, Node | None]:
         for earlier in asked[:place]:
             passed += _passed(definition, earlier, place, found[earlier.question_id])
         own = [question.show_if] if question.show_if is not None else []
-        node = _all([*own, *(Not(one) for one in passed)])
+        node = _all([*own, *map(_not, passed)])
         is_long = node is not None and next(islice(_leaves(node), LEAVES_MAX, None), None) is not None
         found[question.question_id] = TOO_LONG if is_long else node
     return found
@@ -186,7 +188,7 @@ def _passed(definition: Definition, question: Question, place: int, shown: Node 
         target = jump.target_question_id
         over = target is None or definition.position(target) > place
         if over:
-            found.append(_all([*map(Not, before), *_certain(question, jump.conditions, shown)]) or All(()))
+            found.append(_all([*map(_not, before), *_certain(question, jump.conditions, shown)]) or All(()))
         if jump.conditions is None:
             break
         before += [] if over else [jump.conditions]
@@ -205,4 +207,16 @@ def _certain(question: Question, condition: Node | None, shown: Node | None) -> 
 
 
 def _all(nodes: list[Node]) -> Node | None:
-    return None if not nodes else nodes[0] if len(nodes) == 1 else All(tuple(nodes))
+    flat = [each for one in nodes for each in (one.nodes if isinstance(one, All) and one.nodes else [one])]
+    return None if not flat else flat[0] if len(flat) == 1 else All(tuple(flat))
+
+
+def _not(node: Node) -> Node:
+    """The opposite, as one comparison where there is such a one: conditions must not be nested deep."""
+    match node:
+        case Leaf(subject, operator, value) if operator in _OPPOSITES:
+            return Leaf(subject, _OPPOSITES[operator], value)
+        case Not(inside):
+            return inside
+        case _:
+            return Not(node)
