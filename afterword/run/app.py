@@ -15,7 +15,7 @@ from afterword.asking.instances import spam
 from afterword.asking.links import domains, kiosks, public_links, widgets
 from afterword.asking.links import pages as link_pages
 from afterword.asking.questionnaires import api as questionnaires_api
-from afterword.asking.questionnaires import departures, drafts, metadata, translations, visuals
+from afterword.asking.questionnaires import drafts, metadata, translations, visuals
 from afterword.asking.questionnaires.library import api as library_api
 from afterword.cases import api as alerts_api
 from afterword.cases import call_backs, recoveries
@@ -156,7 +156,6 @@ def api_routes() -> list[Routes]:
         audit.routes,
         logins_api.routes,
         questionnaires_api.routes,
-        departures.routes,
         library_api.routes,
         drafts.routes,
         translations.routes,

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.questionnaires import access, files, service, store
+from afterword.asking.questionnaires import access, departures, files, service, store
 from afterword.asking.questionnaires.files import Edition
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts, question_types
@@ -418,5 +418,5 @@ def _version_of(version: store.PublishedVersion, zone: tzinfo) -> fields.Resourc
     return QuestionnaireVersion.of(version, zone, definition=drafts.shown(version.definition))
 
 
-# One package; the reference lists its three families separately.
-routes.all.extend([*group_routes.all, *question_routes.all])
+# One package; the reference lists its families separately.
+routes.all.extend([*departures.routes.all, *group_routes.all, *question_routes.all])

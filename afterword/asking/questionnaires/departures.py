@@ -82,7 +82,7 @@ class FileReportLine(fields.Answer):
 
 
 class QuestionnaireFileReport(fields.Answer):
-    """What a file for another system cannot hold."""
+    """The report of a file for another system, by the things that it cannot hold."""
 
     format: Annotated[str, Meta(description="The name of the other system.")]
     lines: Annotated[list[FileReportLine], Meta(description="None where the file holds everything.")]

@@ -1710,7 +1710,7 @@ class Questionnaire(Struct, kw_only=True):
 
 class QuestionnaireFileReport(Struct, kw_only=True):
     """
-    What a file for another system cannot hold.
+    The report of a file for another system, by the things that it cannot hold.
     """
 
     format: str
