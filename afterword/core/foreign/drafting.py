@@ -50,7 +50,7 @@ class Subject:
             if part not in self.parts:
                 raise Unreadable
             subject, kind = f"{subject}:{self.parts[part]}", "integer" if TYPES[self.type].has_rows else "text"
-        if value in {"", None} and operator in {"equal", "not_equal"}:
+        if (value is None or value == "") and operator in {"equal", "not_equal"}:
             operator = "is_empty" if operator == "equal" else "is_not_empty"
         if operator == "is_true" and kind == "boolean":
             return parts.leaf(subject, "equal", value=True)
@@ -334,6 +334,11 @@ def members(value: object) -> dict[str, Any]:
 def items(value: object) -> list[dict[str, Any]]:
     """The objects of a JSON list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def strings(value: object) -> list[str]:
+    """The texts of a JSON list."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def names_of(found: Mapping[str, object], names: Iterable[str]) -> str:

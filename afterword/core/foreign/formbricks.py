@@ -20,6 +20,7 @@ from afterword.core.foreign.drafting import (
     items,
     members,
     names_of,
+    strings,
 )
 from afterword.core.foreign.parts import Condition, Entry, Format, Pipe, Read
 from afterword.core.questionnaires import endings
@@ -138,7 +139,7 @@ class _Block:
 class _Reader:
     def __init__(self, survey: dict[str, Any], draft: Draft) -> None:
         self.survey, self.draft = survey, draft
-        self.hidden = set(members(survey.get("hiddenFields")).get("fieldIds") or ())
+        self.hidden = set(strings(members(survey.get("hiddenFields")).get("fieldIds")))
         self.blocks = [_Block(str(one.get("id", "")), one) for one in items(survey["blocks"])]
         self.places = {block.name: index for index, block in enumerate(self.blocks)}
         self.cards = {str(one.get("id", "")): one for one in items(survey.get("endings"))}
@@ -204,7 +205,7 @@ class _Reader:
                     continue
                 entry = Entry("condition", block.name, _told(rule.get("conditions")))
                 found = self.draft.condition(
-                    entry, lambda at=entry, of=rule: self._condition(block, of["conditions"], at)
+                    entry, lambda at=entry, of=rule: self._condition(block, of.get("conditions"), at)
                 )
                 if isinstance(found, dict) and (target, parts.negated(found)) not in block.edges:
                     block.edges.append((target, found))
@@ -240,7 +241,7 @@ class _Reader:
         }:
             return parts.leaf(f"questionnaire_metadata:{name}", known, value)
         asked = self.draft.asked.get(name)
-        if asked is None or left.get("type") not in {"element", "question"}:
+        if asked is None or str(left.get("type")) not in {"element", "question"}:
             raise Unreadable
         if asked.type == "statement":
             element = next((one for each in self.blocks for one in each.elements if one.get("id") == name), {})
@@ -268,7 +269,7 @@ class _Reader:
             return False
         element = block.elements[0]
         leads_out = element.get("buttonExternal") is True and _HTTPS.match(str(element.get("buttonUrl")))
-        ends = index == len(self.blocks) - 1 or block.source.get("logicFallback") in self.cards
+        ends = index == len(self.blocks) - 1 or str(block.source.get("logicFallback")) in self.cards
         return element.get("type") == "cta" and bool(leads_out) and ends
 
     def _button(self, block: _Block) -> None:
@@ -394,7 +395,7 @@ def _nps(one: Making) -> None:
 
 
 def _scale(one: Making) -> None:
-    kind, look, points = one.source["type"], one.source.get("scale"), one.source.get("range")
+    kind, look, points = one.source["type"], str(one.source.get("scale", "number")), one.source.get("range")
     points = points if points in RATING_POINTS else 5
     one.put_ends(one.source.get("lowerLabel"), one.source.get("upperLabel"))
     if (kind, points) in {("csat", 5), ("ces", 7)}:
@@ -405,7 +406,7 @@ def _scale(one: Making) -> None:
         style = "stars" if look == "star" else "numbers"
         one.item |= {"type": "rating", "scale_min": 1, "scale_max": points, "style": style}
     shown = {"smileys": "smiley", "rating": "star" if look == "star" else "number"}.get(one.item["type"], "number")
-    if look not in {shown, None}:
+    if look != shown:
         one.entry.said(Sentence(LOOK))
     if kind != "rating" and one.item["type"] != kind:
         one.entry.lost(Sentence(OTHER_SCALE, n=5 if kind == "csat" else 7))
@@ -416,7 +417,7 @@ def _choice(one: Making) -> Item:
     kind = {"multipleChoiceSingle": "single_choice", "ranking": "ranking"}.get(kind, "multiple_choice")
     codes = one.put_choices(kind, [(str(each.get("id")), each.get("label")) for each in items(source.get("choices"))])
     one.mark(codes, {"other"}, {"none"})
-    if source.get("shuffleOption") not in {"none", None}:
+    if source.get("shuffleOption", "none") != "none":
         one.item["randomize"] = True
     if source.get("displayType") == "dropdown" and one.item["type"] == "single_choice":
         one.item["style"] = "dropdown"
@@ -438,7 +439,7 @@ def _pictures(one: Making) -> Item:
 
 
 def _text(one: Making) -> Item:
-    source, kind = one.source, one.source.get("inputType") or "text"
+    source, kind = one.source, str(one.source.get("inputType") or "text")
     if kind in {"email", "phone"}:
         one.item |= {"type": "contact", "contact_fields": [kind]}
         return {"parts": {kind: kind}}
@@ -476,7 +477,7 @@ def _matrix(one: Making) -> Item:
         for name in ("rows", "columns")
     )
     keys, codes = one.put_rows(rows), one.put_choices("matrix", columns)
-    if one.source.get("shuffleOption") not in {"none", None}:
+    if one.source.get("shuffleOption", "none") != "none":
         one.item["randomize"] = True
     return {
         "codes": {str(int(code) - 1): value for code, value in codes.items()},

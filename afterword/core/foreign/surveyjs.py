@@ -374,7 +374,7 @@ def _boolean(one: Making) -> Item:
 
 def _text(one: Making) -> Item:
     source, item = one.source, one.item
-    kind, least, most = source.get("inputType", "text"), source.get("min"), source.get("max")
+    kind, least, most = str(source.get("inputType", "text")), source.get("min"), source.get("max")
     if source["type"] == "slider":
         kind, least, most = "range", source.get("min", 0), source.get("max", 100)
     if kind in {"email", "tel"}:

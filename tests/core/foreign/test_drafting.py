@@ -1,7 +1,11 @@
 """Parts of the readers of Formbricks, SurveyJS and XLSForm, each by itself."""
 
+import json
+from collections.abc import Iterator
+
 import pytest
 
+from afterword import errors
 from afterword.core.foreign.drafting import Draft, Subject, Unreadable, condition_of, names_of
 from afterword.core.foreign.expressions import SURVEYJS, read
 from afterword.core.foreign.parts import Condition
@@ -83,3 +87,28 @@ def test_each_format(name: str) -> None:
     assert {1: "Ψωμί", 2: "Κέικ"} == first.translations["el"].choices
     assert "answer.a" in second.title
     assert second.show_if is not None or first.jumps
+
+
+@pytest.mark.parametrize("value", [None, 0, 1e300, True, "x", [], {}, [[1]], {"default": {}}, "é" * 600])
+@pytest.mark.parametrize("name", ["formbricks", "surveyjs"])
+def test_a_value_of_another_type_anywhere(name: str, value: object) -> None:
+    """A member that is not what it should be is refused or told, wherever it stands."""
+    for path in _paths(json.loads(SAMPLES[name])):
+        document = json.loads(SAMPLES[name])
+        inside = document
+        for step in path[:-1]:
+            inside = inside[step]
+        inside[path[-1]] = value
+        try:
+            Taken(json.dumps(document).encode())
+        except errors.Invalid as refused:
+            assert refused.detail  # noqa: PT017
+
+
+def _paths(document: object, *above: int | str) -> Iterator[tuple[int | str, ...]]:
+    pairs = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    for step, inside in pairs:
+        yield (*above, step)
+        yield from _paths(inside, *above, step)
