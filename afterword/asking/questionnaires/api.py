@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.questionnaires import access, arrivals, files, service, store
+from afterword.asking.questionnaires import access, arrivals, departures, files, service, store
 from afterword.asking.questionnaires.files import Edition
 from afterword.core import foreign
 from afterword.core.foreign.parts import BYTES_MAX
@@ -25,7 +25,7 @@ from afterword.kit.nouns.declaration import Editable
 from afterword.kit.nouns.structs import changes_as, shown_as
 from afterword.kit.web import fields, uploads
 from afterword.kit.web.fields import UNSET, UnsetType
-from afterword.kit.web.operations import Answer, Call, Download, Routes
+from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.uploads import Upload
 from afterword.tenants.organizations import checks
 from afterword.tenants.organizations.applications import get_first_application_id
@@ -360,18 +360,6 @@ def _arrival_answer(questionnaire_id: str | None, arrival: arrivals.Arrival) -> 
     )
 
 
-@routes.get(
-    "/q/questionnaire/{questionnaire_id}/file",
-    media_types=(files.MEDIA_TYPE,),
-    summary="Get questionnaire as a file",
-    description="The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it.",
-)
-async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
-    questionnaire_id = call.ids["questionnaire_id"]
-    content = (await service.written(db, caller=call.caller, questionnaire_id=questionnaire_id)).encode()
-    return Answer(download=Download.of(f"{files.MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", content))
-
-
 @routes.patch(
     "/q/questionnaire/{questionnaire_id}",
     body=QuestionnaireUpdate,
@@ -506,5 +494,5 @@ def _version_of(version: store.PublishedVersion, zone: tzinfo) -> fields.Resourc
     return QuestionnaireVersion.of(version, zone, definition=drafts.shown(version.definition))
 
 
-# One package; the reference lists its three families separately.
-routes.all.extend([*group_routes.all, *question_routes.all])
+# One package; the reference lists its families separately.
+routes.all.extend([*departures.routes.all, *group_routes.all, *question_routes.all])

@@ -292,10 +292,16 @@ async def _from_file(settings: Mapping[str, Any], *, now: datetime) -> tuple[dic
 
 async def written(db: Database, *, caller: Caller, questionnaire_id: str) -> str:
     """The file of its draft, or of its published version where no draft was begun. Raises NotFound."""
+    questionnaire, document = await newest(db, caller=caller, questionnaire_id=questionnaire_id)
+    settings = {name: getattr(questionnaire, name) for name in files.SETTINGS}
+    return files.written(settings, document or {})
+
+
+async def newest(db: Database, *, caller: Caller, questionnaire_id: str) -> tuple[Questionnaire, dict[str, Any] | None]:
+    """The questionnaire and the document of its draft, else of its published version. Raises NotFound."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     editions = await _editions(db, questionnaire)
-    settings = {name: getattr(questionnaire, name) for name in files.SETTINGS}
-    return files.written(settings, editions[-1] if editions else {})
+    return questionnaire, editions[-1] if editions else None
 
 
 async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:

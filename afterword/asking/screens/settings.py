@@ -10,12 +10,12 @@ from afterword import errors
 from afterword.asking.questionnaires import (
     access,
     api,
+    departures,
     drafts,
     service as questionnaires_service,
     store,
     visuals as themes,
 )
-from afterword.asking.questionnaires.files import MEDIA_TYPE
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
 from afterword.asking.screens import arrivals, question_form, questionnaires
@@ -31,7 +31,6 @@ from afterword.kit.db import Database
 from afterword.kit.texts import LANGUAGES, SOURCE_LANGUAGE, Marked, Texts
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html
-from afterword.kit.web.operations import Download
 from afterword.tenants.screens import members as settings
 
 TEMPLATES_MAX: Final = 200
@@ -151,9 +150,27 @@ def _book(visit: Visit, name: str) -> dict[str, Any]:
 
 @routes.get(f"{ONE}/file", scope="Questionnaire.Read")
 async def download_file(visit: Visit) -> Response:
-    questionnaire_id = visit.id("questionnaire_id")
-    text = await visit.load(questionnaires_service.written, caller=visit.caller, questionnaire_id=questionnaire_id)
-    return download(Download.of(f"{MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", text.encode()))
+    name = next((one for one in departures.TARGETS if one == visit.query.get("format")), None)
+    return download(await visit.load(departures.download, caller=visit.caller, **visit.ids, name=name))
+
+
+@routes.get(f"{ONE}/files", scope="Questionnaire.Read")
+async def list_files(visit: Visit) -> Response:
+    """Our own file, and one for each other system with what it cannot hold."""
+    found: list[dict[str, Any]] = []
+    async with visit.read() as db:
+        one = await access.get(db, caller=visit.caller, **visit.ids)
+        for name, target in departures.TARGETS.items():
+            made = await departures.written(db, caller=visit.caller, **visit.ids, name=name)
+            lines = [(line.title, [visit.words.said(each) for each in line.sentences]) for line in made.lines]
+            found.append({"name": name, "label": f"{target.label} (.{target.ending})", "lines": lines})
+    return visit.page(
+        "questionnaire_files.html",
+        title=visit.words("Download it as a file"),
+        name=one.display_name,
+        path=f"{PATH}/{one.questionnaire_id}",
+        files=found,
+    )
 
 
 @routes.post(f"{ONE}/settings", scope="Questionnaire.Update", again=(errors.Invalid, errors.Stale))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.core.foreign import limesurvey, qualtrics, typeform
+from afterword.core.foreign import formbricks, limesurvey, qualtrics, surveyjs, typeform, xlsform
 from afterword.core.foreign.parts import BYTES_MAX, Format, Line, Read, unreadable
 from afterword.core.foreign.settling import settle
 from afterword.errors import Sentence, TooLarge
@@ -14,6 +14,9 @@ FORMATS: Final[tuple[Format, ...]] = (
     limesurvey.TABLE,
     qualtrics.FORMAT,
     typeform.FORMAT,
+    formbricks.FORMAT,
+    surveyjs.FORMAT,
+    xlsform.FORMAT,
 )
 
 

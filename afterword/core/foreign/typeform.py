@@ -25,8 +25,7 @@ from afterword.core.foreign.objects import (
     objects,
 )
 from afterword.core.foreign.parts import Condition, Entry, Format, Keys, Pipe, Read, leaf
-from afterword.core.questionnaires import endings
-from afterword.core.questionnaires import question_types as types
+from afterword.core.questionnaires import endings, question_types as types
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX
 from afterword.core.questionnaires.questions import ROWS_MAX
 from afterword.errors import Sentence

@@ -68,6 +68,10 @@ UNREADABLE: Final = "This workbook cannot be read. Save its list as “CSV UTF-8
 _PLACE: Final = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]*)(\d*)""")
 _VALUE: Final = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^<>]*)?>([^<]*)")
 _OPENED: Final = re.compile(rb"<(?:[\w.-]+:)?v[\s>]")
+_EMPTY: Final = re.compile(
+    rb"""<((?:[\w.-]+:)?)(?:c|row)(?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*(?:/>|>\s*</\1(?:c|row)\s*>)"""
+)
+"""Cells and rows that have a format alone, as programs write them for a whole column."""
 _END_OF_TEXT: Final = re.compile(rb"</(?:[\w.-]+:)?si\s*>")
 
 
@@ -279,23 +283,29 @@ def repaired(text: str, reading: Reading, *, corrected: str, separator: str, num
 
 def csv_of(content: bytes) -> bytes:
     """The one sheet that has cells, in UTF-8. Raises Malformed, TooLarge."""
-    import python_calamine  # noqa: PLC0415  1 MB, for workbooks alone
-
-    visible = python_calamine.SheetVisibleEnum.Visible
-    try:
-        workbook = python_calamine.load_workbook(io.BytesIO(_bounded(content)))
-        names = [one.name for one in workbook.sheets_metadata if one.visible == visible]
-        found = {name: rows for name in names if (rows := workbook.get_sheet_by_name(name).to_python())}
-    except (python_calamine.CalamineError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError):
-        raise errors.Malformed(UNREADABLE, "malformed_encoding") from None
+    found = {name: rows for name, rows in sheets_of(content).items() if rows}
     if not found:
         raise errors.Malformed("This workbook has no rows.", "malformed_encoding")
     if len(found) > 1:
         text = "This workbook has several sheets: “{names}”. Save the one with the list alone."
         raise errors.Malformed(Sentence(text, names="”, “".join(found)), "malformed_encoding")
     table = io.StringIO(newline="")
-    csv.writer(table, lineterminator="\n").writerows([_text(cell) for cell in row] for row in found.popitem()[1])
+    csv.writer(table, lineterminator="\n").writerows(found.popitem()[1])
     return table.getvalue().encode()
+
+
+def sheets_of(content: bytes) -> dict[str, list[list[str]]]:
+    """The rows of all visible sheets of a workbook, as texts. Raises Malformed, TooLarge."""
+    import python_calamine  # noqa: PLC0415  1 MB, for workbooks alone
+
+    visible = python_calamine.SheetVisibleEnum.Visible
+    try:
+        workbook = python_calamine.load_workbook(io.BytesIO(_bounded(content)))
+        names = [one.name for one in workbook.sheets_metadata if one.visible == visible]
+        sheets = {name: workbook.get_sheet_by_name(name).to_python() for name in names}
+    except (python_calamine.CalamineError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError):
+        raise errors.Malformed(UNREADABLE, "malformed_encoding") from None
+    return {name: [[_text(cell) for cell in row] for row in rows] for name, rows in sheets.items()}
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------
@@ -548,9 +558,9 @@ def _check_sheet(part: bytes, sizes: list[int]) -> None:
     is_odd = b"<!" in part or b"\x00" in part or any(b"&#" in value for value in values)
     if is_odd or len(_OPENED.findall(part)) != len(values):
         raise zipfile.BadZipFile
-    places = _PLACE.findall(part)
-    row = max((int(digits[:8] or 0) for digits in {digits for _, digits in places}), default=0)
-    column = max((_number_of(letters[:4]) for letters in {letters for letters, _ in places}), default=0)
+    row, column = _extent(part)
+    if row > ROWS_MAX + 1 or column > COLUMNS_MAX or row * column > CELLS_MAX:
+        row, column = _extent(_EMPTY.sub(b"", _EMPTY.sub(b"", part)))  # without cells, then rows, that hold nothing
     numbers = (int(value) for value in values if len(value) < len(str(UNPACKED_BYTES_MAX)) and value.isdigit())
     characters = sum(sizes[number] for number in numbers if number < len(sizes))
     if row > ROWS_MAX + 1 or column > COLUMNS_MAX:
@@ -558,6 +568,13 @@ def _check_sheet(part: bytes, sizes: list[int]) -> None:
         raise errors.TooLarge(Sentence(text, rows=ROWS_MAX, columns=COLUMNS_MAX))
     if max(row * column, len(values)) > CELLS_MAX or characters > TEXT_BYTES_MAX:
         raise errors.TooLarge(TOO_LARGE)
+
+
+def _extent(part: bytes) -> tuple[int, int]:
+    """The number of its last row and column."""
+    places = _PLACE.findall(part)
+    row = max((int(digits[:8] or 0) for digits in {digits for _, digits in places}), default=0)
+    return row, max((_number_of(letters[:4]) for letters in {letters for letters, _ in places}), default=0)
 
 
 def _number_of(letters: bytes) -> int:

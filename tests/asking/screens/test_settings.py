@@ -57,6 +57,23 @@ async def test_file(office: Office, browser: Browser) -> None:
         assert await draft_of(office, mine) == await draft_of(theirs, copied.headers["location"].split("?")[0])
 
 
+async def test_files_for_others(office: Office, browser: Browser, path: str) -> None:
+    """The page tells what the file of another system cannot hold."""
+    await saved(browser, await added(browser, path, "csat"), type="csat", title="How was it?")
+    page = text_of(await browser.get(f"{path}/files"))
+    assert ("SurveyJS has no question of this kind" in page, "How was it?" in page) == (True, True)
+    assert "LimeSurvey has no question of this kind" in page
+    for name, ending in (("limesurvey", ".lss"), ("surveyjs", ".json"), ("another", ".yaml")):
+        file = await browser.get(f"{path}/file?format={name}")
+        assert (200, True) == (file.status_code, ending in file.headers["content-disposition"])
+    async with browser_of(office.pool) as other:
+        await found(office.pool, domain="volos", email="vas@volos.example")
+        await log_in(other, email="vas@volos.example")
+        assert [404, 404] == [
+            (await other.get(f"{path}/{name}")).status_code for name in ("files", "file?format=surveyjs")
+        ]
+
+
 async def test_settings(browser: Browser, path: str) -> None:
     match = re.search(r'name="version" value="(\d+)"', (await browser.get(f"{path}/settings")).text)
     assert match is not None

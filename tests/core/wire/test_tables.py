@@ -163,11 +163,20 @@ class TestRefused:
         with pytest.raises(errors.TooLarge):
             tables.csv_of(content)
 
-    def test_a_cell_far_away(self) -> None:
+    @pytest.mark.parametrize("old", [b'<c r="B1" ', b"<c q='/>' r=\"SF99999\" "])
+    def test_a_cell_far_away(self, old: bytes) -> None:
         """Two cells are read as a table of all that lies between them."""
-        far = changed(workbook([["a", "b"]]), "sheet1.xml", b'r="B1"', b'r="SF99999"')
+        far = changed(workbook([["a", "b"]]), "sheet1.xml", b'<c r="B1" ', old.replace(b"B1", b"SF99999"))
         with pytest.raises(errors.TooLarge):
             tables.csv_of(far)
+
+    def test_cells_far_away_that_hold_nothing(self) -> None:
+        """Programs write the format of a whole column, down to the last row that there could be."""
+        cells = b'<c r="XFD1048576" s="1"/><c r="A9" t="n"></c>'
+        empty = b'<row r="1048576" spans="1:2">%b</row><row r="1048577" ht="15" />' % cells
+        sheet = changed(workbook([["a", "b"]]), "sheet1.xml", b"</sheetData>", empty + b"</sheetData>")
+        assert b"a,b\n" == tables.csv_of(sheet)
+        assert {"S0": [["a", "b"]]} == tables.sheets_of(sheet)
 
 
 def test_values() -> None:

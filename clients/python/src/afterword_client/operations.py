@@ -652,10 +652,23 @@ class Questionnaires(Family):
     def get_questionnaire_file(self, questionnaire_id: str) -> Iterator[bytes]:
         """Get questionnaire as a file.
 
-        The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it. Needs
-        `Questionnaire.Read`.
+        The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it. `format`
+        gives a file for another system. Needs `Questionnaire.Read`.
         """
-        return self._transport.stream(f"/q/questionnaire/{_segment(questionnaire_id)}/file")
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/file", query={"format": format}
+        ).read(dict[str, Any])
+
+    def get_questionnaire_file_report(
+        self, questionnaire_id: str, *, format: Literal["limesurvey", "surveyjs"] | None = None
+    ) -> models.QuestionnaireFileReport:
+        """Get what a questionnaire file cannot hold.
+
+        The things that the file for another system lacks, or has differently, and why. Needs `Questionnaire.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/file/report", query={"format": format}
+        ).read(models.QuestionnaireFileReport)
 
     def list_library(self, *, limit: int = 100) -> Iterator[models.LibraryEntry]:
         """Get all questionnaires of the library.

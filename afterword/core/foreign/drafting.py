@@ -1,0 +1,346 @@
+"""Parts of the readers of Formbricks, SurveyJS and XLSForm: texts by language, choices, conditions on their codes."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from afterword.core.foreign import parts
+from afterword.core.foreign.expressions import Tree, Unreadable
+from afterword.core.foreign.parts import Condition, Entry, Keys, Kind, Pipe, Read, Values
+from afterword.core.questionnaires.conditions import boolean_of, date_of, number_of
+from afterword.core.questionnaires.question_types import (
+    CHOICES_MAX,
+    END_LABEL_CHARACTERS_MAX,
+    FILE_BYTES_DEFAULT,
+    FILE_BYTES_MIN,
+    FILE_TYPES_DEFAULT,
+    LABEL_CHARACTERS_MAX,
+    TITLE_CHARACTERS_MAX,
+    TYPES,
+)
+from afterword.errors import Sentence
+
+Item = dict[str, Any]  # a part of the document of our file
+NOTHING_LIKE: Final = "Afterword has nothing like {name}, so it is left out."
+NO_PLACE: Final = "Afterword has no place for these parts of it: {names}."
+NO_REDIRECT: Final = "Afterword leads nobody away by itself. The page after completion has a button to the address."
+ONE_CHOICE: Final = "It has one choice alone, so it became a tick."
+NOT_OF: Final = "This is not a file of {name}."
+FILES_MAX: Final = 2  # of a question that takes several; ten such questions have all bytes that a response may have
+_FILES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("jpg", "jpeg", "png", "webp", "gif", "heic", "image"), "picture"), "pdf": "pdf",
+    **dict.fromkeys(("doc", "docx", "odt", "document"), "document"), **dict.fromkeys(("csv", "txt", "text"), "text"),
+    **dict.fromkeys(("xls", "xlsx", "ods"), "spreadsheet"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A question that conditions of the file may name. `codes`: our values; `parts`: keys of rows, names of fields."""
+
+    key: str
+    type: str
+    codes: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def compared(self, operator: str, value: object = None, part: str = "") -> Condition:
+        """Our condition. Raises Unreadable for a value or comparison that the question does not have."""
+        subject, kind = f"question:{self.key}", TYPES[self.type].subject
+        if part:
+            if part not in self.parts:
+                raise Unreadable
+            subject, kind = f"{subject}:{self.parts[part]}", "integer" if TYPES[self.type].has_rows else "text"
+        if (value is None or value == "") and operator in {"equal", "not_equal"}:
+            operator = "is_empty" if operator == "equal" else "is_not_empty"
+        if operator == "is_true" and kind == "boolean":
+            return parts.leaf(subject, "equal", value=True)
+        if operator in {"is_empty", "is_not_empty", "is_true"}:
+            return parts.leaf(subject, "is_empty" if operator == "is_empty" else "is_not_empty")
+        found = [self._value(kind, one) for one in (value if isinstance(value, tuple) else (value,))]
+        return _with_values(subject, kind, operator, found)
+
+    def _value(self, kind: str, value: object) -> object:
+        """The value as our conditions have it."""
+        code = str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+        number = number_of(value)
+        match kind:
+            case "integer" | "integers" if self.codes and code in self.codes:
+                return self.codes[code]
+            case "integer" if not self.codes and number is not None and number == int(number):
+                return int(number)
+            case "number" if number is not None:
+                return int(number) if number == int(number) else float(number)
+            case "boolean" if (found := self.codes.get(code, boolean_of(value))) is not None:
+                return found
+            case "date" | "date_time" if date_of(code) is not None:
+                return code
+            case "text" | "time":
+                return code
+            case _:
+                raise Unreadable
+
+
+def _with_values(subject: str, kind: str, operator: str, values: Sequence[object]) -> Condition:
+    is_several = kind == "integers"
+    if operator in {"equal", "not_equal"} and is_several:
+        return parts.leaf(subject, operator, list(values))
+    has, lacks = ("contains", "not_contains") if kind in {"integers", "text"} else ("equal", "not_equal")
+    inner = {"contains": has, "not_contains": lacks, "all_of": has, "in": "contains" if is_several else "equal",
+        "none_of": "not_contains" if is_several else "not_equal"}.get(operator, operator)  # fmt: skip
+    if len(values) > 1 and operator in {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}:
+        raise Unreadable
+    found = [parts.leaf(subject, inner, one) for one in values]
+    return _found((parts.any_of if operator == "in" else parts.all_of)(found))
+
+
+def _found(condition: Condition | None) -> Condition:
+    if condition is None:
+        raise Unreadable
+    return condition
+
+
+@dataclass(slots=True)
+class Draft:
+    """A document in the making. `languages`: our locales by the names of the file, the default first."""
+
+    languages: dict[str, str]
+    read: Read = field(default_factory=Read)
+    keys: Keys = field(default_factory=Keys)
+    asked: dict[str, Subject] = field(default_factory=dict[str, Subject])
+    groups: list[Item] = field(default_factory=list[Item])
+    group_keys: Keys = field(default_factory=Keys)
+
+    @property
+    def locale(self) -> str:
+        return next(iter(self.languages.values()))
+
+    @property
+    def questions(self) -> list[Item]:
+        return [one for group in self.groups for one in group["questions"]]
+
+    def texts(self, value: object) -> dict[str, str]:
+        """The texts of a value by our locales: a text alone is of the default one."""
+        if not isinstance(value, Mapping):
+            return {self.locale: str(value)} if parts.plain(value) else {}
+        found: dict[str, str] = {}
+        for name, locale in self.languages.items():
+            if isinstance(text := value.get(name), str) and text.strip():
+                found.setdefault(locale, text)
+        return found
+
+    def text(self, value: object) -> str:
+        """The words of a text in the default language, or in the first that it has."""
+        found = self.texts(value)
+        return parts.plain(found.get(self.locale) or next(iter(found.values()), ""))
+
+    def answered(self, name: str) -> Subject:
+        """The question of a name that has answers. Raises Unreadable."""
+        found = self.asked.get(name)
+        if found is None or found.type == "statement":
+            raise Unreadable
+        return found
+
+    def begin(self, kind: Kind, place: str, title: object, source: Mapping[str, Any] | None = None) -> "Making":
+        """Begins a question, an ending or a text, whose line says what becomes of it."""
+        key = self.keys.give(place) if kind in {"question", "ending"} else ""
+        return Making(self, Entry(kind, place, self.text(title) or place, key), source or {})
+
+    def leave_out(self, kind: Kind, place: str, title: object, name: str) -> None:
+        self.read.leave_out(kind, place, self.text(title) or place, Sentence(NOTHING_LIKE, name=name[:100]))
+
+    def group(self, name: str) -> Item:
+        self.groups.append({"key": self.group_keys.give(name, "g"), "questions": []})
+        return self.groups[-1]
+
+    def condition(self, entry: Entry, read: Callable[[], Condition | bool]) -> Condition | bool | None:
+        """A condition that `read` gives, with its line; None where Afterword cannot express it."""
+        try:
+            found = read()
+        except Unreadable:
+            found = None
+        if found is None or (isinstance(found, dict) and not parts.is_small(found)):
+            entry.left_out(Sentence(parts.NO_CONDITION, text=parts.split(entry.title, 200)[0]))
+            found = None
+        self.read.lines.append(entry.line)
+        return found
+
+    def leave_out_settings(self, settings: Mapping[str, object], names: Iterable[str]) -> None:
+        if left := names_of(settings, names):
+            self.read.leave_out("setting", "survey", "", Sentence(NO_PLACE, names=left))
+
+    def finish(self, **members: Any) -> Read:
+        """The document, without groups that hold nothing."""
+        self.read.document = {
+            **{name: value for name, value in members.items() if value},
+            "default_locale": self.locale,
+            "locales": list(dict.fromkeys(self.languages.values())),
+            "groups": [one for one in self.groups if one["questions"]],
+        }
+        return self.read
+
+
+@dataclass(slots=True)
+class Making:
+    """A question, an ending or a text in the making: `item`, of `source` in the file. `pipe`: for its texts."""
+
+    draft: Draft
+    entry: Entry
+    source: Mapping[str, Any]
+    pipe: Pipe | None = None
+    item: Item = field(default_factory=dict[str, Any])
+
+    def put(self, name: str, value: object, characters_max: int) -> None:
+        """Sets a text and its translations."""
+        for locale, written in self.draft.texts(value).items():
+            self.set(locale, name, self.entry.text(written, characters_max, self.pipe))
+
+    def put_title(self, title: object, more: object = "") -> None:
+        """Sets title and description of a question; one without a title has the name of its place."""
+        titles, below = self.draft.texts(title), self.draft.texts(more)
+        for locale in dict.fromkeys((*titles, *below)):
+            found = self.entry.title_and_help(titles.get(locale, ""), below.get(locale, ""), self.pipe)
+            if not found["title"]:
+                found = {"title": parts.split(found.get("description", ""), TITLE_CHARACTERS_MAX)[0]}
+            for name, text in found.items():
+                self.set(locale, name, text)
+        self.item.setdefault("title", self.entry.place or "…")
+
+    def set(self, locale: str, name: str, text: str) -> None:
+        if text and locale != self.draft.locale:
+            self.item.setdefault("translations", {}).setdefault(locale, {})[name] = text
+            self.item.setdefault(name, text)
+        elif text:
+            self.item[name] = text
+
+    def put_ends(self, low: object, high: object) -> None:
+        self.put("low_label", low, END_LABEL_CHARACTERS_MAX)
+        self.put("high_label", high, END_LABEL_CHARACTERS_MAX)
+
+    def put_choices(self, kind: str, labels: Sequence[tuple[str, object]]) -> dict[str, int | bool]:
+        """Sets the type and the choices from their codes and labels, and gives our values by code."""
+        item, values = self.item, Values.of(list(dict.fromkeys(code for code, _ in labels)), self.entry).by_code
+        item["type"] = kind
+        if len(values) == 1 and kind in {"single_choice", "multiple_choice"}:
+            self.entry.changed(Sentence(ONE_CHOICE))
+            item["type"] = "consent"
+            self.put("description", labels[0][1], LABEL_CHARACTERS_MAX)
+            return dict.fromkeys(values, True)
+        self._labelled("choices", "value", {values[code]: one for code, one in labels})
+        if kind == "single_choice" and len(values) > CHOICES_MAX:
+            item["style"] = "dropdown"
+        return dict(values)
+
+    def put_rows(self, labels: Sequence[tuple[str, object]]) -> dict[str, str]:
+        """Sets the rows, and gives our keys by code."""
+        keys = Keys()
+        given = {code: keys.give(code, "r") for code, _ in labels}
+        self._labelled("rows", "key", {given[code]: one for code, one in labels})
+        return given
+
+    def _labelled(self, group: str, identity: str, labels: Mapping[Any, object]) -> None:
+        self.item[group] = [{identity: value, "label": str(value)} for value in labels]
+        for one, label in zip(self.item[group], labels.values(), strict=True):
+            for locale, written in self.draft.texts(label).items():
+                text = self.entry.text(written, LABEL_CHARACTERS_MAX)
+                if text and locale == self.draft.locale:
+                    one["label"] = text
+                elif text:
+                    own = self.item.setdefault("translations", {}).setdefault(locale, {})
+                    own.setdefault(group, {})[str(one[identity])] = text
+
+    def mark(self, codes: Mapping[str, int | bool], other: Iterable[str], exclusive: Iterable[str] = ()) -> None:
+        """Marks the choices that open a text, and of several those that exclude the others."""
+        others, alone = ({codes.get(code) for code in named} for named in (other, exclusive))
+        for one in self.item.get("choices", ()):
+            if self.item["type"] != "ranking" and one["value"] in others:
+                one["other"] = True
+            elif self.item["type"] == "multiple_choice" and one["value"] in alone:
+                one["exclusive"] = True
+
+    def put_files(self, endings: Iterable[object], *, is_several: bool = False, bytes_max: int = 0) -> None:
+        """A question for files. `endings`: of their names, or kinds such as `image/*`; `bytes_max`: 0 for no limit."""
+        words = (str(one).lower().strip(" .").partition("/*")[0].rpartition("/")[2] for one in endings)
+        kinds = dict.fromkeys(_FILES[one] for one in words if one in _FILES)
+        self.item |= {"type": "file", "file_types": list(kinds or FILE_TYPES_DEFAULT)}
+        self.item["files_max"] = FILES_MAX if is_several else 1
+        self.item["bytes_max"] = max(min(bytes_max or FILE_BYTES_DEFAULT, FILE_BYTES_DEFAULT), FILE_BYTES_MIN)
+
+    def lose(self, names: str) -> None:
+        """Says that these parts are lost; nothing where there are none."""
+        if names:
+            self.entry.lost(Sentence(NO_PLACE, names=names))
+
+    def ask(self, **asked: Any) -> None:
+        """Puts the question into the last group; `asked` are members of its `Subject`."""
+        self.item["key"] = self.entry.key
+        self.draft.groups[-1]["questions"].append(self.item)
+        self.draft.asked.setdefault(self.entry.place, Subject(self.entry.key, self.item["type"], **asked))
+        self.draft.read.lines.append(self.entry.line)
+
+    def end(self) -> Item:
+        """Ends what is no question."""
+        self.draft.read.lines.append(self.entry.line)
+        return self.item
+
+
+Compared = Callable[[str, str, object], Condition]  # of a name of the file, an operator, and a value or a tuple of them
+
+
+def condition_of(tree: Tree, compared: Compared, call: Callable[[str, Sequence[Tree]], Condition]) -> Condition:
+    """Our condition for a tree of `expressions`; `call`: for a function. Raises Unreadable."""
+    match tree:
+        case ("and" | "or" as kind, inside):
+            below = [condition_of(one, compared, call) for one in inside]
+            found = _found(parts.all_of(below) if kind == "and" else parts.any_of(below))
+        case ("not", inside):
+            found = parts.negated(condition_of(inside, compared, call))
+        case ("is", operator, [("name", name)]):
+            found = compared(name, operator, None)
+        case ("is", operator, [("name", name), right]):
+            found = compared(name, operator, _constant(right))
+        case ("is", operator, [left, ("name", name)]):
+            found = compared(name, _MIRRORED.get(operator, operator), _constant(left))
+        case ("is", operator, [("call", name, inside), right]):
+            found = call(f"{name} {operator}", [*inside, right])
+        case ("name", name):
+            found = compared(name, "is_true", None)
+        case ("call", name, inside):
+            found = call(name, inside)
+        case _:
+            raise Unreadable
+    return found
+
+
+_MIRRORED: Final = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
+
+
+def _constant(tree: Tree) -> object:
+    match tree:
+        case ("value", value):
+            return value
+        case ("list", inside):
+            return tuple(_constant(one) for one in inside)
+        case ("call", "date" | "number" | "string", [inside]):
+            return _constant(inside)
+        case _:
+            raise Unreadable
+
+
+def members(value: object) -> dict[str, Any]:
+    """A JSON object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[dict[str, Any]]:
+    """The objects of a JSON list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def strings(value: object) -> list[str]:
+    """The texts of a JSON list."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def names_of(found: Mapping[str, object], names: Iterable[str]) -> str:
+    """Those of these members that hold something, for a sentence."""
+    return ", ".join(name for name in names if found.get(name) not in (None, "", [], {}, False))

@@ -1,0 +1,314 @@
+"""A questionnaire as the structure of a survey of LimeSurvey, 5 to 7 (`.lss`)."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Final
+
+from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.questionnaires.conditions import Leaf
+from afterword.core.questionnaires.endings import localized
+from afterword.core.questionnaires.question_types import Choice, Question
+from afterword.errors import Sentence
+
+LABEL: Final = "LimeSurvey"
+VERSION: Final = 500  # of its database, from which on texts stand in tables of their own
+SURVEY: Final = 100_001  # another number is given where a survey has this one
+CODE_CHARACTERS_MAX: Final = 20
+OTHER: Final = "-oth-"
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_OPERATORS: Final[Mapping[str, str]] = {
+    "equal": "==", "not_equal": "!=", "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=",
+}  # fmt: skip
+_TYPES: Final[Mapping[str, str]] = {
+    "choice": "L", "choices": "M", "yes_no": "Y", "matrix": "F", "ranking": "R", "text": "T", "number": "N",
+    "date": "D", "time": "D", "date_time": "D", "consent": "M", "contact": "Q", "files": "|", "none": "X", "scale": "L",
+}  # fmt: skip
+_ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
+    "choices": {"min_answers": "choices_min", "max_answers": "choices_max"}, "ranking": {"max_answers": "rank_max"},
+    "text": {"maximum_chars": "length_max"}, "files": {"max_num_of_files": "files_max"},
+    "number": {"min_num_value_n": "number_min", "max_num_value_n": "number_max"},
+    "date": {"date_min": "date_min", "date_max": "date_max"},
+    "date_time": {"date_min": "date_min", "date_max": "date_max"},
+}  # fmt: skip
+_FORMATS: Final[Mapping[str, str]] = {"date": "yyyy-mm-dd", "time": "HH:MM", "date_time": "yyyy-mm-dd HH:MM"}
+_FILES: Final[Mapping[str, str]] = {
+    "picture": "png,jpg,jpeg,gif,webp", "pdf": "pdf", "document": "docx,odt", "spreadsheet": "xlsx,ods",
+    "text": "txt,csv",
+}  # fmt: skip
+_TABLES: Final = (
+    "answers", "answer_l10ns", "groups", "group_l10ns", "questions", "subquestions", "question_l10ns",
+    "question_attributes", "surveys", "surveys_languagesettings",
+)  # fmt: skip
+
+
+def written(source: Source) -> Written:
+    writer = _Writer(source, LABEL)
+    return Written(writer.document().encode(), tuple(writer.lines))
+
+
+@dataclass(slots=True)
+class _Writer(Writer):
+    rows: dict[str, list[dict[str, object]]] = field(default_factory=lambda: {name: [] for name in _TABLES})
+    codes: set[str] = field(default_factory=set[str])
+
+    def document(self) -> str:
+        definition = self.definition
+        for one in definition.questions():
+            self.names[one.question_id] = self._code(one.key or one.question_id, self.codes)
+        shown = shown_when(definition)
+        for order, group in enumerate(definition.groups, start=1):
+            self._add(
+                "groups",
+                gid=order,
+                sid=SURVEY,
+                group_order=order,
+                randomization_group="",
+                grelevance="" if group.enabled else "0",
+            )
+            titles, below = self.texts(group, "title"), self.texts(group, "description")
+            for locale in definition.locales:
+                name = self._html(titles.get(locale) or titles.get(definition.default_locale, "")) or str(order)
+                self._add(
+                    "group_l10ns",
+                    gid=order,
+                    group_name=name,
+                    description=self._html(below.get(locale, "")),
+                    language=locale,
+                )
+            for place, question in enumerate(group.questions, start=1):
+                relevance = self.condition(question, shown[question.question_id], self._leaf)
+                self._question(question, gid=order, order=place, relevance=relevance or "1")
+        self._survey()
+        languages = "".join(f"<language>{escape(one)}</language>" for one in definition.locales)
+        tables = "\n".join(_table(name, rows) for name, rows in self.rows.items() if rows)
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<document>\n<LimeSurveyDocType>Survey</LimeSurveyDocType>\n'
+            f"<DBVersion>{VERSION}</DBVersion>\n<languages>{languages}</languages>\n{tables}\n</document>\n"
+        )
+
+    def _add(self, table: str, **values: object) -> None:
+        self.rows[table].append(values)
+
+    @staticmethod
+    def _code(name: str, given: set[str]) -> str:
+        """A code of letters and digits that begins with a letter; capitals alone tell no two apart."""
+        code = re.sub(r"[^A-Za-z0-9]", "", name)[: CODE_CHARACTERS_MAX - 3]
+        code = code if code[:1].isalpha() else f"Q{code}"
+        chosen, number = code, 2
+        while chosen.lower() in given:
+            chosen, number = f"{code}{number}", number + 1
+        given.add(chosen.lower())
+        return chosen
+
+    def _html(self, text: str) -> str:
+        return self.piped(text, self._variable, _literal)
+
+    def _variable(self, name: str) -> str | None:
+        found = self.of_answer(name)
+        return f"{{{self._name(*found)}.shown}}" if found else None
+
+    def _name(self, question: Question, part: str) -> str:
+        return self.names[question.question_id] + (f"_{self.names[question.question_id + part]}" if part else "")
+
+    # Questions
+
+    def _question(self, question: Question, *, gid: int, order: int, relevance: str) -> None:
+        qid = len(self.rows["questions"]) + 1
+        kind, attributes = self._kind(question)
+        is_other = question.other_choice is not None
+        self._add(
+            "questions", qid=qid, parent_qid=0, sid=SURVEY, gid=gid, type=kind, title=self.names[question.question_id],
+            preg="", other="Y" if is_other else "N", mandatory="Y" if question.is_required else "N", encrypted="N",
+            question_order=order, scale_id=0, same_default=0, relevance=relevance, modulename="",
+        )  # fmt: skip
+        titles = {} if question.shape == "consent" else self.texts(question, "title")
+        self._texts(qid, titles, self.texts(question, "description"))
+        attributes |= {"random_order": 1} if question.randomize else {}
+        attributes |= {} if question.enabled else {"hidden": 1}
+        for name, value in attributes.items():
+            self._add("question_attributes", qid=qid, attribute=name, value=value, language="")
+        if is_other and question.other_choice is not None:
+            for locale, text in self.labels(
+                question, "choices", question.other_choice.value, question.other_choice.label
+            ).items():
+                self._add("question_attributes", qid=qid, attribute="other_replace_text", value=text, language=locale)
+        self._parts(question, qid, gid, kind)
+        lost = [
+            "points" if question.has_points and question.shape not in {"choice", "matrix"} else "",
+            "the share of people" if question.display_probability < 100 else "",  # noqa: PLR2004
+            "pictures" if any(choice.picture for choice in question.choices) else "",
+            "slider" if question.style == "slider" else "",
+            "labels of the ends" if kind in {"5", "N"} and (question.low_label or question.high_label) else "",
+        ]
+        self.not_held("question", question, lost)
+
+    def _kind(self, question: Question) -> tuple[str, dict[str, object]]:
+        """The type there, and the attributes that bound its answers."""
+        kind, names = _TYPES[question.shape], _ATTRIBUTES.get(question.shape, {})
+        found = {name: value for name, member in names.items() if (value := getattr(question, member)) is not None}
+        match question.shape:
+            case "scale":
+                kind = "5" if question.scale == range(1, 6) else "L"
+                found |= {"slider_rating": 1} if question.style == "stars" and kind == "5" else {}
+            case "choice" if question.style == "dropdown":
+                kind = "!"
+            case "choices" if excluding := [str(one.value) for one in question.choices if one.exclusive]:
+                found["exclude_all_others"] = ";".join(excluding)
+            case "text" if not question.multiline:
+                kind = "S"
+            case "number" if not question.decimals:
+                found["num_value_int_only"] = 1
+            case "date" | "time" | "date_time":
+                found["date_format"] = _FORMATS[question.shape]
+            case "files":
+                found["allowed_filetypes"] = ",".join(_FILES[one] for one in question.file_types)
+                found["max_filesize"] = (question.bytes_max or 0) // 1024
+            case _:
+                pass
+        if question.shape == "contact":
+            self.say("question", question, Sentence(NO_FIELDS, name=LABEL))
+        elif question.shape == "scale" and (question.type, kind) != ("rating", "5"):
+            self.say("question", question, Sentence(NO_SCORE, name=LABEL))
+        return kind, found
+
+    def _parts(self, question: Question, qid: int, gid: int, kind: str) -> None:
+        """Choices are answers, or questions below where several may be chosen; rows and fields are below, too."""
+        identity, given = question.question_id, set[str]()
+        own = [one for one in question.choices if not one.other]
+        if kind == "M":
+            below = [(str(one.value), self.labels(question, "choices", one.value, one.label)) for one in own]
+            below = below or [("1", self.texts(question, "title"))]
+        elif kind == "Q":
+            names = {name: name.replace("_", " ").capitalize() for name in question.contact_fields}
+            below = [(name, dict.fromkeys(self.definition.locales, label)) for name, label in names.items()]
+        else:
+            below = [(one.row_id, self.labels(question, "rows", one.row_id, one.label)) for one in question.rows]
+        keys = {one.row_id: one.key or one.row_id for one in question.rows}
+        for order, (value, texts) in enumerate(below, start=1):
+            code = value if value.isdecimal() else self._code(keys.get(value, value), given)
+            self.names[f"{identity}{value}"] = code
+            sub = qid * 1_000 + order
+            self._add(
+                "subquestions", qid=sub, parent_qid=qid, sid=SURVEY, gid=gid, type="T", title=code, preg="", other="N",
+                mandatory="N", encrypted="N", question_order=order, scale_id=0, same_default=0, relevance="1",
+                modulename="",
+            )  # fmt: skip
+            self._texts(sub, texts, {})
+        if kind in {"L", "!", "F", "R"}:
+            self._answers(question, qid, own or _points(question))
+
+    def _answers(self, question: Question, qid: int, choices: Sequence[Choice]) -> None:
+        ends = {question.scale[0]: "low_label", question.scale[-1]: "high_label"} if question.scale else {}
+        for order, choice in enumerate(choices, start=1):
+            aid = qid * 1_000 + order
+            points = choice.points or 0
+            self._add(
+                "answers", aid=aid, qid=qid, code=choice.value, sortorder=order, assessment_value=points, scale_id=0
+            )
+            texts = self.labels(question, "choices", choice.value, choice.label)
+            named = self.texts(question, ends[choice.value]) if choice.value in ends else {}
+            for locale in self.definition.locales:
+                text = texts.get(locale) or choice.label
+                text = f"{text} ({named.get(locale) or named[self.definition.default_locale]})" if named else text
+                self._add("answer_l10ns", aid=aid, answer=self._html(text), language=locale)
+
+    def _texts(self, qid: int, titles: Mapping[str, str], helps: Mapping[str, str]) -> None:
+        default = self.definition.default_locale
+        for locale in self.definition.locales:
+            title, below = (one.get(locale) or one.get(default, "") for one in (titles, helps))
+            texts = {"question": self._html(title), "help": self._html(below), "script": "", "language": locale}
+            self._add("question_l10ns", qid=qid, **texts)
+
+    # Conditions
+
+    def _leaf(self, leaf: Leaf) -> str:
+        question, part = self.subject(leaf)
+        if leaf.operator in {"is_empty", "is_not_empty"}:
+            sign, word = ("", " and ") if leaf.operator == "is_empty" else ("!", " or ")
+            return word.join(f"{sign}is_empty({one}.NAOK)" for one in self._fields(question, part))
+        values = [*leaf.value] if isinstance(leaf.value, list | tuple) else [leaf.value]
+        if question.shape == "choices" and leaf.operator in {"contains", "not_contains"}:
+            sign = "==" if leaf.operator == "contains" else "!="
+            return " and ".join(f'{self._option(question, one)}.NAOK {sign} "Y"' for one in values)
+        if question.shape in {"choices", "ranking", "files"} or leaf.operator not in {*_OPERATORS, "in"}:
+            raise Unwritable
+        name, sign = self._fields(question, part)[0], _OPERATORS.get(leaf.operator, "==")
+        return " or ".join(f"{name}.NAOK {sign} {self._value(question, one)}" for one in values)
+
+    def _fields(self, question: Question, part: str) -> list[str]:
+        """The names of an answer: of each of its fields where it has several."""
+        if part or question.shape not in {"choices", "matrix", "contact", "consent"}:
+            return [self._name(question, part)]
+        if question.shape == "choices":
+            return [self._option(question, one.value) for one in question.choices]
+        return [
+            self._name(question, one)
+            for one in [row.row_id for row in question.rows] or question.contact_fields or ["1"]
+        ]
+
+    def _option(self, question: Question, value: object) -> str:
+        is_other = question.other_choice is not None and question.other_choice.value == value
+        return f"{self.names[question.question_id]}_other" if is_other else self._name(question, str(value))
+
+    @staticmethod
+    def _value(question: Question, value: object) -> str:
+        if isinstance(value, bool):
+            return '"Y"' if value else '"N"'
+        if question.other_choice is not None and value == question.other_choice.value:
+            return f'"{OTHER}"'
+        if '"' in str(value):
+            raise Unwritable
+        return str(value) if question.shape in {"number", "scale"} else f'"{value}"'
+
+    # The survey itself
+
+    def _survey(self) -> None:
+        definition = self.definition
+        default = definition.default_locale
+        others = " ".join(one for one in definition.locales if one != default)
+        more = {"language": default, "additional_languages": others, "anonymized": "Y" if definition.anonymous else "N"}
+        self._add("surveys", sid=SURVEY, gsid=1, admin="", active="N", format="G", **more)
+        ending = next((one for one in definition.endings if one.conditions is None and one.responses_max is None), None)
+        self.not_held("ending", None, [one.key or one.ending_id for one in definition.endings if one is not ending])
+        self.not_held("setting", None, [name for name in ("closed", "expired") if self.pages(name)])
+        welcome, thanks = self.pages("welcome"), self.pages("thank_you")
+        for locale in definition.locales:
+            own, said = self.own(locale), ending and localized(ending, locale)
+            words = "\n".join(filter(None, [said.title, said.text])) if said else ""
+            self._add(
+                "surveys_languagesettings", surveyls_survey_id=SURVEY, surveyls_language=locale,
+                surveyls_title=self._html(own.title or self.source.display_name),
+                surveyls_description=self._html(own.description or ""),
+                surveyls_welcometext=self._html(welcome.get(locale, "")),
+                surveyls_endtext=self._html(words or thanks.get(locale, "")),
+                surveyls_url=(said.button_url if said else "") or "",
+                surveyls_urldescription=self._html((said.button_label if said else "") or ""),
+                surveyls_dateformat=6, surveyls_numberformat=0,
+            )  # fmt: skip
+
+
+def _literal(text: str) -> str:
+    """A brace before a word would begin an expression."""
+    return escape(text.replace("{", "{ "), quote=False).replace("\n", "<br />\n")
+
+
+def _points(question: Question) -> list[Choice]:
+    return [Choice(value, str(value)) for value in question.scale]
+
+
+def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    found = list(rows)
+    names = list(dict.fromkeys(key for row in found for key in row))
+    fields = "".join(f"<fieldname>{one}</fieldname>" for one in names)
+    lines = "\n".join(
+        f"<row>{''.join(f'<{key}>{_cell(value)}</{key}>' for key, value in row.items())}</row>" for row in found
+    )
+    return f"<{name}>\n<fields>{fields}</fields>\n<rows>\n{lines}\n</rows>\n</{name}>"
+
+
+def _cell(value: object) -> str:
+    """A text as the other system writes it; the end of a section within it is split in two."""
+    text = _NO_XML.sub("", str(value))
+    return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>" if text else ""
