@@ -400,6 +400,16 @@ export interface ApplicationUpdate {
   active?: boolean;
 }
 
+/** The fate of one thing of the file. */
+export interface ArrivalLine {
+  kind: Open<"condition" | "ending" | "question" | "setting" | "text">;
+  outcome: Open<"changed" | "left_out" | "taken">;
+  whole: boolean;
+  place: string;
+  title: string;
+  sentences: Array<string>;
+}
+
 /** A picture as it was encoded again. `path` is the value of `logo` in visuals. */
 export interface Asset {
   asset_id: string;
@@ -1108,6 +1118,14 @@ export interface Figure {
   suppressed: boolean;
   suppressed_reason: Open<"few_pairs" | "few_people"> | null;
   change: Change | null;
+}
+
+/** A thing that the file cannot hold as it is. */
+export interface FileReportLine {
+  kind: Open<"condition" | "ending" | "question" | "setting" | "text">;
+  place: string;
+  title: string;
+  sentences: Array<string>;
 }
 
 /** A page of a search. One that is not full may have others behind its `next_cursor`, which is null at the end. */
@@ -2114,6 +2132,24 @@ export interface Questionnaire {
   updated_time: string;
   created_by: string | null;
   updated_by: string | null;
+}
+
+/** A questionnaire of another system as a draft. */
+export interface QuestionnaireArrival {
+  questionnaire_id: string | null;
+  format: string;
+  questions_count: number;
+  whole_questions_count: number;
+  conditions_count: number;
+  whole_conditions_count: number;
+  left_out_count: number;
+  lines: Array<ArrivalLine>;
+}
+
+/** The report of a file for another system, by the things that it cannot hold. */
+export interface QuestionnaireFileReport {
+  format: string;
+  lines: Array<FileReportLine>;
 }
 
 /** One issue of a questionnaire to a responder. */

@@ -269,9 +269,19 @@ export class Questionnaires extends Family {
     return this.transport.send("DELETE", `/q/questionnaire/${segment(questionnaireId)}`, options);
   }
 
-  /** Get questionnaire as a file. The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it. Needs `Questionnaire.Read`. */
-  getQuestionnaireFile(questionnaireId: string): AsyncGenerator<Uint8Array> {
-    return this.transport.stream(`/q/questionnaire/${segment(questionnaireId)}/file`);
+  /** Import questionnaire of another system. A file of LimeSurvey (.lss, .txt), Qualtrics (.qsf), Typeform (.json), Formbricks (.json), SurveyJS (.json), XLSForm (.xlsx), at most 5,000,000 bytes; its content tells which. It becomes the draft of a new questionnaire; `lines` tell what was taken, what was taken differently and what was left out, and why. Needs `Questionnaire.Create`. */
+  importQuestionnaire(body: string, options: { owner_application_id?: string | null; display_name?: string; dry_run?: boolean; idempotencyKey?: string } = {}): Promise<models.QuestionnaireArrival> {
+    return this.transport.send("POST", `/q/questionnaire/import`, options, body);
+  }
+
+  /** Get questionnaire as a file. The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it. `format` gives a file for another system. Needs `Questionnaire.Read`. */
+  getQuestionnaireFile(questionnaireId: string, options: { format?: "afterword" | "limesurvey" | "surveyjs" } = {}): Promise<Record<string, unknown>> {
+    return this.transport.send("GET", `/q/questionnaire/${segment(questionnaireId)}/file`, options);
+  }
+
+  /** Get what a questionnaire file cannot hold. The things that the file for another system lacks, or has differently, and why. Needs `Questionnaire.Read`. */
+  getQuestionnaireFileReport(questionnaireId: string, options: { format?: "limesurvey" | "surveyjs" } = {}): Promise<models.QuestionnaireFileReport> {
+    return this.transport.send("GET", `/q/questionnaire/${segment(questionnaireId)}/file/report`, options);
   }
 
   /** Get all questionnaires of the library. Each with a note why it is built as it is; `POST /q/questionnaire` takes its `library_name`. Needs `Questionnaire.Read`. */

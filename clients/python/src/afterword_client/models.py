@@ -974,6 +974,17 @@ class ExportScheduleUpdate(Struct, kw_only=True):
     secret: str | None | UnsetType = UNSET
 
 
+class FileReportLine(Struct, kw_only=True):
+    """
+    A thing that the file cannot hold as it is.
+    """
+
+    kind: str
+    place: str
+    title: str
+    sentences: list[str]
+
+
 class GroupRole(Struct, kw_only=True):
     """
     The role of the people in a group.
@@ -1934,6 +1945,15 @@ class QuestionnaireArrival(Struct, kw_only=True):
     whole_conditions_count: int
     left_out_count: int
     lines: list[ArrivalLine]
+
+
+class QuestionnaireFileReport(Struct, kw_only=True):
+    """
+    The report of a file for another system, by the things that it cannot hold.
+    """
+
+    format: str
+    lines: list[FileReportLine]
 
 
 class QuestionnaireInstance(Struct, kw_only=True):

@@ -637,9 +637,10 @@ class Questionnaires(Family):
     ) -> models.QuestionnaireArrival:
         """Import questionnaire of another system.
 
-        A file of LimeSurvey (.lss, .txt), at most 5,000,000 bytes; its content tells which. It becomes the draft of a
-        new questionnaire; `lines` tell what was taken, what was taken differently and what was left out, and why.
-        Needs `Questionnaire.Create`.
+        A file of LimeSurvey (.lss, .txt), Qualtrics (.qsf), Typeform (.json), Formbricks (.json), SurveyJS (.json),
+        XLSForm (.xlsx), at most 5,000,000 bytes; its content tells which. It becomes the draft of a new
+        questionnaire; `lines` tell what was taken, what was taken differently and what was left out, and why. Needs
+        `Questionnaire.Create`.
         """
         return self._transport.request(
             "POST",
@@ -649,7 +650,9 @@ class Questionnaires(Family):
             idempotency_key=idempotency_key,
         ).read(models.QuestionnaireArrival)
 
-    def get_questionnaire_file(self, questionnaire_id: str) -> Iterator[bytes]:
+    def get_questionnaire_file(
+        self, questionnaire_id: str, *, format: Literal["afterword", "limesurvey", "surveyjs"] | None = None
+    ) -> dict[str, Any]:
         """Get questionnaire as a file.
 
         The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it. `format`
