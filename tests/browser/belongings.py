@@ -20,8 +20,10 @@ from tests.asking.screens import test_links
 from tests.asking.screens.test_publication import revision_of
 from tests.browser.conftest import House
 from tests.contract.world import PIXEL
+from tests.listening.screens import test_export_schedules
 from tests.listening.screens.test_exports import EXPORT
 from tests.people.screens.test_people import PERSON
+from tests.sending.screens import test_sequences, test_sources
 from tests.sending.screens.test_pipelines import version_of
 from tests.sending.screens.test_provider_forms import PROVIDERS
 from tests.tenants.logins.passkeys.authenticator import Authenticator
@@ -112,3 +114,22 @@ async def add_to_responses(owner: httpx2.AsyncClient, house: House) -> list[str]
         exported.headers["location"],
         f"{RESPONSES}/{instance_id}/file/{file.file_id}",
     ]
+
+
+async def add_connections(owner: httpx2.AsyncClient) -> None:
+    """A sequence, an export on a timetable, and a source with a rule and an event."""
+    found = PIPELINE.search(html.unescape((await owner.get("/console/sending/pipelines")).text))
+    assert found is not None
+    *_, questionnaire_id, pipeline_id = found[1].split("/")
+    sequence = {"from": questionnaire_id, "title": "Why?", "kind": "manual", "trigger": "completed", "active": "1",
+                "pipeline_id": pipeline_id, "version": "", "group": "all", "subject-0": ""}  # fmt: skip
+    export = await test_export_schedules.form_of(owner)
+    made = [
+        await owner.post(f"{test_sequences.PATH}/new", data=sequence),
+        await owner.post(f"{test_export_schedules.EXPORTS}/new", data=export),
+    ]
+    source = await test_sources.connected(owner)
+    rule = {**test_sources.RULE, "pipeline_id": pipeline_id, "subject-0": ""}
+    made.append(await owner.post(f"{source}/rules/new", data=rule))
+    assert [303, 303, 303] == [one.status_code for one in made]
+    assert 200 == await test_sources.tell(owner, source)

@@ -60,6 +60,8 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {
     # And the titles of metadata, which each process keeps for a moment.
     "/console/cases/{alert_instance_id}": STATEMENTS_MAX + 1,
     "/console/responses/{instance_id}": STATEMENTS_MAX + 1,
+    # And the clicks on its review links, where it has such.
+    "/console/questionnaires/{questionnaire_id}/results": STATEMENTS_MAX + 1,
     # And the titles of chats.
     "/console/settings/alerts/new": STATEMENTS_MAX + 1,
     "/console/settings/alerts/{alert_id}": STATEMENTS_MAX + 1,
@@ -85,6 +87,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
         "/console/welcome/{questionnaire_id}/message",
+        "/console/demonstration",  # the tour's service offers none; test_demonstrations looks at it
     }
 )
 
@@ -170,6 +173,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
             made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/links/new", data=test_links.FORM)
             assert 303 == made.status_code
     await belongings.add_versions(owner, house)
+    await belongings.add_connections(owner)
     assert 303 == (await owner.post(bulk_actions.NEW, data={"action": "cancel"})).status_code
     template = await send_lists(owner, house)
     item_id = await keep_message(owner, house)
